@@ -1,0 +1,36 @@
+# Two commands do everything: `make paper` runs the main job, `make test` the tests.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+.PHONY: paper test test-all check bench bench-check clean
+
+paper: $(READY)
+	$(BIN)/ucls paper --out out/paper
+
+test: check
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not slow"
+
+test-all: check
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
+
+check: $(READY)
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports --no-cache
+	$(BIN)/pyright
+
+bench: $(READY)
+	$(BIN)/python -m bench
+
+bench-check: $(READY)
+	$(BIN)/python -m bench check
+
+$(READY): pyproject.toml
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $(READY)
+
+clean:
+	rm -rf $(VENV) out

@@ -1,0 +1,5 @@
+"""`python -m ucls`."""
+
+from ucls.cli import main
+
+main()

@@ -1,0 +1,45 @@
+"""The algorithms: one file each, reading like its box in the paper.
+
+An algorithm is a module with
+
+- `Hyper`, a NamedTuple of settings (see `ucls.settings`), and `State`, a NamedTuple of arrays (or of such NamedTuples):
+  a checkpoint is those arrays and nothing else;
+- `init(hyper, size, n_actions, n_active, steps, dtype) -> State`, for `size` features of which `n_active` are active;
+- compiled kernels that change the state in place: `start(state, hyper, rng)` at the beginning of every episode,
+  `act(state, hyper, xs, rng) -> a`, and `update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)`, where gamma is 0
+  if the episode terminated (then xs_next and a_next mean nothing);
+- compiled `value(state, hyper, x) -> mean`; one that keeps bounds also has `interval(state, hyper, x, rng) ->
+  (mean, radius)`, which gets a generator of its own, so that looking does not change the run.
+
+`xs` are the features of every action, `x` those of one (`linalg.Active`). The module's docstring starts with a line
+for lists and ends with a paragraph "Departures".
+
+To add one: one file here, one line in `ALGORITHMS`, one box in tests/paper.py. A module outside the package is named
+by its import path.
+"""
+
+import importlib
+from types import ModuleType
+
+from ucls.errors import UserError, unknown
+
+ALGORITHMS = {
+    "ucls": "ucls.algorithms.ucls",
+}
+
+CONTRACT = ("Hyper", "State", "init", "start", "act", "update", "value")
+
+
+def algorithm_module(name: str) -> ModuleType:
+    """The module of an algorithm, by its name or, outside the package, by its import path."""
+    path = ALGORITHMS.get(name, name)
+    try:
+        module = importlib.import_module(path)
+    except ModuleNotFoundError as error:
+        if error.name is None or not (path == error.name or path.startswith(error.name + ".")):
+            raise
+        raise unknown("agent", name, ALGORITHMS) from None
+    missing = [part for part in CONTRACT if not hasattr(module, part)]
+    if missing:
+        raise UserError(f"module {name!r} is not an algorithm: it lacks {', '.join(missing)}")
+    return module

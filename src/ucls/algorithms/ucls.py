@@ -1,0 +1,153 @@
+"""UCLS(lambda): Upper-Confidence Least-Squares, Algorithms 1 and 2 of the paper.
+
+Kumaraswamy, Schlegel, White and White, "Context-Dependent Upper-Confidence Bounds for Directed Exploration",
+NeurIPS 2018. The agent learns action values x'w by least-squares TD, keeps an estimate C of the covariance of w, and
+takes the action with the largest upper bound x'w + sqrt((1 + 1/p) x'Cx). C is learned where the agent is (where the
+trace z is large), so that the width of the bound depends on the state and stays large where it has not been.
+
+The letters are the paper's: A and b the averages of LSTD, B the running estimate of A^-T, nu the average of TD error
+times trace, c_max the largest a_i^2 so far, which every C_ii is taken to have started from (c counts how much of that
+start is left).
+
+Departures from the printed box, each a setting that can be put back:
+- C_ij is averaged where |z_i| and |z_j| exceed `trace_threshold` (default beta), not where they differ from 0: a trace
+  that decays never reaches 0, and optimism would fade everywhere at once. Literal: `trace_threshold=0`.
+- the trace decays by the discount of the previous transition, and starts from 0 in each episode; the printed one, of
+  the transition just taken, wipes the trace when a reward arrives at the goal. Literal: `trace_discount=current`.
+- x'Cx is cut at 0 from below: a partial average can lose positive semi-definiteness.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls import linalg as la
+from ucls._jit import jit
+from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
+
+PREVIOUS, CURRENT = range(2)
+
+
+class Hyper(NamedTuple):
+    """The settings of UCLS; the defaults are the paper's."""
+
+    p: Annotated[float, POSITIVE, "confidence: a bound holds with probability 1 - p; smaller explores more"] = 0.1
+    lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
+    beta: Annotated[float, OPEN_UNIT, "weight of the newest sample in every average"] = 0.001
+    eta: Annotated[float, NOT_NEGATIVE, "regulariser of the preconditioner B' + eta I"] = 1e-4
+    c_max: Annotated[float, POSITIVE, "initial variance of every weight; grows as larger ones are seen"] = 1.0
+    b_step: Annotated[float, POSITIVE, "numerator of alpha, the step size of B"] = 0.01
+    w_step: Annotated[float, POSITIVE, "step size of w"] = 1.0
+    trace_threshold: Annotated[
+        float, NOT_NEGATIVE, Follows("beta"), "C is averaged where |z| exceeds this; 0 is the printed box"
+    ] = 0.001
+    trace_discount: Annotated[
+        int, Choice("previous", "current"), "which transition's discount decays the trace; current is the printed box"
+    ] = PREVIOUS
+
+
+class State(NamedTuple):
+    """What UCLS has learned."""
+
+    system: la.System
+    trace: la.Trace
+    nu: Any
+    C: Any
+    c: Any
+    c_max: Any
+    gamma: Any
+
+
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+    """Start from A = 0, B = I, C = c_max I, with `size` features."""
+    return State(
+        system=la.system(size, dtype),
+        trace=la.trace(size, dtype),
+        nu=np.zeros(size, dtype),
+        C=hyper.c_max * np.eye(size, dtype=dtype),
+        c=np.ones(size, dtype),
+        c_max=np.array([hyper.c_max], dtype),
+        gamma=np.zeros(1),
+    )
+
+
+@jit
+def start(state, hyper, rng):
+    """Begin an episode: the trace restarts from 0."""
+    if hyper.trace_discount == PREVIOUS:
+        state.gamma[0] = 0.0
+
+
+@jit
+def value(state, hyper, x):
+    """The estimated action value x'w."""
+    return la.dot(x, state.system.w)
+
+
+@jit
+def interval(state, hyper, x, rng):
+    """The estimated action value and the radius of its bound."""
+    return la.dot(x, state.system.w), np.sqrt((1.0 + 1.0 / hyper.p) * max(0.0, la.quadratic(state.C, x)))
+
+
+@jit
+def act(state, hyper, xs, rng):
+    """GetOptimisticAction (Algorithm 1)."""
+    upper = np.empty(len(xs.index))
+    for a in range(len(upper)):
+        mean, radius = interval(state, hyper, la.of_action(xs, a), rng)
+        upper[a] = mean + radius
+    return la.argmax(upper, rng)
+
+
+@jit
+def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    """Learn from one transition: the body of Algorithm 2 after a' is chosen."""
+    system, z, nu, w, beta = state.system, state.trace.z, state.nu, state.system.w, hyper.beta
+    x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
+    n = max(la.see(system.seen, x), la.see(system.seen, x_next))
+
+    delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
+    decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
+    la.decay_and_add(state.trace, n, decay * hyper.lambda_, x)
+    la.average(system.b, n, beta, r, z)
+    la.average_outer(system, n, beta, z, x, gamma, x_next)
+
+    # B ~ A^-T; the pass over A gives b - Aw as well
+    g, v = la.gradient_and_residual(system, n, x)
+    alpha = min(1.0, hyper.b_step / (system.norm2[0] * la.square(x) + 1.0))
+    la.subtract_outer(system.Bt, n, alpha, g, x)
+
+    la.average(nu, n, beta, delta, z)
+    avec, Bv = la.transpose_times(system.Bt, n, nu, v)
+    raise_initial(state, n, avec)
+    average_where(state, hyper, n, avec)
+
+    la.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
+    state.gamma[0] = gamma
+
+
+@jit
+def raise_initial(state, n, avec):
+    """c_max <- max(c_max, a_1^2, ..., a_d^2), as if C had started from it."""
+    before = state.c_max[0]
+    c_max = before
+    for i in range(n):
+        c_max = max(c_max, avec[i] * avec[i])
+    if c_max != before:
+        state.c_max[0] = c_max
+        for i in range(len(state.c)):
+            state.C[i, i] += state.c[i] * (c_max - before)
+
+
+@jit
+def average_where(state, hyper, n, avec):
+    """C_ij <- (1 - beta) C_ij + beta a_i a_j where the traces of i and j are large; the lower triangle only."""
+    C, c = state.C, state.c
+    keep, add = C.dtype.type(1.0 - hyper.beta), C.dtype.type(hyper.beta)
+    near = la.above(state.trace, n, hyper.trace_threshold)
+    for i in range(len(near)):
+        row, ai = C[near[i]], add * avec[near[i]]
+        c[near[i]] *= keep
+        for j in range(i + 1):
+            row[near[j]] = keep * row[near[j]] + ai * avec[near[j]]

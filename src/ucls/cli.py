@@ -1,0 +1,163 @@
+"""The `ucls` command. Heavy imports wait until a command needs them, so that `--help` answers at once."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ucls.errors import UserError
+
+app = typer.Typer(
+    help="Explore by optimism: Upper-Confidence Least-Squares, its rivals, and the domains they are compared on.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="A setting of the agent, the features or the environment."),
+]
+
+
+@app.command()
+def envs(as_json: Json = False) -> None:
+    """List the environments with their settings and defaults."""
+    from ucls.envs import ENVIRONMENTS, make_world, module_of
+    from ucls.settings import describe, shown
+
+    rows = []
+    for id in ENVIRONMENTS:
+        module: Any = module_of(id)
+        defaults = shown(make_world(id).env)
+        settings = [{**_about(s), "default": defaults[s.name]} for s in describe(module.Env)]
+        features = {"name": module.FEATURES[0], **module.FEATURES[1]}
+        rows.append(
+            {
+                "id": id,
+                "about": _headline(module),
+                "actions": module.ACTIONS,
+                "features": features,
+                "settings": settings,
+            }
+        )
+    _listing(rows, "id", as_json)
+
+
+@app.command()
+def agents(as_json: Json = False) -> None:
+    """List the algorithms with their settings and defaults."""
+    from ucls.algorithms import ALGORITHMS, algorithm_module
+    from ucls.settings import describe
+
+    rows = []
+    for name in ALGORITHMS:
+        module: Any = algorithm_module(name)
+        bounds = hasattr(module, "interval")
+        settings = [_about(s) for s in describe(module.Hyper)]
+        rows.append({"name": name, "about": _headline(module), "bounds": bounds, "settings": settings})
+    _listing(rows, "name", as_json)
+
+
+@app.command()
+def train(
+    env: Annotated[str, typer.Argument(help="An id from `ucls envs`, or of any Gymnasium environment.")],
+    agent: Annotated[str, typer.Option(help="A name from `ucls agents`, or a module of your own.")] = "ucls",
+    steps: Annotated[int, typer.Option(min=1, help="Steps to take.")] = 50_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the run.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for the agent and the results.")] = None,
+    settings: Settings = None,
+    features: Annotated[str | None, typer.Option(help="tiles or one_hot; the environment's by default.")] = None,
+    dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
+    discount: Annotated[float | None, typer.Option(help="Discount in an environment that gives none: 0.99.")] = None,
+    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, with commas.")] = None,
+    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, with commas.")] = None,
+    resume: Annotated[Path | None, typer.Option(help="Go on from the folder or file of an earlier run.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Let an agent learn in an environment."""
+    from ucls import training
+
+    order = training.Order(env, agent, steps, seed, training.read_settings(settings), features, dtype, discount)
+    order = order.with_bounds(low, high)
+    result = training.train(order, out, resume)
+    if as_json:
+        print(json.dumps(result))
+    else:
+        training.print_summary(result)
+    if result["diverged"]:
+        raise typer.Exit(1)
+
+
+@app.command()
+def paper(
+    runs: Annotated[int | None, typer.Option(min=1, help="Runs in each domain; a few by default.")] = None,
+    steps: Annotated[int, typer.Option(min=100, help="Steps of each run.")] = 50_000,
+    out: Annotated[Path, typer.Option(help="Folder for the table and the figure.")] = Path("out/paper"),
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Run UCLS on the three domains of the paper, and hold it against the optimum."""
+    from ucls import paper as reproduction
+
+    rows = reproduction.reproduce(out, runs, steps, jobs, quiet=as_json)
+    if as_json:
+        print(json.dumps(rows))
+    else:
+        reproduction.print_table(rows, out)
+
+
+@app.command()
+def doctor(as_json: Json = False) -> None:
+    """Say what a bug report needs: versions, machine, caches, and whether kernels compile and agree with Python."""
+    from ucls.doctor import examine
+
+    found = examine()
+    if as_json:
+        print(json.dumps(found))
+    else:
+        for name, value in found.items():
+            print(f"{name:18} {value}")
+    if not found["kernels_agree"]:
+        raise typer.Exit(1)
+
+
+def _headline(module: Any) -> str:
+    return (module.__doc__ or "").strip().splitlines()[0]
+
+
+def _about(setting: Any) -> dict[str, Any]:
+    return {"name": setting.name, "default": setting.default, "takes": str(setting.check), "about": setting.doc}
+
+
+def _listing(rows: list[dict[str, Any]], key: str, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(rows))
+        return
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    for row in rows:
+        console.print(f"[bold]{escape(row[key])}[/]  {escape(row['about'])}")
+        table = Table(box=None, show_header=False, padding=(0, 2), pad_edge=True)
+        for setting in row["settings"]:
+            table.add_row(f"[cyan]{setting['name']}[/]", str(setting["default"]), escape(setting["about"]))
+        console.print(table)
+
+
+def main() -> None:
+    """Run the command; what the user can mend is one line on the error stream and exit code 2."""
+    try:
+        app()
+    except UserError as error:
+        print(f"ucls: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print("ucls: stopped", file=sys.stderr)
+        raise SystemExit(130) from None

@@ -1,0 +1,64 @@
+"""The environments: one file each, compiled; `gym.py` makes any of them a Gymnasium environment.
+
+An environment is a module with
+
+- `Env`, a NamedTuple of settings (see `ucls.settings`), numbers only, among them `discount` and `cutoff` (the number
+  of steps after which an episode is truncated; 0 for never);
+- `ACTIONS`, the names of the actions; `LOW` and `HIGH`, the bounds of its state, which is also the observation (and
+  `bounds(env)` where settings move them);
+- compiled `reset(env, s, rng)` and `step(env, s, a, rng) -> (reward, discount, terminated)`, where `s` is a float64
+  array that is changed in place and the discount is 0 when the episode terminated;
+- `FEATURES`, the name and settings of the features the paper uses for it;
+- `facts(env)`, numbers that some algorithms take as defaults: `reward_max`, `return_max`;
+- `optimal(env) -> planning.Optimal`, what an optimal policy achieves;
+- `draw(env, s, canvas)`, a picture of the state.
+
+To add one: one file here, one line in `ENVIRONMENTS`.
+"""
+
+import importlib
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from ucls.errors import unknown
+from ucls.settings import resolve
+
+ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
+    "ucls/RiverSwim-v0": ("river_swim", {}),
+    "ucls/PuddleWorld-v0": ("puddle_world", {}),
+    "ucls/SparseMountainCar-v0": ("mountain_car", {"reward": "sparse", "discount": 0.998}),
+    "ucls/MountainCar-v0": ("mountain_car", {}),
+    "ucls/OneState-v0": ("one_state", {}),
+}
+
+
+class World(NamedTuple):
+    """An environment with its settings resolved."""
+
+    id: str
+    module: Any
+    env: Any
+
+
+def module_of(id: str) -> ModuleType:
+    """The module of a registered environment."""
+    if id not in ENVIRONMENTS:
+        raise unknown("environment", id, ENVIRONMENTS)
+    return importlib.import_module(f"ucls.envs.{ENVIRONMENTS[id][0]}")
+
+
+def make_world(id: str, given: Mapping[str, object] = {}) -> World:
+    """Make an environment by its id, with settings by name.
+
+    >>> make_world("ucls/RiverSwim-v0", {"noise_sd": 0.0}).env.noise_sd
+    0.0
+    """
+    module = module_of(id)
+    return World(id, module, resolve(module.Env, {**ENVIRONMENTS[id][1], **given}))
+
+
+def bounds(world: World) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """The bounds of the state, which some settings move."""
+    module = world.module
+    return module.bounds(world.env) if hasattr(module, "bounds") else (module.LOW, module.HIGH)

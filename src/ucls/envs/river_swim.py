@@ -1,0 +1,129 @@
+"""River Swim: a fish that earns little downstream and much upstream, where swimming up seldom succeeds.
+
+The river is [0, 1] and the fish starts in [0, 0.1]. Swimming down always succeeds; swimming up succeeds with a low
+chance. It earns 1 at the top (above 0.9), 0.005 at the bottom (up to 0.1), nothing between, and never stops: the task
+is continuing, with discount 0.99.
+
+Departures: the paper gives no probabilities. These are those of Strehl and Littman (2008), carried from six states to
+the three stretches of the river; those of Osband et al. (2013) are a setting and make the task much easier.
+"""
+
+from typing import Annotated, NamedTuple
+
+import numpy as np
+
+from ucls._jit import exact
+from ucls.envs.canvas import DEEP, GOLD, INK, LEAF, ORANGE, SAND, WATER, WHITE, Canvas
+from ucls.planning import Optimal, Problem, normal_nodes, plan, product_nodes, uniform_nodes
+from ucls.settings import NOT_NEGATIVE, Choice, Real, Whole
+
+STREHL_LITTMAN, OSBAND = range(2)
+NEXT, STATE_ACTION = range(2)
+DOWN, UP = range(2)
+
+# The chances that "up" moves down, stays and moves up: at the bottom, in the middle, at the top.
+CHANCES = np.array(
+    [
+        [[0.0, 0.7, 0.3], [0.1, 0.6, 0.3], [0.7, 0.3, 0.0]],
+        [[0.0, 0.4, 0.6], [0.05, 0.6, 0.35], [0.4, 0.6, 0.0]],
+    ]
+)
+
+ACTIONS = ("down", "up")
+LOW, HIGH = (0.0,), (1.0,)
+FEATURES = ("tiles", {"tilings": 32, "tiles": 4, "memory": 128})
+
+
+class Env(NamedTuple):
+    """The settings of River Swim."""
+
+    probabilities: Annotated[int, Choice("strehl_littman", "osband"), "chances that swimming up succeeds"] = (
+        STREHL_LITTMAN
+    )
+    noise_sd: Annotated[float, NOT_NEGATIVE, "standard deviation of the displacement"] = 0.01
+    reward_on: Annotated[
+        int, Choice("next", "state_action"), "what earns the reward: where it came, or what it did"
+    ] = NEXT
+    discount: Annotated[float, Real(at_least=0, below=1), "discount of every step"] = 0.99
+    cutoff: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 0
+
+
+def facts(env: Env) -> dict[str, float]:
+    """Numbers that some algorithms take as defaults."""
+    return {"reward_max": 1.0, "return_max": 100.0}
+
+
+@exact
+def reset(env, s, rng):
+    """Start near the bottom."""
+    s[0] = 0.1 * rng.random()
+
+
+@exact
+def step(env, s, a, rng):
+    """Swim for one step."""
+    u = rng.random()
+    return move(env, s, a, u, rng.standard_normal())
+
+
+@exact
+def move(env, s, a, u, n):
+    """Swim for one step, with the luck of success `u` (uniform) and the current `n` (normal) given."""
+    place = 0 if s[0] <= 0.1 else (2 if s[0] > 0.9 else 1)
+    direction, length = 1.0, 0.1
+    if a == DOWN:
+        if place == 0:
+            length = 0.0
+        else:
+            direction = -1.0
+    else:
+        down, stay = CHANCES[env.probabilities, place, 0], CHANCES[env.probabilities, place, 1]
+        if u < down:
+            direction = -1.0
+        elif u < down + stay:
+            length = 0.0
+    s[0] = min(1.0, max(0.0, s[0] + direction * (length + env.noise_sd * n)))
+    r = 0.0
+    if env.reward_on == NEXT:
+        if s[0] > 0.9:
+            r = 1.0
+        elif s[0] <= 0.1:
+            r = 0.005
+    elif place == 2 and a == UP:
+        r = 1.0
+    elif place == 0 and a == DOWN:
+        r = 0.005
+    return r, env.discount, False
+
+
+def optimal(env: Env) -> Optimal:
+    """What the optimal policy achieves, planned on a grid of 2001 positions."""
+    breaks = np.cumsum(CHANCES[env.probabilities], axis=1)
+    nodes = product_nodes(uniform_nodes(breaks), normal_nodes(64))
+    return plan(env, Problem(reset, step, move, len(ACTIONS), LOW, HIGH, (2001,), nodes, over=None))
+
+
+def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:
+    """Draw the river, its source at the right: banks, current, the two rewards and the fish."""
+    w, h = canvas.width, canvas.height
+    columns = np.arange(w)
+    canvas.gradient(LEAF, LEAF)
+    shore = 0.30 * h + 6 * np.sin(columns / 34) + 3 * np.sin(columns / 13)
+    bed = 0.78 * h + 5 * np.sin(columns / 41 + 2)
+    for curve, colour in ((shore - 7, SAND), (shore, WATER), (bed - 7, SAND), (bed, LEAF)):
+        canvas.below(curve, colour)
+    left, right = 40.0, w - 40.0
+    bottom, top = left + 0.1 * (right - left), left + 0.9 * (right - left)
+    canvas.box((left / 2 + bottom / 2, 0.54 * h), (bottom / 2 - left / 2 + 14, 52), 14, SAND, 0.60)
+    canvas.box((top / 2 + right / 2, 0.54 * h), (right / 2 - top / 2 + 14, 52), 14, GOLD, 0.90)
+    for i in range(10):
+        for row, y in enumerate((0.42, 0.54, 0.66)):
+            x = 24 + 46 * i + 14 * (row % 2)
+            canvas.line((x, y * h), (x + 7, y * h - 6), 2.5, WHITE, 0.40)
+            canvas.line((x, y * h), (x + 7, y * h + 6), 2.5, WHITE, 0.40)
+    x, y = left + s[0] * (right - left), 0.54 * h
+    canvas.polygon(((x - 13, y), (x - 30, y - 12), (x - 25, y), (x - 30, y + 12)), DEEP)
+    canvas.ellipse((x, y), (19, 11), ORANGE)
+    canvas.polygon(((x - 3, y - 9), (x - 10, y - 18), (x - 13, y - 6)), DEEP)
+    canvas.disc((x + 10, y - 3), 3.2, WHITE)
+    canvas.disc((x + 10.8, y - 3), 1.8, INK)

@@ -1,0 +1,20 @@
+"""The one error a user can cause, and the nearest valid name to suggest with it."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class UserError(ValueError):
+    """Something the user gave cannot be used; the message is one line that says what to do."""
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
+    """Say that `name` is not a known `kind`, with the nearest known one.
+
+    >>> print(unknown("agent", "ulcs", ["ucls", "sarsa"]))
+    unknown agent 'ulcs': did you mean 'ucls'? (known: ucls, sarsa)
+    """
+    names = list(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f" did you mean {near[0]!r}?" if near else ""
+    return UserError(f"unknown {kind} {name!r}:{hint} (known: {', '.join(names)})")

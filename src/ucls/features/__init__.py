@@ -1,0 +1,32 @@
+"""Features: from a state to the active features of every action.
+
+A features module has
+
+- `Settings`, a NamedTuple of settings (see `ucls.settings`);
+- `make(settings, low, high, n_actions) -> Coder` for states between `low` and `high`, and a NamedTuple `Coder` that
+  starts with `size` (the number of features of all actions) and `n_active` (of one action), and may hold a table that
+  fills as states are seen; `disjoint` says whether no two actions share a feature;
+- compiled `encode(coder, s, xs)`, which writes indices and values for every action into `xs` (`linalg.Active`, a row an
+  action), the same state features in the same order for each; and `look(coder, s, xs)`, which gives what `encode`
+  would and leaves the table as it is.
+
+The features of the actions are interleaved (index = feature of the state * number of actions + action) and features of
+the state are numbered by first visit, so that what has been seen is a leading block, which is all that a learner
+touches. A feature that would be active twice is active once; its other place has value 0.
+
+To add one: one file here, one line in `FEATURES`.
+"""
+
+import importlib
+from types import ModuleType
+
+from ucls.errors import unknown
+
+FEATURES = ("tiles", "one_hot")
+
+
+def features_module(name: str) -> ModuleType:
+    """The module of some features, by name."""
+    if name not in FEATURES:
+        raise unknown("features", name, FEATURES)
+    return importlib.import_module(f"ucls.features.{name}")

@@ -1,0 +1,51 @@
+"""One feature for each state, numbered by first visit, for states that are whole numbers."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls._jit import exact
+
+
+class Settings(NamedTuple):
+    """One-hot features have no settings."""
+
+
+class Coder(NamedTuple):
+    """A numbering of the states; the last two fields fill as states are visited."""
+
+    size: int
+    n_active: int
+    disjoint: bool
+    n_actions: int
+    low: int
+    number: Any
+    count: Any
+
+
+def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
+    """Make a coder for the states low, low + 1, ..., high."""
+    first, last = int(np.asarray(low).item()), int(np.asarray(high).item())
+    n_states = last - first + 1
+    return Coder(n_states * n_actions, 1, True, n_actions, first, np.full(n_states, -1), np.zeros(1, np.int64))
+
+
+@exact
+def encode(coder, s, xs):
+    """Write the feature of every action in state s into xs; a state visited for the first time is numbered."""
+    state = int(s[0]) - coder.low
+    if coder.number[state] < 0:
+        coder.number[state] = coder.count[0]
+        coder.count[0] += 1
+    look(coder, s, xs)
+
+
+@exact
+def look(coder, s, xs):
+    """Write what `encode` would, and leave the numbering as it is."""
+    number = coder.number[int(s[0]) - coder.low]
+    if number < 0:
+        number = coder.count[0]
+    for a in range(coder.n_actions):
+        xs.index[a, 0] = number * coder.n_actions + a
+        xs.value[a, 0] = 1.0

@@ -1,0 +1,165 @@
+"""Hashed tile coding, after Sutton's tiles3.
+
+Each tiling is a grid over the state, shifted from the one before by 1, 3, 5, ... units along the dimensions, where a
+unit is a tile divided by the number of tilings. A tile gets the next free index when it is first visited; when all
+`memory` indices are given away, a further tile shares the index that a hash of its coordinates says.
+
+States are scaled so that `tiles` tiles span the range from `low` to `high`; a state outside has tiles of its own.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls._jit import exact
+from ucls.settings import Choice, Whole
+
+ONE_OVER_N, ONE_OVER_SQRT_N, ONE = range(3)
+BLOCKS, JOINT = range(2)
+FAR = 1e12  # scaled coordinates are held within this, so that they fit an integer
+
+
+class Settings(NamedTuple):
+    """The settings of the tile coder."""
+
+    tilings: Annotated[int, Whole(1), "number of tilings, which is the number of active features"] = 8
+    tiles: Annotated[int, Whole(1), "tiles along each dimension"] = 8
+    memory: Annotated[int, Whole(1), "number of indices for the tiles of states; tiles beyond share them"] = 512
+    feature_value: Annotated[
+        int, Choice("1/n", "1/sqrt_n", "1"), "value of an active feature, n being the number of tilings"
+    ] = ONE_OVER_N
+    hashing: Annotated[
+        int, Choice("blocks", "joint"), "blocks: the state is hashed, each action has a block; joint: both are hashed"
+    ] = BLOCKS
+
+
+class Coder(NamedTuple):
+    """A tile coder and its table; the last three fields fill as tiles are visited."""
+
+    size: int
+    n_active: int
+    disjoint: bool
+    n_actions: int
+    memory: int
+    value: float
+    low: Any
+    tiles_per_unit: Any
+    keys: Any
+    indices: Any
+    count: Any
+
+
+def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
+    """Make a tile coder with an empty table.
+
+    >>> coder = make(Settings(tilings=4, tiles=10, memory=64), [0.0], [1.0], n_actions=2)
+    >>> coder.size, coder.n_active
+    (128, 4)
+    """
+    low, high = np.array(low, np.float64), np.array(high, np.float64)
+    joint = settings.hashing == JOINT
+    memory = settings.memory * (n_actions if joint else 1)
+    slots = 2 ** int(2 * memory - 1).bit_length()
+    return Coder(
+        size=settings.memory * n_actions,
+        n_active=settings.tilings,
+        disjoint=not joint,
+        n_actions=n_actions,
+        memory=memory,
+        value=float([1 / settings.tilings, settings.tilings**-0.5, 1.0][settings.feature_value]),
+        low=low,
+        tiles_per_unit=settings.tiles / (high - low),
+        keys=np.zeros((slots, 1 + len(low) + int(joint)), np.int64),
+        indices=np.full(slots, -1),
+        count=np.zeros(1, np.int64),
+    )
+
+
+@exact
+def encode(coder, s, xs):
+    """Write the features of every action in state s into xs; tiles visited for the first time are numbered."""
+    _encode(coder, s, xs, True)
+
+
+@exact
+def look(coder, s, xs):
+    """Write what `encode` would, and leave the table as it is."""
+    _encode(coder, s, xs, False)
+
+
+@exact
+def _encode(coder, s, xs, remember):
+    key = np.empty(coder.keys.shape[1], np.int64)
+    unseen = 0
+    if coder.disjoint:
+        for tiling in range(coder.n_active):
+            _coordinates(coder, s, tiling, key)
+            tile, new = _index(coder, key, remember, unseen)
+            unseen += new
+            for a in range(coder.n_actions):
+                xs.index[a, tiling] = tile * coder.n_actions + a
+    else:
+        for a in range(coder.n_actions):
+            key[-1] = a
+            for tiling in range(coder.n_active):
+                _coordinates(coder, s, tiling, key)
+                xs.index[a, tiling], new = _index(coder, key, remember, unseen)
+                unseen += new
+    for a in range(coder.n_actions):
+        _values(coder, xs.index[a], xs.value[a])
+
+
+@exact
+def _coordinates(coder, s, tiling, key):
+    """The tile of one tiling that s is in: floor(s in units, plus the shift) / tilings."""
+    key[0] = tiling
+    shift = tiling
+    for i in range(len(s)):
+        units = np.floor((s[i] - coder.low[i]) * coder.tiles_per_unit[i] * coder.n_active)
+        key[1 + i] = (np.int64(min(max(units, -FAR), FAR)) + shift) // coder.n_active
+        shift += 2 * tiling
+
+
+@exact
+def _index(coder, key, remember, unseen):
+    """The index of a tile, and 1 if it is new and gets the next free index, where `unseen` are taken already."""
+    slots = len(coder.indices)
+    h = _hash(key)
+    slot = h % slots
+    while coder.indices[slot] >= 0:
+        same = True
+        for i in range(len(key)):
+            same = same and coder.keys[slot, i] == key[i]
+        if same:
+            return coder.indices[slot], 0
+        slot = (slot + 1) % slots
+    index = coder.count[0] + (0 if remember else unseen)
+    if index >= coder.memory:
+        return h % coder.memory, 0
+    if remember:
+        for i in range(len(key)):
+            coder.keys[slot, i] = key[i]
+        coder.indices[slot] = index
+        coder.count[0] += 1
+    return index, 1
+
+
+@exact
+def _hash(key):
+    """A hash that is the same on every machine: Lehmer's generator, fed with the coordinates."""
+    h = 1
+    for i in range(len(key)):
+        h = (h + key[i]) % 2147483647 * 48271 % 2147483647
+    return h
+
+
+@exact
+def _values(coder, index, value):
+    """Give each feature its value; one that is there already gets 0. Only a full table can give one twice."""
+    full = coder.count[0] + coder.n_active > coder.memory
+    for i in range(len(index)):
+        value[i] = coder.value
+        if full:
+            for j in range(i):
+                if index[j] == index[i]:
+                    value[i] = 0.0

@@ -1,0 +1,71 @@
+"""Figures: numbers in, pictures out. The one door to matplotlib."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+
+from ucls._files import write_atomic
+from ucls.history import History
+from ucls.stats import moving_mean
+
+BLUE, ORANGE, INK = "#0072B2", "#D55E00", "#333333"  # colour-blind safe, after Okabe and Ito
+
+STYLE: Any = {
+    "font.size": 8,
+    "axes.titlesize": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.edgecolor": INK,
+    "axes.labelcolor": INK,
+    "svg.hashsalt": "ucls",
+}
+
+REWARD_WINDOW, EPISODE_WINDOW = 2000, 20
+
+
+def learning_curves(panels: Sequence[tuple[str, Sequence[History], Any]], path: Path) -> None:
+    """Draw every run thin, their median thick and the optimum as a line, a panel for each domain; PNG and SVG."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(9.6, 3.1), layout="constrained")
+        for axes, (title, histories, optimum) in zip(figure.subplots(1, len(panels)), panels, strict=True):
+            steps = len(histories[0].rewards)
+            at = np.linspace(0, steps, 201)[1:]
+            curves = np.array([_curve(h, optimum, at) for h in histories])
+            for curve in curves:
+                axes.plot(at / 1000, curve, color=BLUE, alpha=0.25, linewidth=0.7)
+            axes.plot(at / 1000, np.median(curves, axis=0), color=BLUE, linewidth=1.8, label="UCLS (median, each run)")
+            best = optimum.reward_rate if optimum.episode_steps is None else optimum.episode_steps
+            axes.axhline(best, color=ORANGE, linestyle="--", linewidth=1.2, label="optimum")
+            if optimum.episode_steps is None:
+                axes.set_ylabel(f"reward a step, last {REWARD_WINDOW:,} steps")
+                axes.set_ylim(0, 1.15 * best)
+            else:
+                axes.set_ylabel(f"steps an episode, last {EPISODE_WINDOW}")
+                axes.set_yscale("log")
+            axes.set_title(f"{title} ({len(histories)} runs)", color=INK)
+            axes.set_xlabel("thousand steps")
+            axes.set_xlim(0, steps / 1000)
+            axes.grid(alpha=0.25, linewidth=0.5)
+        figure.axes[-1].legend(loc="lower right", frameon=False)
+        for suffix in (".png", ".svg"):
+            target = path.with_suffix(suffix)
+            write_atomic(target, lambda file: figure.savefig(file, dpi=200, metadata=_undated(file)))
+
+
+def _curve(history: History, optimum: Any, at: np.ndarray) -> np.ndarray:
+    """One run at the given steps: its recent reward, or the length of its recent episodes, which before the first one
+    has ended is the time it has taken so far."""
+    if optimum.episode_steps is None:
+        return moving_mean(history.rewards, REWARD_WINDOW)[at.astype(int) - 1]
+    ends = np.flatnonzero(history.ends) + 1
+    recent = moving_mean(history.episode_steps, EPISODE_WINDOW)
+    done = np.searchsorted(ends, at, side="right")
+    return np.where(done > 0, np.concatenate([[np.nan], recent])[done], at)
+
+
+def _undated(file: Path) -> dict[str, None] | None:
+    return {"Date": None} if file.suffix == ".svg" else None

@@ -1,0 +1,178 @@
+"""A learner: an algorithm with its features, and the one kernel, `advance`, that makes it take a step.
+
+The compiled loop and the Gymnasium shell both call `begin` and `advance`, so that a run is the same in either.
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls import checkpoint
+from ucls import linalg as la
+from ucls._jit import jit_uncached
+from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.errors import UserError
+from ucls.features import features_module
+from ucls.randomness import from_words, generator, spawn, to_words
+from ucls.settings import resolve, shown
+
+DTYPES = {"float64": np.float64, "float32": np.float32}
+DIVERGED = 1e9  # a value this many times the largest reward is no value: the run has diverged
+
+
+class Pending(NamedTuple):
+    """What a learner carries from one step to the next: the features of its state, the action it chose there, and
+    the largest reward (in size) it has met. `xs_next` is where the next state's features are written."""
+
+    xs: la.Active
+    xs_next: la.Active
+    a: Any
+    largest_reward: Any
+
+
+class Kernels(NamedTuple):
+    """The steps of a learner, compiled for its algorithm and features."""
+
+    begin: Any
+    advance: Any
+    bounds: Any
+
+
+@functools.cache
+def kernels(algorithm: Any, features: Any) -> Kernels:
+    """Build the steps of a learner around the kernels of its algorithm and features."""
+    start, act, update, value = algorithm.start, algorithm.act, algorithm.update, algorithm.value
+    encode, look = features.encode, features.look
+    interval = getattr(algorithm, "interval", None)
+
+    @jit_uncached
+    def begin(hyper, coder, state, pending, s, rng):
+        """Begin an episode in state s: choose its first action."""
+        start(state, hyper, rng)
+        encode(coder, s, pending.xs)
+        pending.a[0] = act(state, hyper, pending.xs, rng)
+
+    @jit_uncached
+    def advance(hyper, coder, state, pending, r, gamma, s_next, terminated, rng):
+        """Observe what the pending action led to, choose the next action with what was known before, then learn.
+
+        The state after termination is not encoded, and no action is chosen in it. Returns whether the values are
+        still within reason.
+        """
+        xs, xs_next, a = pending.xs, pending.xs_next, pending.a[0]
+        if terminated:
+            update(state, hyper, xs, a, r, 0.0, xs, a, rng)
+        else:
+            encode(coder, s_next, xs_next)
+            pending.a[0] = act(state, hyper, xs_next, rng)
+            update(state, hyper, xs, a, r, gamma, xs_next, pending.a[0], rng)
+        pending.largest_reward[0] = max(pending.largest_reward[0], abs(r))
+        healthy = abs(value(state, hyper, la.of_action(xs, a))) <= DIVERGED * pending.largest_reward[0]
+        if not terminated:
+            la.copy(xs_next, xs)
+        return healthy
+
+    if interval is None:
+
+        @jit_uncached
+        def bounds(hyper, coder, state, s, xs, rng, mean, radius):
+            look(coder, s, xs)
+            for a in range(len(mean)):
+                mean[a] = value(state, hyper, la.of_action(xs, a))
+    else:
+
+        @jit_uncached
+        def bounds(hyper, coder, state, s, xs, rng, mean, radius):
+            look(coder, s, xs)
+            for a in range(len(mean)):
+                mean[a], radius[a] = interval(state, hyper, la.of_action(xs, a), rng)
+
+    return Kernels(begin, advance, bounds)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a learner is, as data: enough to make it again."""
+
+    agent: str
+    settings: Mapping[str, Any]
+    features: str
+    feature_settings: Mapping[str, Any]
+    low: list[float]
+    high: list[float]
+    n_actions: int
+    seed: int
+    dtype: str = "float64"
+
+
+class Learner:
+    """An algorithm at work on features, made from a plan."""
+
+    def __init__(self, plan: Plan, steps: int = 0, facts: Mapping[str, float] = {}, algorithm: Any = None) -> None:
+        """Make a learner that knows nothing yet.
+
+        `steps` is the expected length of the run, `facts` are numbers of the environment that some settings follow.
+        """
+        if plan.dtype not in DTYPES:
+            raise UserError(f"dtype cannot be {plan.dtype!r}: give one of {', '.join(DTYPES)}")
+        self.algorithm: Any = algorithm or algorithm_module(plan.agent)
+        features: Any = features_module(plan.features)
+        self.hyper = resolve(self.algorithm.Hyper, plan.settings, facts)
+        settings = resolve(features.Settings, plan.feature_settings)
+        self.plan = Plan(**{**vars(plan), "settings": shown(self.hyper), "feature_settings": shown(settings)})
+        self.coder = features.make(settings, plan.low, plan.high, plan.n_actions)
+        size, n_active = self.coder.size, self.coder.n_active
+        self.state = self.algorithm.init(self.hyper, size, plan.n_actions, n_active, steps, DTYPES[plan.dtype])
+        rows = [la.no_features(plan.n_actions, n_active) for _ in range(3)]
+        self.pending = Pending(rows[0], rows[1], np.zeros(1, np.int64), np.ones(1))
+        self._scratch = rows[2]
+        seeds = spawn(plan.seed)
+        self.rng, self._onlooker = generator(seeds.learner), generator(seeds.onlooker)
+        self.kernels = kernels(self.algorithm, features)
+
+    @property
+    def action(self) -> int:
+        """The action chosen for the state it is in."""
+        return int(self.pending.a[0])
+
+    def begin(self, s: np.ndarray) -> None:
+        """Begin an episode in state s."""
+        self.kernels.begin(self.hyper, self.coder, self.state, self.pending, s, self.rng)
+
+    def advance(self, r: float, gamma: float, s_next: np.ndarray, terminated: bool) -> bool:
+        """Learn from what the chosen action led to, choose the next; false if the values have diverged."""
+        parts = self.hyper, self.coder, self.state, self.pending
+        return self.kernels.advance(*parts, r, gamma, s_next, terminated, self.rng)
+
+    def bounds(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The mean and the radius of every action's value in state s, without changing the run.
+
+        An algorithm that keeps no bounds has a radius of 0.
+        """
+        mean, radius = np.zeros(self.plan.n_actions), np.zeros(self.plan.n_actions)
+        parts = self.hyper, self.coder, self.state
+        self.kernels.bounds(*parts, s, self._scratch, self._onlooker, mean, radius)
+        return mean, radius
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """Everything that the next step reads."""
+        arrays = {"rng": to_words(self.rng)}
+        for name in ("coder", "state", "pending"):
+            arrays |= checkpoint.flatten(name, getattr(self, name))
+        return arrays
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Go on from a checkpoint of a learner of the same plan."""
+        parts = {name: checkpoint.rebuild(name, getattr(self, name), arrays) for name in ("coder", "state", "pending")}
+        self.coder, self.state, self.pending = parts["coder"], parts["state"], parts["pending"]
+        from_words(self.rng, arrays["rng"])
+
+
+def saved_algorithm(plan: Plan, given: Any) -> Any:
+    """The algorithm of a saved plan: one of ours, or the module that was given; a file never names code to run."""
+    if given is None and plan.agent not in ALGORITHMS:
+        raise UserError(f"the checkpoint needs the algorithm {plan.agent!r}, not one of ours: give its module")
+    return given or algorithm_module(plan.agent)

@@ -1,0 +1,138 @@
+"""The compiled loop: (environment, features, algorithm, budget) -> what happened.
+
+>>> from ucls.loop import make_run
+>>> run = make_run("ucls/RiverSwim-v0", "ucls", seed=1, settings={"tilings": 4})
+>>> happened = run.advance(100)
+>>> len(happened.rewards), happened.diverged
+(100, False)
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ucls import checkpoint
+from ucls._jit import jit_uncached
+from ucls.algorithms import algorithm_module
+from ucls.envs import World, make_world, module_of
+from ucls.errors import UserError
+from ucls.features import features_module
+from ucls.history import TERMINATED, TRUNCATED, History
+from ucls.learner import Learner, Plan, kernels, saved_algorithm
+from ucls.randomness import from_words, generator, spawn, to_words
+from ucls.settings import distribute, shown
+
+
+@functools.cache
+def compiled(environment: Any, algorithm: Any, features: Any) -> Any:
+    """Build the loop around the kernels of an environment and a learner."""
+    begin, advance, _ = kernels(algorithm, features)
+    reset, step = environment.reset, environment.step
+
+    @jit_uncached
+    def loop(env, s, clock, world_rng, hyper, coder, state, pending, rng, rewards, ends):
+        """Take a step for each place in `rewards`; return how many were taken, and whether the values are sound.
+
+        `clock[0]` counts the steps of the episode; at 0 a new one begins.
+        """
+        for t in range(len(rewards)):
+            if clock[0] == 0:
+                reset(env, s, world_rng)
+                begin(hyper, coder, state, pending, s, rng)
+            r, gamma, terminated = step(env, s, pending.a[0], world_rng)
+            clock[0] += 1
+            healthy = advance(hyper, coder, state, pending, r, gamma, s, terminated, rng)
+            rewards[t] = r
+            if terminated:
+                ends[t] = TERMINATED
+                clock[0] = 0
+            elif clock[0] == env.cutoff:
+                ends[t] = TRUNCATED
+                clock[0] = 0
+            if not healthy:
+                return t + 1, False
+        return len(rewards), True
+
+    return loop
+
+
+class Run:
+    """One learner in one of our environments; `advance` it as far as you like, in as many calls as you like."""
+
+    def __init__(self, world: World, learner: Learner) -> None:
+        self.world, self.learner = world, learner
+        self.s = np.zeros(len(world.module.LOW))
+        self.clock = np.zeros(1, np.int64)
+        self.steps = 0
+        self.world_rng = generator(spawn(learner.plan.seed).world)
+        features = features_module(learner.plan.features)
+        self._loop = compiled(world.module, learner.algorithm, features)
+
+    def advance(self, steps: int) -> History:
+        """Take some steps and return what happened; a run that diverges stops there and says so."""
+        rewards, ends = np.zeros(steps), np.zeros(steps, np.uint8)
+        world = self.world.env, self.s, self.clock, self.world_rng
+        me = self.learner
+        taken, healthy = self._loop(*world, me.hyper, me.coder, me.state, me.pending, me.rng, rewards, ends)
+        self.steps += taken
+        return History(rewards[:taken], ends[:taken], diverged=not healthy)
+
+    def save(self, path: str | Path) -> Path:
+        """Write a checkpoint; a run restored from it goes on bit for bit."""
+        world = {"world.s": self.s, "world.clock": self.clock, "world.rng": to_words(self.world_rng)}
+        return checkpoint.save(path, self.about(), {**self.learner.checkpoint(), **world})
+
+    def about(self) -> dict[str, Any]:
+        """What this run is, as data."""
+        env = {"env": self.world.id, "env_settings": shown(self.world.env)}
+        return {**env, "steps": self.steps, "plan": asdict(self.learner.plan)}
+
+    @classmethod
+    def load(cls, path: str | Path, algorithm: Any = None) -> "Run":
+        """Go on from a checkpoint of one of our environments."""
+        about, arrays = checkpoint.load(path)
+        if about.get("env") is None or "world.s" not in arrays:
+            raise UserError(f"{path} holds no environment: load it with Agent.load and an environment of your own")
+        world = make_world(about["env"], about["env_settings"])
+        plan = Plan(**about["plan"])
+        run = cls(world, Learner(plan, algorithm=saved_algorithm(plan, algorithm)))
+        run.learner.restore(arrays)
+        run.s, run.clock, run.steps = arrays["world.s"].copy(), arrays["world.clock"].copy(), about["steps"]
+        from_words(run.world_rng, arrays["world.rng"])
+        return run
+
+
+def make_run(
+    env: str,
+    agent: str = "ucls",
+    *,
+    steps: int = 0,
+    seed: int = 0,
+    settings: Mapping[str, object] = {},
+    features: str | None = None,
+    dtype: str = "float64",
+) -> Run:
+    """Make a run by names; `settings` may name those of the agent, the features and the environment alike."""
+    algorithm: Any = algorithm_module(agent)
+    environment: Any = module_of(env)
+    default, tuned = getattr(algorithm, "FEATURES", environment.FEATURES)
+    name = features or default
+    groups = {"agent": algorithm.Hyper, "features": features_module(name).Settings, "env": environment.Env}
+    given = distribute(settings, groups)
+    world = make_world(env, given["env"])
+    plan = Plan(
+        agent=agent,
+        settings=given["agent"],
+        features=name,
+        feature_settings={**(tuned if name == default else {}), **given["features"]},
+        low=[float(low) for low in environment.LOW],
+        high=[float(high) for high in environment.HIGH],
+        n_actions=len(environment.ACTIONS),
+        seed=seed,
+        dtype=dtype,
+    )
+    return Run(world, Learner(plan, steps, environment.facts(world.env), algorithm))

@@ -1,0 +1,182 @@
+"""Dynamic programming: what an optimal policy achieves in a world whose physics is known.
+
+Value iteration on a uniform grid, with values between its points interpolated multilinearly and noise replaced by a
+few nodes with weights. What the greedy policy then achieves is measured in the real world: an episodic task is run
+with a fixed seed for some million steps; the gain of a continuing one is computed on the grid.
+
+Approximate: the values are those of the grid, and the policy is greedy in them; it is near-optimal, no bound is given.
+"""
+
+import hashlib
+import inspect
+import sys
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from statistics import NormalDist
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls import _grid
+from ucls._files import cache_dir, write_atomic
+from ucls._grid import Axes, Model, Nodes
+from ucls.settings import shown
+
+RUN_STEPS = 4_000_000
+CUTOFF = 10_000
+
+
+class Problem(NamedTuple):
+    """What planning needs of an environment: its kernels, and the grid and nodes to plan with.
+
+    `move(env, s, a, u, n)` is one step with its noise given: `u` uniform in [0, 1), `n` standard normal.
+    `over(env, s)` says whether an episode ends in `s`; None in a continuing task.
+    """
+
+    reset: Callable[..., Any]
+    step: Callable[..., Any]
+    move: Callable[..., Any]
+    n_actions: int
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    shape: tuple[int, ...]
+    nodes: Nodes
+    over: Callable[..., Any] | None
+
+
+class Optimal(NamedTuple):
+    """What an optimal policy achieves, and its action values on a grid.
+
+    The policy is optimal for the discounted return; the rest is what it earns. `reward_rate` is the average reward of
+    a step in the long run, episodes restarted; `episode_return` (undiscounted) and `episode_steps` are expectations
+    from the start of an episode, or None where episodes do not end. Points of the grid where an episode is over carry
+    the values of the nearest point where it is not.
+    """
+
+    reward_rate: float
+    episode_return: float | None
+    episode_steps: float | None
+    grid: tuple[np.ndarray, ...]
+    q: np.ndarray
+
+
+def action_values(optimal: Optimal, s: np.ndarray) -> np.ndarray:
+    """The optimal values of every action in the state `s`."""
+    out = np.empty(optimal.q.shape[-1])
+    values = np.ascontiguousarray(optimal.q).reshape(-1, len(out))
+    _grid.interpolate(_axes(optimal.grid), values, np.asarray(s, dtype=np.float64), out)
+    return out
+
+
+def normal_nodes(count: int) -> Nodes:
+    """Normal noise as `count` equally likely draws, at the middles of its quantiles and with variance 1.
+
+    Many equal steps suit rewards that jump better than the few unequal ones of a Gauss rule.
+    """
+    n = np.array([NormalDist().inv_cdf((i + 0.5) / count) for i in range(count)])
+    if count > 1:
+        n /= np.sqrt(np.mean(n**2))
+    return Nodes(np.zeros(count), n, np.full(count, 1 / count))
+
+
+def uniform_nodes(breaks: np.ndarray) -> Nodes:
+    """A uniform draw that matters only by which of the `breaks` it exceeds: exact."""
+    edges = np.unique(np.round(np.concatenate(([0.0, 1.0], np.ravel(breaks))), 12))
+    return Nodes((edges[1:] + edges[:-1]) / 2, np.zeros(len(edges) - 1), np.diff(edges))
+
+
+def product_nodes(uniform: Nodes, normal: Nodes) -> Nodes:
+    """Every pair of a uniform and a normal draw."""
+    k, m = len(uniform.u), len(normal.n)
+    return Nodes(np.repeat(uniform.u, m), np.tile(normal.n, k), np.outer(uniform.weight, normal.weight).ravel())
+
+
+def plan(env: Any, problem: Problem) -> Optimal:
+    """Solve a problem, or read the solution that an earlier process left on disk."""
+    try:
+        name = _digest(env, problem)
+    except (OSError, TypeError):  # an environment typed into a notebook has no source file to watch
+        return solve(env, problem)
+    path = cache_dir("optimal") / f"{name}.npz"
+    found = _read(path, problem)
+    if found is None:
+        found = solve(env, problem)
+        _write(path, found)
+    return found
+
+
+def solve(env: Any, problem: Problem) -> Optimal:
+    """Iterate values on the grid until they stand still, then measure the greedy policy."""
+    grid = tuple(np.linspace(*ends) for ends in zip(problem.low, problem.high, problem.shape, strict=True))
+    axes = _axes(grid)
+    twin = _grid.twins(problem.over or _grid.never, env, axes)
+    model = _grid.tabulate(problem.move, env, axes, twin, problem.n_actions, problem.nodes)
+    q = np.zeros((len(twin), problem.n_actions))
+    _grid.iterate(model, env.discount, q)
+    q = q[twin]
+    episode_return = episode_steps = None
+    if problem.over is None:
+        rate = _rate(env, problem, axes, model, q)
+    else:
+        cutoff = env.cutoff or CUTOFF
+        run = _grid.run(problem.reset, problem.step, env, axes, q, cutoff, RUN_STEPS, _generator())
+        total, ended, returns, steps = run
+        rate = total / RUN_STEPS
+        if ended:
+            episode_return, episode_steps = returns / ended, steps / ended
+    return Optimal(rate, episode_return, episode_steps, grid, q.reshape(*problem.shape, problem.n_actions))
+
+
+def _rate(env: Any, problem: Problem, axes: Axes, model: Model, q: np.ndarray) -> float:
+    """The gain of the greedy policy in every point of the grid, averaged over the start of the task."""
+    gain = _grid.gain(model, np.argmax(q, axis=1))
+    rng, s, out, starts = _generator(), np.empty(len(problem.low)), np.empty(1), np.empty(1000)
+    for i in range(len(starts)):
+        problem.reset(env, s, rng)
+        _grid.interpolate(axes, gain, s, out)
+        starts[i] = out[0]
+    return float(starts.mean())
+
+
+def _generator() -> np.random.Generator:
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(0)))
+
+
+def _axes(grid: tuple[np.ndarray, ...]) -> Axes:
+    low = np.array([axis[0] for axis in grid])
+    width = np.array([axis[1] - axis[0] if len(axis) > 1 else 1.0 for axis in grid])
+    return Axes(low, width, np.array([len(axis) for axis in grid]))
+
+
+def _digest(env: Any, problem: Problem) -> str:
+    """A name for the solution: the sources that make it, and the settings."""
+    texts = [inspect.getsource(sys.modules[name]) for name in (__name__, _grid.__name__, problem.move.__module__)]
+    return hashlib.sha256("\0".join([*texts, repr(shown(env))]).encode()).hexdigest()[:32]
+
+
+def _read(path: Path, problem: Problem) -> Optimal | None:
+    """Read a solution; anything that is not one counts as absent."""
+    try:
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
+            rate, g, steps = (float(file[name]) for name in ("reward_rate", "episode_return", "episode_steps"))
+            grid = tuple(file[f"axis_{j}"] for j in range(len(problem.shape)))
+            q = file["q"]
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+        return None
+    if q.shape != (*problem.shape, problem.n_actions) or tuple(map(len, grid)) != problem.shape:
+        return None
+    if not (np.isfinite(q).all() and np.isfinite(rate)):
+        return None
+    return Optimal(rate, None if np.isnan(g) else g, None if np.isnan(steps) else steps, grid, q)
+
+
+def _write(path: Path, optimal: Optimal) -> None:
+    def save(to: Path) -> None:
+        arrays: dict[str, Any] = {f"axis_{j}": axis for j, axis in enumerate(optimal.grid)}
+        for name in ("reward_rate", "episode_return", "episode_steps"):
+            value = getattr(optimal, name)
+            arrays[name] = np.nan if value is None else value
+        np.savez(to, q=optimal.q, **arrays)
+
+    write_atomic(path, save)

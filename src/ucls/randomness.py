@@ -1,0 +1,42 @@
+"""Where random numbers come from: one seed a run, spawned into the world's, the learner's and an onlooker's."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Seeds(NamedTuple):
+    """The seeds that one run's seed is spawned into; `world` is a number because `Env.reset` takes one."""
+
+    world: int
+    learner: int
+    onlooker: int
+
+
+def spawn(seed: int) -> Seeds:
+    """Spawn the seeds of a run: the same world for the same seed, whatever the learner draws."""
+    return Seeds(*(int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(3)))
+
+
+def generator(seed: int) -> np.random.Generator:
+    """Make the generator of a seed, the one Gymnasium would make."""
+    return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
+
+
+def to_words(rng: np.random.Generator) -> np.ndarray:
+    """The state of a PCG64 generator as six 64-bit words."""
+    state = rng.bit_generator.state
+    inner, low = state["state"], 2**64 - 1
+    words = [inner["state"] >> 64, inner["state"] & low, inner["inc"] >> 64, inner["inc"] & low]
+    return np.array([*words, state["has_uint32"], state["uinteger"]], np.uint64)
+
+
+def from_words(rng: np.random.Generator, words: np.ndarray) -> None:
+    """Put a PCG64 generator back into a state."""
+    high_state, low_state, high_inc, low_inc, has_uint32, uinteger = (int(word) for word in words)
+    rng.bit_generator.state = {
+        "bit_generator": "PCG64",
+        "state": {"state": high_state << 64 | low_state, "inc": high_inc << 64 | low_inc},
+        "has_uint32": has_uint32,
+        "uinteger": uinteger,
+    }

@@ -1,0 +1,201 @@
+"""Settings: declared once, as the annotated fields of a NamedTuple, and checked at the door.
+
+>>> from typing import Annotated
+>>> class Hyper(NamedTuple):
+...     p: Annotated[float, POSITIVE, "confidence"] = 0.1
+...     trace: Annotated[int, Choice("previous", "current"), "discount of the trace"] = 0
+>>> resolve(Hyper, {"p": "1", "trace": "current"})
+Hyper(p=1.0, trace=1)
+
+Kernels get numbers only (a choice is the number of its name), always of the same type, so that nothing is compiled
+twice because somebody wrote `1` for `1.0`.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar, get_type_hints
+
+from ucls.errors import UserError, unknown
+
+T = TypeVar("T", bound=tuple[Any, ...])
+
+
+@dataclass(frozen=True)
+class Real:
+    """A finite number, within limits if any are given."""
+
+    at_least: float = -math.inf
+    at_most: float = math.inf
+    above: float = -math.inf
+    below: float = math.inf
+
+    def read(self, value: object) -> float:
+        number = float(value)  # pyright: ignore[reportArgumentType]
+        if not math.isfinite(number) or not (self.at_least <= number <= self.at_most):
+            raise ValueError
+        if number <= self.above or number >= self.below:
+            raise ValueError
+        return number
+
+    def show(self, value: Any) -> float:
+        return float(value)
+
+    def __str__(self) -> str:
+        limits = [(self.above, "> "), (self.at_least, ">= "), (self.below, "< "), (self.at_most, "<= ")]
+        return " and ".join(["a number"] + [f"{sign}{limit:g}" for limit, sign in limits if math.isfinite(limit)])
+
+
+@dataclass(frozen=True)
+class Whole:
+    """A whole number, at least `at_least`."""
+
+    at_least: int = 0
+
+    def read(self, value: object) -> int:
+        number = float(value)  # pyright: ignore[reportArgumentType]
+        if number != math.floor(number) or number < self.at_least:
+            raise ValueError
+        return int(number)
+
+    def show(self, value: Any) -> int:
+        return int(value)
+
+    def __str__(self) -> str:
+        return f"a whole number >= {self.at_least}"
+
+
+class Choice:
+    """One of some names; kernels see its number."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def read(self, value: object) -> int:
+        return self.names.index(str(value))
+
+    def show(self, value: Any) -> str:
+        return self.names[value]
+
+    def __str__(self) -> str:
+        return "one of " + ", ".join(self.names)
+
+
+@dataclass(frozen=True)
+class Follows:
+    """A default that is the value of another setting, or a fact of the environment."""
+
+    name: str
+
+
+POSITIVE = Real(above=0)
+NOT_NEGATIVE = Real(at_least=0)
+UNIT = Real(at_least=0, at_most=1)
+OPEN_UNIT = Real(above=0, below=1)
+
+
+class Setting(NamedTuple):
+    """What is known of one setting; `default` is a name in quotes where it follows another value."""
+
+    field: str
+    name: str
+    check: Real | Whole | Choice
+    default: Any
+    follows: str | None
+    doc: str
+
+
+def describe(cls: type) -> list[Setting]:
+    """The settings that a NamedTuple class declares, in order."""
+    found = []
+    for field, hint in get_type_hints(cls, include_extras=True).items():
+        marks = hint.__metadata__
+        check = next(mark for mark in marks if isinstance(mark, Real | Whole | Choice))
+        follows = next((mark.name for mark in marks if isinstance(mark, Follows)), None)
+        doc = next((mark for mark in marks if isinstance(mark, str)), "")
+        default = follows or check.show(cls._field_defaults[field])  # pyright: ignore[reportAttributeAccessIssue]
+        found.append(Setting(field, field.rstrip("_"), check, default, follows, doc))
+    return found
+
+
+def resolve(cls: type[T], given: Mapping[str, object] = {}, facts: Mapping[str, float] = {}) -> T:
+    """Make a `cls` from the settings given by name, each checked; the rest take their defaults."""
+    settings = describe(cls)
+    for name in given:
+        if name not in (known := [s.name for s in settings]):
+            raise unknown("setting", name, known)
+    values: dict[str, Any] = {}
+    for s in settings:
+        if s.name in given:
+            values[s.field] = _read(s, given[s.name])
+        elif s.follows is None:
+            values[s.field] = _read(s, s.default)
+    for s in settings:
+        if s.field not in values:
+            source = {**facts, **{name.rstrip("_"): value for name, value in values.items()}}
+            if s.follows not in source:
+                raise UserError(f"setting {s.name!r} has no default here: give one, {s.check}")
+            values[s.field] = _read(s, source[s.follows])
+    return cls(**values)
+
+
+def shown(settings: tuple[Any, ...]) -> dict[str, Any]:
+    """Settings as a person gave them: public names, choices by name.
+
+    >>> from typing import Annotated
+    >>> class Hyper(NamedTuple):
+    ...     lambda_: Annotated[float, UNIT] = 0.9
+    >>> shown(Hyper())
+    {'lambda': 0.9}
+    """
+    return {s.name: s.check.show(getattr(settings, s.field)) for s in describe(type(settings))}
+
+
+def parse(pairs: Iterable[str]) -> dict[str, str]:
+    """Read `name=value` words.
+
+    >>> parse(["p=0.1"])
+    {'p': '0.1'}
+    """
+    found = {}
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not (name and equals and value):
+            raise UserError(f"cannot read the setting {pair!r}: write it as name=value")
+        if name in found:
+            raise UserError(f"setting {name!r} is given twice")
+        found[name] = value
+    return found
+
+
+def distribute(given: Mapping[str, object], groups: Mapping[str, type]) -> dict[str, dict[str, object]]:
+    """Give each setting to the group that declares it; `group.name` says which where two of them do.
+
+    >>> from typing import Annotated
+    >>> class Hyper(NamedTuple):
+    ...     p: Annotated[float, POSITIVE] = 0.1
+    >>> distribute({"p": 1, "agent.p": 2}, {"agent": Hyper})["agent"]
+    {'p': 2}
+    """
+    found: dict[str, dict[str, object]] = {group: {} for group in groups}
+    names = {group: [s.name for s in describe(cls)] for group, cls in groups.items()}
+    for full, value in given.items():
+        prefix, dot, rest = full.partition(".")
+        wanted = {prefix: names[prefix]} if dot and prefix in names else names
+        name = rest if wanted is not names else full
+        owners = [group for group, known in wanted.items() if name in known]
+        if not owners:
+            raise unknown("setting", full, [name for known in wanted.values() for name in known])
+        if len(owners) > 1:
+            raise UserError(f"setting {name!r} is ambiguous: write {' or '.join(f'{g}.{name}' for g in owners)}")
+        found[owners[0]][name] = value
+    return found
+
+
+def _read(setting: Setting, value: object) -> Any:
+    try:
+        if isinstance(value, bool):
+            raise ValueError
+        return setting.check.read(value)
+    except (ValueError, TypeError):
+        raise UserError(f"setting {setting.name!r} cannot be {value!r}: give {setting.check}") from None

@@ -1,0 +1,93 @@
+"""What tests share: small runs, recorded so that an oracle can follow them."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+from ucls import linalg as la
+from ucls.algorithms import algorithm_module
+from ucls.envs import ENVIRONMENTS
+from ucls.loop import make_run
+
+# Small tilings, so that dense oracles are quick; River Swim's and Mountain Car's tables overflow on purpose.
+SMALL = {
+    "ucls/RiverSwim-v0": {"tilings": 4, "tiles": 4, "memory": 12},
+    "ucls/PuddleWorld-v0": {"tilings": 3, "tiles": 3, "memory": 48},
+    "ucls/SparseMountainCar-v0": {"tilings": 4, "tiles": 4, "memory": 40, "cutoff": 150},
+    "ucls/MountainCar-v0": {"tilings": 4, "tiles": 4, "memory": 64, "cutoff": 150},
+    "ucls/OneState-v0": {},
+}
+
+
+class Transition(NamedTuple):
+    """One step as the learner sees it, with dense features: every action's, before and after."""
+
+    xs: np.ndarray
+    a: int
+    r: float
+    gamma: float
+    xs_next: np.ndarray
+    a_next: int
+    starts: bool
+
+
+def small_run(env, agent="ucls", seed=0, dtype="float64", **settings):
+    """A run with small tilings, where the agent uses tiles."""
+    sizes = SMALL[env]
+    if hasattr(algorithm_module(agent), "FEATURES"):
+        sizes = {name: size for name, size in sizes.items() if name not in ("tilings", "tiles", "memory")}
+    return make_run(env, agent, seed=seed, settings={**sizes, **settings}, dtype=dtype)
+
+
+def dense(xs, size):
+    """Features as one dense row for each action."""
+    rows = np.zeros((len(xs.index), size))
+    for a, (index, value) in enumerate(zip(xs.index, xs.value, strict=True)):
+        np.add.at(rows[a], index, value)
+    return rows
+
+
+def follow(run, steps):
+    """Step a run with the same kernels as the loop, yielding each transition after it was learned from."""
+    world, me, size = run.world, run.learner, run.learner.coder.size
+    starts = False
+    for _ in range(steps):
+        if run.clock[0] == 0:
+            world.module.reset(world.env, run.s, run.world_rng)
+            me.begin(run.s)
+            starts = True
+        xs, a = dense(me.pending.xs, size), me.action
+        r, gamma, terminated = world.module.step(world.env, run.s, a, run.world_rng)
+        run.clock[0] += 1
+        me.advance(r, gamma, run.s, terminated)
+        truncated = run.clock[0] == world.env.cutoff
+        xs_next = np.zeros_like(xs) if terminated else dense(me.pending.xs, size)
+        yield Transition(xs, a, r, 0.0 if terminated else gamma, xs_next, me.action, starts)
+        starts = False
+        if terminated or truncated:
+            run.clock[0] = 0
+
+
+def random_stream(rng, size, n_actions, n_active, steps, reward=1.0, value=None):
+    """Random transitions over a growing block of features: (xs, a, r, gamma, xs_next, a_next)."""
+    states = size // n_actions
+
+    def features(t):
+        known = min(states, n_active + t // 2)
+        tiles = rng.choice(known, n_active, replace=False)
+        index = np.array([tiles * n_actions + a for a in range(n_actions)])
+        return la.Active(index, np.full((n_actions, n_active), value or 1 / n_active))
+
+    xs, a = features(0), 0
+    for t in range(steps):
+        xs_next, a_next = features(t + 1), int(rng.integers(n_actions))
+        gamma = 0.0 if rng.random() < 0.02 else 0.99
+        yield xs, a, float(reward * rng.normal()), gamma, xs_next, a_next
+        xs, a = xs_next, a_next
+
+
+@pytest.fixture(params=list(ENVIRONMENTS))
+def env_id(request):
+    """Every environment in turn."""
+    return request.param

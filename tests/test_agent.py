@@ -1,0 +1,212 @@
+"""The agent on Gymnasium environments, ours and foreign: learning, looking, saving, and what it refuses."""
+
+import gymnasium
+import numpy as np
+import pytest
+
+from ucls import Agent, UserError, checkpoint
+from ucls.loop import Run
+
+
+class Corridor(gymnasium.Env):
+    """Five cells; the right end pays 1 and terminates, and every episode is truncated after 20 steps."""
+
+    def __init__(self, observation=None, reward=1.0, actions=None):
+        self.observation_space = gymnasium.spaces.Discrete(5, start=10)
+        self.action_space = actions or gymnasium.spaces.Discrete(2, start=1)
+        self._reward, self._observation = reward, observation
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.cell, self.steps = 0, 0
+        return 10, {}
+
+    def step(self, action):
+        assert action in (1, 2)
+        self.cell = max(0, self.cell + (1 if action == 2 else -1))
+        self.steps += 1
+        done = self.cell == 4
+        obs = 10 + self.cell if self._observation is None else self._observation
+        return obs, self._reward * done, done, self.steps == 20, {}
+
+
+class Box(gymnasium.Env):
+    """A box observation with given bounds."""
+
+    def __init__(self, low, high, observation):
+        self.observation_space = gymnasium.spaces.Box(np.float32(low), np.float32(high))
+        self.action_space = gymnasium.spaces.Discrete(2)
+        self._observation = np.array(observation, np.float32)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return self._observation, {}
+
+    def step(self, action):
+        return self._observation, float(action), False, False, {}
+
+
+def test_learns_a_foreign_environment_and_prefers_the_goal():
+    agent = Agent(Corridor(), seed=1, discount=0.9, beta=0.01).learn(3000)
+    assert not agent.diverged
+    assert [agent.predict(cell)[0] for cell in (10, 11, 12, 13)] == [2, 2, 2, 2]
+    assert agent.history.episode_steps[-20:].mean() < 6
+    assert agent.metrics["rollout/ep_rew_mean"] > 0.9
+
+
+def test_interval_is_wide_where_the_agent_has_not_been():
+    agent = Agent(Corridor(), seed=1, discount=0.9)
+    _, before = agent.interval(12)
+    np.testing.assert_allclose(before, np.sqrt(11.0))
+    agent.learn(2000)
+    mean, after = agent.interval(12)
+    assert mean.shape == after.shape == (2,)
+    assert (after < before).all()
+
+
+def test_looking_does_not_change_the_run():
+    quiet, curious = Agent(Corridor(), seed=3), Agent(Corridor(), seed=3)
+    quiet.learn(200)
+    for _ in range(100):
+        curious.learn(2)
+        curious.interval(13)
+        curious.predict(11, deterministic=False)
+    one, other = quiet.learner.checkpoint(), curious.learner.checkpoint()
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_callback_can_stop_the_learning():
+    agent = Agent(Corridor()).learn(500, callback=lambda agent: agent.steps < 40)
+    assert agent.steps == 40
+
+
+def test_saved_agent_continues_bit_for_bit_on_our_environment(env_id, tmp_path):
+    agent = Agent(gymnasium.make(env_id), seed=4, tilings=4) if "One" not in env_id else Agent(env_id, seed=4)
+    agent.learn(150)
+    path = agent.save(tmp_path / "agent.safetensors")
+    agent.learn(100)
+    again = Agent.load(path)
+    assert again.steps == 150
+    again.learn(100)
+    assert np.array_equal(agent.history.rewards[150:], again.history.rewards)
+    one, other = agent.learner.checkpoint(), again.learner.checkpoint()
+    assert all(np.array_equal(one[name], other[name]) for name in one)
+
+
+def test_an_agents_file_is_a_runs_file(tmp_path):
+    agent = Agent("ucls/RiverSwim-v0", seed=4).learn(120)
+    run = Run.load(agent.save(tmp_path / "agent.safetensors"))
+    assert np.array_equal(run.advance(80).rewards, agent.learn(80).history.rewards[120:])
+
+
+def test_saved_agent_goes_on_in_a_foreign_environment(tmp_path):
+    agent = Agent(Corridor(), seed=1, discount=0.9).learn(1000)
+    path = agent.save(tmp_path / "agent.safetensors")
+    with pytest.raises(UserError, match=r"Agent\.load\(path, env\)"):
+        Agent.load(path)
+    again = Agent.load(path, Corridor())
+    assert again.discount == 0.9
+    assert again.predict(12) == agent.predict(12)
+    again.learn(50)
+    assert again.steps == 1050
+
+
+def test_discount_is_the_environments_own_or_a_setting():
+    def gammas(agent):
+        seen = []
+        advance = agent.learner.advance
+        agent.learner.advance = lambda r, gamma, *rest: seen.append(gamma) or advance(r, gamma, *rest)
+        agent.learn(5)
+        return set(seen)
+
+    assert gammas(Agent(Corridor())) == {0.99}
+    assert gammas(Agent(Corridor(), discount=0.5)) == {0.5}
+    assert gammas(Agent("ucls/SparseMountainCar-v0", tilings=2)) == {0.998}
+    with pytest.raises(UserError, match="from 0 to 1"):
+        Agent(Corridor(), discount=1.5)
+
+
+def test_observations_are_taken_as_float64():
+    agent = Agent(Box([0, 0], [1, 1], [0.1, 0.7]), tilings=4).learn(3)
+    assert agent._state(np.array([0.1, 0.7], np.float32)).dtype == np.float64
+
+
+@pytest.mark.parametrize(
+    ("env", "options", "words"),
+    [
+        (Corridor(actions=gymnasium.spaces.Box(-1, 1)), {}, "only Discrete"),
+        (Box([0, -np.inf], [1, 1], [0, 0]), {}, "observation 1 is unbounded: give low and high"),
+        (Box([0, 0], [1, np.finfo(np.float32).max], [0, 0]), {}, "observation 1 is unbounded"),
+        (Box([0, 0], [1, 1], [0, 0]), {"low": [0]}, "must have 2 numbers each, not 1"),
+        (Box([0, 0], [1, 1], [0, 0]), {"low": [0, 2]}, "below its number in high"),
+        (Box([0, 0], [1, 1], [0, np.nan]), {}, "observations must be finite"),
+        (Corridor(reward=np.nan), {}, "rewards must be finite"),
+        (Corridor(), {"p": 0}, "'p' cannot be 0: give a number and > 0"),
+        (Corridor(), {"beta": 1}, "'beta' cannot be 1"),
+        (Corridor(), {"settings": {"lambda": 1.5}}, "'lambda' cannot be 1.5"),
+        (Corridor(), {"agent": "nobody"}, "unknown agent 'nobody'"),
+    ],
+)
+def test_bad_input_is_refused_in_one_clear_line(env, options, words):
+    with pytest.raises(UserError) as error:
+        Agent(env, **options).learn(50)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_given_bounds_serve_where_the_space_has_none():
+    agent = Agent(Box([0, -np.inf], [1, np.inf], [0.3, 5.0]), low=[0, -10], high=[1, 10]).learn(20)
+    assert agent.learner.plan.high == [1.0, 10.0]
+
+
+def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path):
+    path = Agent(Corridor(), seed=1).learn(10).save(tmp_path / "agent.safetensors")
+    with pytest.raises(UserError, match="2 actions and 1 observed numbers"):
+        Agent.load(path, Box([0, 0], [1, 1], [0, 0]))
+    about, arrays = checkpoint.load(path)
+    del arrays["state.nu"]
+    about.pop("format")
+    with pytest.raises(UserError, match=r"'state\.nu' is missing"):
+        Agent.load(checkpoint.save(tmp_path / "lacking.safetensors", about, arrays), Corridor())
+
+
+@pytest.mark.parametrize("keep", [0, 5, 100, 0.5, 0.99])
+def test_a_truncated_checkpoint_is_refused(tmp_path, keep):
+    path = Agent(Corridor(), seed=1).learn(10).save(tmp_path / "agent.safetensors")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: int(keep if keep >= 1 or keep == 0 else keep * len(whole))])
+    with pytest.raises(UserError, match=r"damaged or foreign|says nothing"):
+        Agent.load(path, Corridor())
+
+
+def test_loading_never_imports_a_module_that_a_file_names(tmp_path):
+    about, arrays = checkpoint.load(Agent(Corridor()).learn(10).save(tmp_path / "agent.safetensors"))
+    about.pop("format")
+    about["plan"]["agent"] = "antigravity"
+    path = checkpoint.save(tmp_path / "evil.safetensors", about, arrays)
+    with pytest.raises(UserError, match="give its module"):
+        Agent.load(path, Corridor())
+
+
+def test_fortran_ordered_arrays_survive_a_checkpoint(tmp_path):
+    A = np.arange(12.0).reshape(3, 4)
+    path = checkpoint.save(tmp_path / "a.safetensors", {}, {"transposed": A.T, "strided": A[:, ::2]})
+    _, arrays = checkpoint.load(path)
+    assert np.array_equal(arrays["transposed"], A.T)
+    assert np.array_equal(arrays["strided"], A[:, ::2])
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = checkpoint.save(tmp_path / "a.safetensors", {}, {"x": np.ones(3)})
+    before = path.read_bytes()
+    import safetensors.numpy
+
+    def fail(arrays, file, metadata):
+        file.write_bytes(b"half")
+        raise OSError("disk full")
+
+    monkeypatch.setattr(safetensors.numpy, "save_file", fail)
+    with pytest.raises(OSError, match="disk full"):
+        checkpoint.save(path, {}, {"x": np.zeros(3)})
+    assert path.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [path]

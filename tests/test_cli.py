@@ -1,0 +1,165 @@
+"""The command line as a user meets it: output, exit codes, and one clear line for bad input."""
+
+import json
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from ucls import cli
+from ucls.errors import UserError
+
+RIVER = "ucls/RiverSwim-v0"
+
+
+def ucls(*words):
+    """Run a command in this process; a UserError is what `main` turns into exit code 2."""
+    result = CliRunner().invoke(cli.app, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result
+
+
+def ucls_process(*words, **environment):
+    """Run a command as a process of its own."""
+    command = [sys.executable, "-m", "ucls", *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_train_json_has_what_it_promises(tmp_path):
+    result = ucls("train", RIVER, "--steps", 500, "--seed", 3, "--out", tmp_path / "run", "--set", "p=0.01", "--json")
+    found = json.loads(result.stdout)
+    assert (found["env"], found["agent"], found["steps"], found["seed"]) == (RIVER, "ucls", 500, 3)
+    assert (found["episodes"], found["diverged"]) == (0, False)
+    assert found["steps_per_second"] > 0
+    assert found["settings"]["p"] == 0.01
+    with np.load(tmp_path / "run" / "history.npz") as history:
+        assert found["total_reward"] == pytest.approx(history["rewards"].sum())
+        assert found["last_fifth_reward"] == pytest.approx(history["rewards"][400:].mean())
+    assert json.loads((tmp_path / "run" / "result.json").read_text()) == found
+
+
+def test_a_resumed_run_is_the_same_run(tmp_path):
+    ucls("train", RIVER, "--steps", 700, "--out", tmp_path / "whole")
+    ucls("train", RIVER, "--steps", 400, "--out", tmp_path / "part")
+    ucls("train", RIVER, "--steps", 300, "--resume", tmp_path / "part", "--out", tmp_path / "rest")
+    whole, rest = (np.load(tmp_path / name / "history.npz")["rewards"] for name in ("whole", "rest"))
+    assert np.array_equal(whole[400:], rest)
+    files = [(tmp_path / name / "agent.safetensors").read_bytes() for name in ("whole", "rest")]
+    assert files[0] == files[1]
+
+
+def test_summary_is_readable():
+    text = ucls("train", RIVER, "--steps", 300).stdout
+    assert "ucls on ucls/RiverSwim-v0, seed 0" in text
+    assert "0.2226 a step is optimal" in text
+
+
+def test_a_run_that_diverges_says_so_and_saves_no_agent(tmp_path):
+    words = ("--steps", 5000, "--set", "w_step=50000", "--out", tmp_path / "run")
+    result = ucls("train", "ucls/MountainCar-v0", *words, "--json")
+    found = json.loads(result.stdout)
+    assert result.exit_code == 1
+    assert found["diverged"]
+    assert found["steps"] < 5000
+    assert np.isfinite(found["total_reward"])
+    assert not (tmp_path / "run" / "agent.safetensors").exists()
+
+
+def test_agents_and_envs_list_settings_with_defaults():
+    agents = {row["name"]: row for row in json.loads(ucls("agents", "--json").stdout)}
+    defaults = {s["name"]: s["default"] for s in agents["ucls"]["settings"]}
+    assert (defaults["p"], defaults["lambda"], defaults["beta"], defaults["eta"]) == (0.1, 0.9, 0.001, 1e-4)
+    assert (defaults["trace_threshold"], defaults["trace_discount"]) == ("beta", "previous")
+    envs = {row["id"]: row for row in json.loads(ucls("envs", "--json").stdout)}
+    sparse = {s["name"]: s["default"] for s in envs["ucls/SparseMountainCar-v0"]["settings"]}
+    assert (sparse["reward"], sparse["discount"], sparse["cutoff"]) == ("sparse", 0.998, 10000)
+    assert "confidence" in ucls("agents").stdout
+    assert RIVER in ucls("envs").stdout
+
+
+def test_foreign_environments_are_trained_too(tmp_path):
+    words = ("--low", "-2.4,-3,-0.3,-3", "--high", "2.4,3,0.3,3", "--set", "tiles=3", "--set", "memory=64")
+    result = ucls("train", "CartPole-v1", "--steps", 300, *words, "--out", tmp_path / "run", "--json")
+    assert json.loads(result.stdout)["episodes"] > 3
+    more = ucls("train", "CartPole-v1", "--steps", 50, "--resume", tmp_path / "run", "--json")
+    assert json.loads(more.stdout)["steps"] == 50
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("RiverSwim",), "unknown environment 'RiverSwim'"),
+        (("ucls/RiverSwin-v0",), "did you mean 'ucls/RiverSwim-v0'?"),
+        (("CartPole-v1",), "observation 1 is unbounded: give low and high"),
+        (("Pendulum-v1",), "only Discrete ones can be learned"),
+        ((RIVER, "--agent", "ulcs"), "did you mean 'ucls'?"),
+        ((RIVER, "--set", "betta=1"), "did you mean 'beta'?"),
+        ((RIVER, "--set", "p"), "write it as name=value"),
+        ((RIVER, "--set", "p=0"), "'p' cannot be '0'"),
+        ((RIVER, "--set", "p=much"), "'p' cannot be 'much'"),
+        ((RIVER, "--set", "beta=1"), "'beta' cannot be '1'"),
+        ((RIVER, "--set", "lambda=-0.1"), "'lambda' cannot be '-0.1'"),
+        ((RIVER, "--set", "trace_discount=never"), "one of previous, current"),
+        ((RIVER, "--resume", "nowhere"), "no checkpoint at nowhere"),
+        ((RIVER, "--low", "0,x"), "give numbers with commas"),
+    ],
+)
+def test_bad_input_is_one_line(words, message, tmp_path):
+    with pytest.raises(UserError) as error:
+        ucls("train", *words, "--steps", 10, "--out", tmp_path / "run")
+    assert message in str(error.value)
+    assert "\n" not in str(error.value)
+    assert not (tmp_path / "run").exists()
+
+
+def test_main_turns_bad_input_into_exit_code_2():
+    result = ucls_process("train", "ucls/RiverSwin-v0")
+    assert result.returncode == 2
+    assert result.stdout == ""
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_checkpoint_of_another_agent_or_world_is_refused(tmp_path):
+    ucls("train", RIVER, "--steps", 20, "--out", tmp_path / "run")
+    before = (tmp_path / "run" / "agent.safetensors").read_bytes()
+    with pytest.raises(UserError, match="was learning in ucls/RiverSwim-v0"):
+        ucls("train", "ucls/PuddleWorld-v0", "--resume", tmp_path / "run", "--out", tmp_path / "run")
+    with pytest.raises(UserError, match="already holds a run"):
+        ucls("train", RIVER, "--out", tmp_path / "run")
+    with pytest.raises(UserError, match="keeps its settings"):
+        ucls("train", RIVER, "--resume", tmp_path / "run", "--set", "p=1")
+    assert (tmp_path / "run" / "agent.safetensors").read_bytes() == before
+    (tmp_path / "run" / "agent.safetensors").write_bytes(before[:1000])
+    with pytest.raises(UserError, match="damaged"):
+        ucls("train", RIVER, "--resume", tmp_path / "run")
+
+
+def test_doctor_finds_the_kernels_in_order():
+    found = json.loads(ucls("doctor", "--json").stdout)
+    assert found["kernels_agree"] is True
+    assert {"numba", "numpy", "kernel_cache", "cores"} <= found.keys()
+
+
+def test_paper_makes_a_table_and_a_figure(tmp_path):
+    result = ucls("paper", "--runs", 2, "--steps", 400, "--jobs", 2, "--out", tmp_path, "--json")
+    rows = json.loads(result.stdout)
+    assert [row["title"] for row in rows] == ["Sparse Mountain Car", "Puddle World", "River Swim"]
+    assert rows[0]["measures"]["steps of the last 20 episodes"]["optimum"] == pytest.approx(97.7, abs=0.3)
+    assert rows[2]["measures"]["reward in all"]["optimum"] == pytest.approx(0.2226 * 400, rel=1e-3)
+    assert (tmp_path / "learning-curves.png").stat().st_size > 20_000
+    assert (tmp_path / "learning-curves.svg").exists()
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys\nsys.argv = ['ucls', '--help']\n"
+        "try:\n    from ucls.cli import main\n    main()\nexcept SystemExit: pass\n"
+        "heavy = {'numba', 'scipy', 'matplotlib', 'ray'} & set(sys.modules)\nassert not heavy, heavy"
+    )
+    began = time.perf_counter()
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    assert time.perf_counter() - began < 20, "a wide margin: what is promised is under a second on an idle machine"

@@ -1,0 +1,204 @@
+"""What the Gymnasium adapter promises."""
+
+import warnings
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.error import ResetNeeded
+from gymnasium.utils.env_checker import check_env
+
+from ucls.envs import ENVIRONMENTS, make_world
+from ucls.envs.gym import GymWorld
+from ucls.errors import UserError
+from ucls.randomness import from_words, to_words
+
+IDS = list(ENVIRONMENTS)
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_check_env_is_clean(id):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check_env(gymnasium.make(id, render_mode="rgb_array").unwrapped)
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_the_adapter_equals_the_kernels_with_a_generator_of_the_same_seed(id):
+    world = make_world(id)
+    rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(7)))
+    gym_world = gymnasium.make(id)
+    s = np.empty(len(world.module.LOW))
+    world.module.reset(world.env, s, rng)
+    observed, _ = gym_world.reset(seed=7)
+    assert np.array_equal(observed, s)
+    for t in range(60):
+        a = t // 7 % len(world.module.ACTIONS)
+        r, gamma, terminated = world.module.step(world.env, s, a, rng)
+        observed, r_observed, terminated_observed, truncated, info = gym_world.step(a)
+        assert np.array_equal(observed, s)
+        assert (r_observed, terminated_observed, truncated, info) == (r, terminated, False, {"discount": gamma})
+        if terminated:
+            break
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_the_same_seed_gives_the_same_episode_and_another_seed_another(id):
+    def episode(seed):
+        world = GymWorld(id)
+        seen = [world.reset(seed=seed)[0]]
+        rewards = []
+        for _ in range(40):
+            s_next, r, terminated, _, _ = world.step(1)
+            seen.append(s_next)
+            rewards.append([r])
+            if terminated:
+                break
+        return np.concatenate([np.ravel(seen), np.ravel(rewards)])
+
+    assert np.array_equal(episode(1), episode(np.int64(1)))
+    assert not np.array_equal(episode(1), episode(2))
+
+
+def test_settings_are_given_by_name_and_checked():
+    world = gymnasium.make("ucls/RiverSwim-v0", noise_sd=0, probabilities="osband").unwrapped
+    assert isinstance(world, GymWorld)
+    assert (world.world.env.noise_sd, world.world.env.probabilities) == (0.0, 1)
+    for settings, message in [
+        ({"noise_sd": -1}, "noise_sd"),
+        ({"nois_sd": 0.1}, "did you mean 'noise_sd'"),
+        ({"probabilities": "osbnad"}, "strehl_littman"),
+        ({"render_mode": "human"}, "rgb_array"),
+    ]:
+        with pytest.raises(UserError, match=message):
+            GymWorld("ucls/RiverSwim-v0", **settings)
+    with pytest.raises(UserError, match="did you mean 'ucls/RiverSwim-v0'"):
+        GymWorld("ucls/RiverSwin-v0")
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_an_episode_is_truncated_at_the_cutoff_and_keeps_its_discount(id):
+    world = gymnasium.make(id, cutoff=5)
+    for _ in range(2):
+        world.reset(seed=0)
+        *before, last = [world.step(0) for _ in range(5)]
+        assert not any(truncated for _, _, _, truncated, _ in before)
+        assert last[2:4] == (False, True)
+        assert last[4]["discount"] == make_world(id).env.discount
+
+
+def test_a_continuing_task_is_not_truncated_by_default():
+    world = GymWorld("ucls/OneState-v0")
+    world.reset(seed=0)
+    assert not any(world.step(0)[3] for _ in range(10_001))
+
+
+def test_the_paper_cutoff_is_10000_steps():
+    world = GymWorld("ucls/MountainCar-v0")
+    world.reset(seed=0)
+    lengths = next(t for t in range(1, 20_000) if world.step(1)[3])
+    assert lengths == 10_000
+
+
+def test_the_discount_of_a_terminating_step_is_0():
+    world = GymWorld("ucls/SparseMountainCar-v0")
+    s, r, terminated, truncated, info = world.reset(seed=0)[0], 0.0, False, False, {"discount": 0.998}
+    while not terminated:
+        assert (r, truncated, info["discount"]) == (0.0, False, 0.998)
+        # Pushing along with the motion swings the car out of the valley.
+        s, r, terminated, truncated, info = world.step(2 if s[1] >= 0 else 0)
+    assert (r, truncated, info["discount"]) == (1.0, False, 0.0)
+    with pytest.raises(ResetNeeded, match="reset"):
+        world.step(0)
+
+
+def test_stepping_before_a_reset_and_unknown_actions_are_refused():
+    world = GymWorld("ucls/PuddleWorld-v0")
+    with pytest.raises(ResetNeeded, match="reset"):
+        world.step(0)
+    world.reset(seed=0)
+    for a in (4, -1, 0.5):
+        with pytest.raises(UserError, match="0 to 3"):
+            world.step(a)  # pyright: ignore[reportArgumentType]
+
+
+def test_a_returned_state_does_not_change_with_the_next_step():
+    world = GymWorld("ucls/PuddleWorld-v0")
+    s, _ = world.reset(seed=0)
+    before = s.copy()
+    world.step(0)
+    assert np.array_equal(s, before)
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_a_restored_world_continues_bit_for_bit(id):
+    world, other = GymWorld(id, cutoff=30), GymWorld(id, cutoff=30)
+    world.reset(seed=3)
+    other.reset(seed=4)
+    for _ in range(10):
+        world.step(1)
+    world.np_random.integers(0, 5, dtype=np.uint32)  # leaves half a word in the generator
+    saved = {name: np.array(array) for name, array in world.checkpoint().items()}
+
+    def rest(world):
+        seen = []
+        for _ in range(20):
+            s, r, terminated, truncated, info = world.step(1)
+            seen.append((s.tolist(), r, terminated, truncated, info))
+            if terminated:
+                break
+        return seen, world.reset()[0].tolist(), int(world.np_random.integers(0, 2**31, dtype=np.uint32))
+
+    uninterrupted = rest(world)
+    other.restore(saved)
+    assert rest(other) == uninterrupted
+    fresh = GymWorld(id, cutoff=30)
+    fresh.restore(saved)
+    assert rest(fresh) == uninterrupted
+
+
+def test_an_ended_episode_is_still_ended_after_a_restore():
+    world = GymWorld("ucls/OneState-v0", cutoff=1)
+    world.reset(seed=0)
+    world.step(0)
+    other = GymWorld("ucls/OneState-v0", cutoff=1)
+    other.reset(seed=0)
+    other.restore(world.checkpoint())
+    with pytest.raises(ResetNeeded):
+        other.step(0)
+
+
+def test_a_checkpoint_of_another_world_is_refused():
+    saved = GymWorld("ucls/RiverSwim-v0").checkpoint()
+    with pytest.raises(UserError, match="not a checkpoint"):
+        GymWorld("ucls/PuddleWorld-v0").restore(saved)
+    with pytest.raises(UserError, match="not a checkpoint"):
+        GymWorld("ucls/RiverSwim-v0").restore({"s": saved["s"]})
+
+
+def test_words_bring_a_generator_back():
+    rng, other = np.random.default_rng(5), np.random.default_rng(6)
+    rng.integers(0, 5, dtype=np.uint32)
+    from_words(other, to_words(rng))
+    assert other.bit_generator.state == rng.bit_generator.state
+
+
+@pytest.mark.parametrize("id", IDS)
+def test_the_picture_is_bytes_and_changes_with_the_state(id):
+    world = GymWorld(id, render_mode="rgb_array")
+    world.reset(seed=0)
+    before = world.render()
+    assert before is not None
+    assert (before.shape, before.dtype) == ((320, 480, 3), np.uint8)
+    assert len(np.unique(before.reshape(-1, 3), axis=0)) > 20
+    for _ in range(5):
+        world.step(1)
+    after = world.render()
+    assert after is not None
+    assert np.array_equal(before, after) == (id == "ucls/OneState-v0")
+
+
+def test_a_goal_beyond_the_usual_road_widens_the_observations():
+    beyond = np.array([0.55, 0.0])
+    assert GymWorld("ucls/MountainCar-v0", goal_x=0.6).observation_space.contains(beyond)
+    assert not GymWorld("ucls/MountainCar-v0").observation_space.contains(beyond)

@@ -1,0 +1,64 @@
+"""The compiled loop: ends of episodes, settings and names; what holds for every agent is in test_contract.py."""
+
+import numpy as np
+import pytest
+
+from ucls.errors import UserError
+from ucls.features import features_module
+from ucls.history import TERMINATED, TRUNCATED, History
+from ucls.loop import make_run
+
+
+def test_truncation_bootstraps():
+    """Seen in A, the average of z (x - gamma x')'; that termination does not is part of every oracle test."""
+    truncated = make_run("ucls/OneState-v0", settings={"discount": 0.5, "cutoff": 1})
+    assert (truncated.advance(50).ends == TRUNCATED).all()
+    A = truncated.learner.state.system.At * truncated.learner.state.system.scale[0]
+    trace_of_A = 0.001 * (1 - 0.999**50) / 0.001
+    # each step adds x - 0.5 x', and both belong to the one state: entries sum to half of what x alone would give
+    assert A.sum() == pytest.approx(0.5 * trace_of_A)
+
+
+def test_an_episode_that_ends_is_counted_with_its_length_and_return():
+    history = History(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([0, TERMINATED, 0, TRUNCATED, 0]))
+    assert history.episode_steps.tolist() == [2, 2]
+    assert history.episode_returns.tolist() == [3.0, 7.0]
+    assert history.last_fifth_reward == 5.0
+    assert History(np.zeros(0), np.zeros(0)).last_fifth_reward == 0.0
+
+
+def test_the_state_after_termination_is_not_encoded():
+    narrow = {"tilings": 1, "tiles": 200, "memory": 300, "goal_x": -0.39, "cutoff": 0}
+    run = make_run("ucls/MountainCar-v0", seed=1, settings=narrow)
+    happened = run.advance(3000)
+    assert (happened.ends == TERMINATED).sum() > 3
+    coder = run.learner.coder
+    reached = run.world.module.LOW[0] + (coder.keys[coder.indices >= 0][:, 1]) / coder.tiles_per_unit[0]
+    assert reached.max() <= -0.39
+
+
+def test_float32_is_a_setting():
+    run = make_run("ucls/RiverSwim-v0", dtype="float32")
+    assert not run.advance(200).diverged
+    assert run.learner.state.system.w.dtype == np.float32
+    with pytest.raises(UserError, match="float64, float32"):
+        make_run("ucls/RiverSwim-v0", dtype="float16")
+
+
+def test_settings_find_their_owner_and_unknown_ones_are_named():
+    run = make_run("ucls/RiverSwim-v0", settings={"p": 0.5, "tilings": 3, "noise_sd": 0.0, "agent.beta": 0.01})
+    assert run.learner.hyper.p == 0.5
+    assert run.learner.hyper.trace_threshold == run.learner.hyper.beta == 0.01
+    assert run.learner.coder.n_active == 3
+    assert run.world.env.noise_sd == 0.0
+    with pytest.raises(UserError, match="did you mean 'beta'"):
+        make_run("ucls/RiverSwim-v0", settings={"betta": 1})
+
+
+def test_unknown_names_suggest_the_nearest():
+    with pytest.raises(UserError, match="did you mean 'ucls/RiverSwim-v0'"):
+        make_run("ucls/RiverSwin-v0")
+    with pytest.raises(UserError, match="did you mean 'ucls'"):
+        make_run("ucls/RiverSwim-v0", "ulcs")
+    with pytest.raises(UserError, match="did you mean 'tiles'"):
+        features_module("tile")

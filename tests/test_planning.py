@@ -1,0 +1,139 @@
+"""What the optimal policies achieve, and how the solutions are kept."""
+
+import numpy as np
+import pytest
+
+from ucls import planning
+from ucls.envs import make_world, one_state, river_swim
+from ucls.planning import action_values, normal_nodes, product_nodes, uniform_nodes
+
+
+@pytest.fixture(scope="module")
+def optimal(tmp_path_factory):
+    """Solutions by id and settings, computed in a cache of this module's own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UCLS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
+
+        def get(id, **settings):
+            world = make_world(id, settings)
+            return world.module.optimal(world.env)
+
+        yield get
+
+
+def test_river_swim_optimum_is_to_swim_up_everywhere_and_earns_0_222_a_step(optimal):
+    found = optimal("ucls/RiverSwim-v0")
+    assert found.reward_rate == pytest.approx(0.2225, abs=0.001)
+    assert (found.episode_return, found.episode_steps) == (None, None)
+    for s in (0.0, 0.05, 0.3, 0.5, 0.85, 0.95, 1.0):
+        assert np.argmax(action_values(found, np.array([s]))) == river_swim.UP
+
+
+def test_river_swim_with_osband_probabilities_is_much_easier(optimal):
+    assert optimal("ucls/RiverSwim-v0", probabilities="osband").reward_rate > 0.4
+
+
+def test_river_swim_values_agree_with_the_six_state_chain_in_kind(optimal):
+    q = optimal("ucls/RiverSwim-v0").q.max(axis=-1)
+    # The gain over (1 - discount) is what a value would be if the start did not matter.
+    assert q[0] < 0.222 / 0.01 < q[-1]
+    assert np.all((q > 0) & (q < 100))
+
+
+@pytest.mark.parametrize(("noise_sd", "steps", "score"), [(0.1, 32.9, -36.5), (0.01, 32.0, -32.1)])
+def test_puddle_world_optimum_takes_the_reference_steps_and_return(optimal, noise_sd, steps, score):
+    found = optimal("ucls/PuddleWorld-v0", noise_sd=noise_sd)
+    assert found.episode_steps == pytest.approx(steps, abs=0.15)
+    assert found.episode_return == pytest.approx(score, abs=0.3)
+    assert found.reward_rate == pytest.approx(score / steps, rel=0.01)
+
+
+def test_puddle_world_values_agree_with_the_returns_that_are_earned(optimal):
+    found = optimal("ucls/PuddleWorld-v0", noise_sd=0.1)
+    x, y = np.meshgrid(np.linspace(0.105, 0.295, 20), np.linspace(0.455, 0.645, 20))
+    values = [action_values(found, np.array(s)).max() for s in zip(x.ravel(), y.ravel(), strict=True)]
+    assert np.mean(values) == pytest.approx(found.episode_return, rel=0.01)
+
+
+@pytest.mark.parametrize("id", ["ucls/MountainCar-v0", "ucls/SparseMountainCar-v0"])
+def test_mountain_car_optimum_takes_97_7_steps(optimal, id):
+    found = optimal(id)
+    assert found.episode_steps == pytest.approx(97.7, abs=0.1)
+    if id == "ucls/MountainCar-v0":
+        assert found.episode_return == -found.episode_steps
+        assert found.reward_rate == -1.0
+    else:
+        assert found.episode_return == 1.0
+        assert 511 < 50_000 * found.reward_rate < 513
+
+
+def test_undiscounted_sparse_mountain_car_still_has_a_policy_that_arrives(optimal):
+    assert optimal("ucls/SparseMountainCar-v0", discount=1).episode_steps == pytest.approx(97.7, abs=0.2)
+
+
+def test_one_state_optimum_is_right_and_exact(optimal):
+    found = optimal("ucls/OneState-v0")
+    assert found.reward_rate == pytest.approx(2.0, abs=1e-12)
+    assert action_values(found, np.zeros(1)) == pytest.approx([1.0, 2.0], abs=1e-12)
+    far = optimal("ucls/OneState-v0", discount=0.5)
+    assert action_values(far, np.zeros(1)) == pytest.approx([3.0, 4.0], abs=1e-8)
+
+
+def test_action_values_are_interpolated_multilinearly():
+    q = np.array([[[0.0, 5.0], [1.0, 5.0]], [[2.0, 5.0], [7.0, 5.0]]])
+    found = planning.Optimal(0.0, None, None, (np.array([0.0, 2.0]), np.array([0.0, 1.0])), q)
+    assert action_values(found, np.array([1.0, 0.0])) == pytest.approx([1.0, 5.0])
+    assert action_values(found, np.array([1.0, 0.5])) == pytest.approx([2.5, 5.0])
+    assert action_values(found, np.array([2.0, 1.0])) == pytest.approx([7.0, 5.0])
+    assert action_values(found, np.array([-9.0, 9.0])) == pytest.approx([1.0, 5.0])
+
+
+def test_nodes_have_the_moments_of_the_noise_they_replace():
+    nodes = product_nodes(uniform_nodes(np.array([0.3, 0.1, 0.7])), normal_nodes(64))
+    assert nodes.weight.sum() == pytest.approx(1.0)
+    assert nodes.weight @ nodes.u == pytest.approx(0.5)
+    assert nodes.weight @ nodes.n == pytest.approx(0.0, abs=1e-12)
+    assert nodes.weight @ nodes.n**2 == pytest.approx(1.0)
+    assert nodes.weight[nodes.u > 0.3].sum() == pytest.approx(0.7)
+
+
+def test_a_second_call_reads_the_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("UCLS_CACHE_DIR", str(tmp_path))
+    env = make_world("ucls/OneState-v0").env
+    first = one_state.optimal(env)
+    monkeypatch.setattr(planning, "solve", lambda *_: pytest.fail("solved again"))
+    second = one_state.optimal(env)
+    assert second[:3] == first[:3]
+    assert np.array_equal(second.q, first.q)
+    assert all(np.array_equal(p, q) for p, q in zip(second.grid, first.grid, strict=True))
+
+
+@pytest.mark.parametrize("how", ["truncated", "empty", "foreign", "of another shape", "pickled", "not finite"])
+def test_a_damaged_cache_file_is_computed_again(tmp_path, monkeypatch, how):
+    monkeypatch.setenv("UCLS_CACHE_DIR", str(tmp_path))
+    env = make_world("ucls/OneState-v0").env
+    first = one_state.optimal(env)
+    (path,) = (tmp_path / "optimal").glob("*.npz")
+    whole = path.read_bytes()
+    arrays = {"reward_rate": 1.0, "episode_return": 1.0, "episode_steps": 1.0, "axis_0": np.zeros(1)}
+    if how == "truncated":
+        path.write_bytes(whole[: len(whole) // 2])
+    elif how == "empty":
+        path.write_bytes(b"")
+    elif how == "foreign":
+        path.write_bytes(b"not an archive")
+    elif how == "of another shape":
+        np.savez(path, q=np.zeros((5, 2)), **arrays)
+    elif how == "pickled":
+        np.savez(path, q=np.array([[object(), None]]), **arrays)
+    else:
+        np.savez(path, q=np.full((1, 2), np.nan), **arrays)
+    assert one_state.optimal(env).reward_rate == first.reward_rate
+    assert path.read_bytes() == whole
+
+
+def test_other_settings_are_another_solution(tmp_path, monkeypatch):
+    monkeypatch.setenv("UCLS_CACHE_DIR", str(tmp_path))
+    for discount in (0.0, 0.5):
+        one_state.optimal(make_world("ucls/OneState-v0", {"discount": discount}).env)
+    assert len(list((tmp_path / "optimal").glob("*.npz"))) == 2

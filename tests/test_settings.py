@@ -1,0 +1,77 @@
+"""Settings: checked at the door, always of one type, and shown as they were given."""
+
+from typing import Annotated, NamedTuple
+
+import pytest
+
+from ucls.algorithms import ucls
+from ucls.errors import UserError
+from ucls.settings import UNIT, Choice, Follows, Real, Whole, describe, distribute, parse, resolve, shown
+
+
+class Hyper(NamedTuple):
+    lambda_: Annotated[float, UNIT, "decay"] = 0.9
+    count: Annotated[int, Whole(2), "how many"] = 3
+    kind: Annotated[int, Choice("plain", "odd"), "which"] = 0
+    copy: Annotated[float, Real(), Follows("lambda"), "the same"] = 0.0
+    best: Annotated[float, Real(), Follows("return_max"), "a fact"] = 0.0
+
+
+FACTS = {"return_max": 100.0}
+
+
+def test_whole_numbers_and_words_become_the_declared_type():
+    hyper = resolve(Hyper, {"lambda": 1, "count": "4", "kind": "odd"}, FACTS)
+    assert hyper == (1.0, 4, 1, 1.0, 100.0)
+    assert [type(value) for value in hyper] == [float, int, int, float, float]
+
+
+def test_what_is_shown_resolves_to_the_same():
+    hyper = resolve(Hyper, {"lambda": 0.5, "kind": "odd"}, FACTS)
+    assert shown(hyper) == {"lambda": 0.5, "count": 3, "kind": "odd", "copy": 0.5, "best": 100.0}
+    assert resolve(Hyper, shown(hyper)) == hyper
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"lambda": 1.1}, "'lambda' cannot be 1.1: give a number and >= 0 and <= 1"),
+        ({"lambda": "nan"}, "'lambda' cannot be 'nan'"),
+        ({"lambda": None}, "'lambda' cannot be None"),
+        ({"lambda": True}, "'lambda' cannot be True"),
+        ({"count": 2.5}, "a whole number >= 2"),
+        ({"count": 1}, "a whole number >= 2"),
+        ({"kind": "eve"}, "one of plain, odd"),
+        ({"kindd": "odd"}, "did you mean 'kind'"),
+    ],
+)
+def test_bad_values_are_named(given, message):
+    with pytest.raises(UserError) as error:
+        resolve(Hyper, given, FACTS)
+    assert message in str(error.value)
+
+
+def test_a_fact_that_is_not_known_must_be_given():
+    with pytest.raises(UserError, match="'best' has no default here: give one"):
+        resolve(Hyper)
+    assert resolve(Hyper, {"best": 7}).best == 7.0
+
+
+def test_two_owners_need_a_prefix():
+    groups = {"agent": Hyper, "env": Hyper}
+    with pytest.raises(UserError, match=r"ambiguous: write agent\.count or env\.count"):
+        distribute({"count": 1}, groups)
+    assert distribute({"env.count": 1}, groups) == {"agent": {}, "env": {"count": 1}}
+
+
+def test_words_are_parsed_once_each():
+    assert parse(["a=1", "b=x=y"]) == {"a": "1", "b": "x=y"}
+    with pytest.raises(UserError, match="given twice"):
+        parse(["a=1", "a=2"])
+
+
+def test_the_papers_defaults():
+    hyper = resolve(ucls.Hyper)
+    assert hyper[:7] == (0.1, 0.9, 0.001, 1e-4, 1.0, 0.01, 1.0)
+    assert hyper.trace_threshold == hyper.beta
+    assert {s.name for s in describe(ucls.Hyper)} >= {"p", "lambda", "beta", "eta", "c_max", "b_step", "w_step"}

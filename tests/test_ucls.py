@@ -1,0 +1,190 @@
+"""UCLS: the kernel equals the box, the bound is the box's, and a run that diverges says so."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paper
+from conftest import dense, follow, random_stream, small_run
+from ucls import linalg as la
+from ucls.algorithms import ucls
+from ucls.loop import make_run
+
+LITERAL = {"trace_threshold": 0, "trace_discount": "current"}
+
+
+def learned(state):
+    """The learner's arrays as the box has them: dense, unscaled, C symmetric."""
+    system = state.system
+    return {
+        "A": system.At.T * system.scale[0],
+        "B": system.Bt.T,
+        "b": system.b,
+        "w": system.w,
+        "z": state.trace.z,
+        "nu": state.nu,
+        "c": state.c,
+        "C": np.tril(state.C) + np.tril(state.C, -1).T,
+        "c_max": state.c_max[0],
+    }
+
+
+def assert_equal(state, oracle, rtol=1e-8):
+    """Every array equals the oracle's, relative to the largest entry of each."""
+    for name, mine in learned(state).items():
+        theirs = np.asarray(getattr(oracle, name))
+        np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=rtol * np.abs(theirs).max() * 1e-2, err_msg=name)
+    np.testing.assert_allclose(state.system.norm2[0], np.sum(oracle.A**2), rtol=rtol)
+
+
+def check_against_oracle(env, steps, literal=False, settings={}, rtol=1e-8):
+    run = small_run(env, seed=7, **settings, **(LITERAL if literal else {}))
+    oracle = paper.UCLS(run.learner.coder.size, literal=literal)
+    for t in follow(run, steps):
+        if t.starts:
+            oracle.start()
+            upper = oracle.upper(t.xs)
+            assert upper[t.a] >= upper.max() - 1e-8 * abs(upper.max())
+        if t.gamma > 0:
+            upper = oracle.upper(t.xs_next)
+            assert upper[t.a_next] >= upper.max() - 1e-8 * abs(upper.max()), "an action that the box would not take"
+        oracle.update(t.xs[t.a], t.r, t.gamma, t.xs_next[t.a_next])
+    assert_equal(run.learner.state, oracle, rtol)
+    return run, oracle
+
+
+@pytest.mark.parametrize("literal", [False, True], ids=["corrected", "literal"])
+def test_kernel_equals_the_box_on_every_environment(env_id, literal):
+    check_against_oracle(env_id, 500, literal)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("literal", [False, True], ids=["corrected", "literal"])
+def test_kernel_equals_the_box_for_5000_steps(env_id, literal):
+    check_against_oracle(env_id, 5000, literal)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("env", ["ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/SparseMountainCar-v0"])
+def test_kernel_equals_the_box_at_full_size(env):
+    run = make_run(env, seed=7)
+    oracle = paper.UCLS(run.learner.coder.size)
+    for t in follow(run, 500):
+        if t.starts:
+            oracle.start()
+        oracle.update(t.xs[t.a], t.r, t.gamma, t.xs_next[t.a_next])
+    assert_equal(run.learner.state, oracle)
+
+
+def test_plain_python_equals_the_box():
+    """The same kernels, not compiled: 100 steps in a process with the compiler off."""
+    code = (
+        "from test_ucls import check_against_oracle\n"
+        "from ucls.envs import ENVIRONMENTS\n"
+        "import numba\n"
+        "assert numba.config.DISABLE_JIT\n"
+        "for env in ENVIRONMENTS:\n"
+        "    check_against_oracle(env, 100)\n"
+    )
+    here = Path(__file__).parent
+    environment = {"NUMBA_DISABLE_JIT": "1", "PATH": "", "PYTHONWARNINGS": "error"}
+    subprocess.run([sys.executable, "-c", code], cwd=here, env=environment, check=True)
+
+
+@pytest.mark.parametrize("literal", [False, True], ids=["corrected", "literal"])
+@pytest.mark.parametrize("beta", [0.001, 0.2], ids=["slow", "renormalising"])
+def test_kernel_equals_the_box_on_large_rewards_and_resets(literal, beta):
+    """Rewards up to about 400 in size make c_max rise; a large beta forces the lazy scale to be folded in."""
+    d, n_actions = 48, 3
+    threshold, discount = (0.0, ucls.CURRENT) if literal else (beta, ucls.PREVIOUS)
+    hyper = ucls.Hyper(beta=beta, trace_threshold=threshold, trace_discount=discount, w_step=0.1)
+    state = ucls.init(hyper, d, n_actions, 4, 0)
+    oracle = paper.UCLS(d, literal=literal, beta=beta, w_step=0.1)
+    rng = np.random.default_rng(5)
+    folded = 0
+    for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, n_actions, 4, 1500, reward=130.0):
+        before = state.system.scale[0]
+        ucls.update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
+        folded += state.system.scale[0] > before
+        oracle.update(dense(xs, d)[a], r, gamma, dense(xs_next, d)[a_next])
+        if gamma == 0.0:
+            ucls.start(state, hyper, rng)
+            oracle.start()
+    assert_equal(state, oracle)
+    assert oracle.c_max > 1.0
+    assert (folded > 10) == (beta > 0.1)
+
+
+def test_interval_is_the_box_and_looking_changes_nothing():
+    run, oracle = check_against_oracle("ucls/PuddleWorld-v0", 300)
+    before = run.learner.checkpoint()
+    rng = np.random.default_rng(0)
+    for s in rng.uniform(size=(20, 2)):
+        mean, radius = run.learner.bounds(s)
+        xs = dense(run.learner._scratch, run.learner.coder.size)
+        np.testing.assert_allclose(mean, xs @ oracle.w, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(mean + radius, oracle.upper(xs), rtol=1e-8, atol=1e-10)
+    after = run.learner.checkpoint()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+def test_initial_radius_follows_from_p_and_the_feature_value():
+    run = make_run("ucls/PuddleWorld-v0", settings={"p": 0.25})
+    mean, radius = run.learner.bounds(np.array([0.5, 0.5]))
+    assert np.all(mean == 0)
+    np.testing.assert_allclose(radius, np.sqrt((1 + 1 / 0.25) / 5))
+
+
+def test_radius_is_real_when_C_is_not_positive():
+    hyper = ucls.Hyper()
+    state = ucls.init(hyper, 2, 1, 2, 0)
+    state.C[:] = [[1.0, 0.0], [-3.0, 1.0]]
+    x = la.Active(np.array([0, 1]), np.array([1.0, 1.0]))
+    assert ucls.interval(state, hyper, x, np.random.default_rng(0)) == (0.0, 0.0)
+
+
+def test_float32_follows_float64_on_a_fixed_stream():
+    d, n_actions = 64, 2
+    hyper = ucls.Hyper()
+    states = [ucls.init(hyper, d, n_actions, 4, 0, dtype) for dtype in (np.float64, np.float32)]
+    assert states[1].C.dtype == states[1].system.At.dtype == np.float32
+    rng = np.random.default_rng(3)
+    for transition in random_stream(rng, d, n_actions, 4, 2000):
+        for state in states:
+            ucls.update(state, hyper, *transition, rng)
+    exact, single = (learned(state) for state in states)
+    np.testing.assert_allclose(single["w"], exact["w"], atol=2e-5 * np.abs(exact["w"]).max())
+    np.testing.assert_allclose(single["C"], exact["C"], atol=2e-4 * np.abs(exact["C"]).max())
+
+
+@pytest.mark.slow
+def test_300k_steps_do_not_drift():
+    """The lazily scaled A and its carried norm stay with a dense average of the same stream."""
+    d, n_actions, beta = 64, 2, 0.001
+    hyper = ucls.Hyper()
+    state = ucls.init(hyper, d, n_actions, 4, 0)
+    A, z, b, gamma_previous = np.zeros((d, d)), np.zeros(d), np.zeros(d), 0.0
+    rng = np.random.default_rng(4)
+    for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, n_actions, 4, 300_000):
+        ucls.update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
+        x, x_next = dense(xs, d)[a], dense(xs_next, d)[a_next]
+        z = gamma_previous * 0.9 * z + x
+        A = (1 - beta) * A + beta * np.outer(z, x - gamma * x_next)
+        b = (1 - beta) * b + beta * r * z
+        gamma_previous = gamma
+    found = learned(state)
+    np.testing.assert_allclose(found["A"], A, rtol=0, atol=1e-10 * np.abs(A).max())
+    np.testing.assert_allclose(found["b"], b, rtol=0, atol=1e-10 * np.abs(b).max())
+    np.testing.assert_allclose(state.system.norm2[0], np.sum(A**2), rtol=1e-10)
+
+
+def test_a_diverging_run_stops_and_says_so():
+    run = small_run("ucls/MountainCar-v0", w_step=5000.0)
+    happened = run.advance(5000)
+    assert happened.diverged
+    assert 0 < len(happened.rewards) < 5000
+    assert np.isfinite(happened.rewards).all()
+    assert run.steps == len(happened.rewards)
