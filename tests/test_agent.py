@@ -75,6 +75,18 @@ def test_looking_does_not_change_the_run():
     assert all(np.array_equal(one[name], other[name]) for name in one)
 
 
+def test_an_agent_that_diverges_warns_and_hands_nothing_on(tmp_path):
+    agent = Agent("ucls/MountainCar-v0", tilings=4, w_step=50000)
+    with pytest.warns(RuntimeWarning, match="diverged at step"):
+        agent.learn(5000)
+    assert agent.diverged
+    assert np.isfinite(agent.history.rewards).all()
+    for use in (lambda: agent.interval([0, 0]), lambda: agent.learn(1), lambda: agent.save(tmp_path / "a.safetensors")):
+        with pytest.raises(UserError, match="have diverged"):
+            use()
+    assert not list(tmp_path.iterdir())
+
+
 def test_callback_can_stop_the_learning():
     agent = Agent(Corridor()).learn(500, callback=lambda agent: agent.steps < 40)
     assert agent.steps == 40

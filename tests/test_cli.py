@@ -148,8 +148,8 @@ def test_paper_makes_a_table_and_a_figure(tmp_path):
     result = ucls("paper", "--runs", 2, "--steps", 400, "--jobs", 2, "--out", tmp_path, "--json")
     rows = json.loads(result.stdout)
     assert [row["title"] for row in rows] == ["Sparse Mountain Car", "Puddle World", "River Swim"]
-    assert rows[0]["measures"]["steps of the last 20 episodes"]["optimum"] == pytest.approx(97.7, abs=0.3)
-    assert rows[2]["measures"]["reward in all"]["optimum"] == pytest.approx(0.2226 * 400, rel=1e-3)
+    assert rows[0]["measures"]["steps an episode, end"]["optimum"] == pytest.approx(97.7, abs=0.3)
+    assert rows[2]["measures"]["reward, all steps"]["optimum"] == pytest.approx(0.2226 * 400, rel=1e-3)
     assert (tmp_path / "learning-curves.png").stat().st_size > 20_000
     assert (tmp_path / "learning-curves.svg").exists()
 

@@ -11,6 +11,7 @@ import paper
 from conftest import dense, follow, random_stream, small_run
 from ucls import linalg as la
 from ucls.algorithms import ucls
+from ucls.errors import UserError
 from ucls.loop import make_run
 
 LITERAL = {"trace_threshold": 0, "trace_discount": "current"}
@@ -188,3 +189,5 @@ def test_a_diverging_run_stops_and_says_so():
     assert 0 < len(happened.rewards) < 5000
     assert np.isfinite(happened.rewards).all()
     assert run.steps == len(happened.rewards)
+    with pytest.raises(UserError, match="have diverged"):
+        run.advance(1)

@@ -9,6 +9,7 @@
 
 import difflib
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -24,7 +25,7 @@ from ucls.envs.gym import GymWorld
 from ucls.errors import UserError, unknown
 from ucls.features import features_module
 from ucls.history import TERMINATED, TRUNCATED, History
-from ucls.learner import Learner, Plan, saved_algorithm
+from ucls.learner import Learner, Plan, refuse_diverged, saved_algorithm
 from ucls.progress import Progress
 from ucls.randomness import spawn
 from ucls.settings import distribute, shown
@@ -106,8 +107,9 @@ class Agent:
         """Learn for some steps more, going on where the last call stopped.
 
         `callback(agent)` is called after every step, and stops the learning by returning False. If the values diverge,
-        learning stops and `diverged` is true.
+        learning stops with a warning, `diverged` is true, and nothing more can be asked of the agent.
         """
+        refuse_diverged(self.diverged)
         if total_timesteps < 0:
             raise UserError(f"total_timesteps cannot be {total_timesteps}: give a whole number >= 0")
         began = time.perf_counter()
@@ -120,6 +122,8 @@ class Agent:
                 if self.diverged or (callback is not None and callback(self) is False):
                     break
         self._seconds += time.perf_counter() - began
+        if self.diverged:
+            warnings.warn(f"the values diverged at step {self.steps}: learning stopped", RuntimeWarning, stacklevel=2)
         return self
 
     def _step(self) -> None:
@@ -152,6 +156,7 @@ class Agent:
 
     def interval(self, observation: Any) -> tuple[np.ndarray, np.ndarray]:
         """The mean and the radius of every action's value, without changing what the agent will do."""
+        refuse_diverged(self.diverged)
         return self.learner.bounds(self._state(observation))
 
     @property
@@ -176,6 +181,7 @@ class Agent:
 
     def save(self, path: str | Path) -> Path:
         """Write the agent to a file; in one of our environments that too, so that learning goes on bit for bit."""
+        refuse_diverged(self.diverged)
         world = self._world()
         about: dict[str, Any] = {"env": None, "steps": self.steps, "discount": self.discount}
         arrays = self.learner.checkpoint()

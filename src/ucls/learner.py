@@ -171,6 +171,12 @@ class Learner:
         from_words(self.rng, arrays["rng"])
 
 
+def refuse_diverged(diverged: bool) -> None:
+    """Hand nothing on from values that mean nothing."""
+    if diverged:
+        raise UserError("the values have diverged: start again, with smaller steps or other features")
+
+
 def saved_algorithm(plan: Plan, given: Any) -> Any:
     """The algorithm of a saved plan: one of ours, or the module that was given; a file never names code to run."""
     if given is None and plan.agent not in ALGORITHMS:

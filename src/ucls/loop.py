@@ -18,11 +18,11 @@ import numpy as np
 from ucls import checkpoint
 from ucls._jit import jit_uncached
 from ucls.algorithms import algorithm_module
-from ucls.envs import World, make_world, module_of
+from ucls.envs import World, bounds, make_world, module_of
 from ucls.errors import UserError
 from ucls.features import features_module
 from ucls.history import TERMINATED, TRUNCATED, History
-from ucls.learner import Learner, Plan, kernels, saved_algorithm
+from ucls.learner import Learner, Plan, kernels, refuse_diverged, saved_algorithm
 from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.settings import distribute, shown
 
@@ -68,21 +68,25 @@ class Run:
         self.s = np.zeros(len(world.module.LOW))
         self.clock = np.zeros(1, np.int64)
         self.steps = 0
+        self.diverged = False
         self.world_rng = generator(spawn(learner.plan.seed).world)
         features = features_module(learner.plan.features)
         self._loop = compiled(world.module, learner.algorithm, features)
 
     def advance(self, steps: int) -> History:
-        """Take some steps and return what happened; a run that diverges stops there and says so."""
+        """Take some steps and return what happened; a run that diverges stops there, says so, and goes no further."""
+        refuse_diverged(self.diverged)
         rewards, ends = np.zeros(steps), np.zeros(steps, np.uint8)
         world = self.world.env, self.s, self.clock, self.world_rng
         me = self.learner
         taken, healthy = self._loop(*world, me.hyper, me.coder, me.state, me.pending, me.rng, rewards, ends)
         self.steps += taken
-        return History(rewards[:taken], ends[:taken], diverged=not healthy)
+        self.diverged = not healthy
+        return History(rewards[:taken], ends[:taken], self.diverged)
 
     def save(self, path: str | Path) -> Path:
         """Write a checkpoint; a run restored from it goes on bit for bit."""
+        refuse_diverged(self.diverged)
         world = {"world.s": self.s, "world.clock": self.clock, "world.rng": to_words(self.world_rng)}
         return checkpoint.save(path, self.about(), {**self.learner.checkpoint(), **world})
 
@@ -124,13 +128,14 @@ def make_run(
     groups = {"agent": algorithm.Hyper, "features": features_module(name).Settings, "env": environment.Env}
     given = distribute(settings, groups)
     world = make_world(env, given["env"])
+    low, high = bounds(world)
     plan = Plan(
         agent=agent,
         settings=given["agent"],
         features=name,
         feature_settings={**(tuned if name == default else {}), **given["features"]},
-        low=[float(low) for low in environment.LOW],
-        high=[float(high) for high in environment.HIGH],
+        low=[float(low) for low in low],
+        high=[float(high) for high in high],
         n_actions=len(environment.ACTIONS),
         seed=seed,
         dtype=dtype,

@@ -2,6 +2,7 @@
 
 import json
 import time
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -123,7 +124,8 @@ class _Foreign:
 
     def advance(self, steps: int) -> History:
         before = self.agent.history
-        after = self.agent.learn(steps).history
+        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):  # the summary says it
+            after = self.agent.learn(steps).history
         return History(after.rewards[len(before.rewards) :], after.ends[len(before.ends) :], after.diverged)
 
 

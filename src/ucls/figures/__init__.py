@@ -7,6 +7,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from ucls._files import write_atomic
 from ucls.history import History
@@ -30,14 +31,14 @@ REWARD_WINDOW, EPISODE_WINDOW = 2000, 20
 def learning_curves(panels: Sequence[tuple[str, Sequence[History], Any]], path: Path) -> None:
     """Draw every run thin, their median thick and the optimum as a line, a panel for each domain; PNG and SVG."""
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(9.6, 3.1), layout="constrained")
+        figure = Figure(figsize=(9.6, 3.3), layout="constrained")
         for axes, (title, histories, optimum) in zip(figure.subplots(1, len(panels)), panels, strict=True):
             steps = len(histories[0].rewards)
             at = np.linspace(0, steps, 201)[1:]
             curves = np.array([_curve(h, optimum, at) for h in histories])
             for curve in curves:
                 axes.plot(at / 1000, curve, color=BLUE, alpha=0.25, linewidth=0.7)
-            axes.plot(at / 1000, np.median(curves, axis=0), color=BLUE, linewidth=1.8, label="UCLS (median, each run)")
+            axes.plot(at / 1000, _median(curves), color=BLUE, linewidth=1.8, label="UCLS: median, and each run")
             best = optimum.reward_rate if optimum.episode_steps is None else optimum.episode_steps
             axes.axhline(best, color=ORANGE, linestyle="--", linewidth=1.2, label="optimum")
             if optimum.episode_steps is None:
@@ -46,25 +47,34 @@ def learning_curves(panels: Sequence[tuple[str, Sequence[History], Any]], path: 
             else:
                 axes.set_ylabel(f"steps an episode, last {EPISODE_WINDOW}")
                 axes.set_yscale("log")
+                axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+                axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+                axes.yaxis.set_minor_formatter(NullFormatter())
+                axes.set_ylim(bottom=0.8 * best)
             axes.set_title(f"{title} ({len(histories)} runs)", color=INK)
             axes.set_xlabel("thousand steps")
             axes.set_xlim(0, steps / 1000)
             axes.grid(alpha=0.25, linewidth=0.5)
-        figure.axes[-1].legend(loc="lower right", frameon=False)
+        figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
         for suffix in (".png", ".svg"):
             target = path.with_suffix(suffix)
             write_atomic(target, lambda file: figure.savefig(file, dpi=200, metadata=_undated(file)))
 
 
 def _curve(history: History, optimum: Any, at: np.ndarray) -> np.ndarray:
-    """One run at the given steps: its recent reward, or the length of its recent episodes, which before the first one
-    has ended is the time it has taken so far."""
+    """One run at the given steps: its recent reward, or the length of its recent episodes once one has ended."""
     if optimum.episode_steps is None:
         return moving_mean(history.rewards, REWARD_WINDOW)[at.astype(int) - 1]
     ends = np.flatnonzero(history.ends) + 1
     recent = moving_mean(history.episode_steps, EPISODE_WINDOW)
     done = np.searchsorted(ends, at, side="right")
-    return np.where(done > 0, np.concatenate([[np.nan], recent])[done], at)
+    return np.concatenate([[np.nan], recent])[done]
+
+
+def _median(curves: np.ndarray) -> np.ndarray:
+    """The median of the runs; one that has finished no episode counts as longer than any."""
+    median = np.median(np.where(np.isnan(curves), np.inf, curves), axis=0)
+    return np.where(np.isfinite(median), median, np.nan)
 
 
 def _undated(file: Path) -> dict[str, None] | None:

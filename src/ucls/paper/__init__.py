@@ -58,10 +58,13 @@ def one_run(cell: tuple[str, int, int]) -> History:
 
 def print_table(rows: list[dict[str, Any]], out: Path) -> None:
     """Print a row for each domain: what was reached, what the optimum is."""
+    from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    table = Table(title="UCLS, untuned, against the optimum (mean and 95% bootstrap interval)", title_style="bold")
+    note = "end: the last 20 episodes, or the last fifth of the steps; 95% bootstrap interval over the runs"
+    steps = rows[0]["steps"]
+    table = Table(title=f"UCLS, untuned, {steps:,} steps a run", caption=note, title_style="bold", box=SIMPLE_HEAD)
     for heading in ("domain", "runs", "measure", "UCLS", "95% interval", "optimum"):
         table.add_column(heading, justify="left" if heading in ("domain", "measure") else "right")
     for row in rows:
@@ -71,11 +74,10 @@ def print_table(rows: list[dict[str, Any]], out: Path) -> None:
             optimum = "" if m["optimum"] is None else f"{m['optimum']:.4g}"
             table.add_row(title, runs, name, f"{m['mean']:.4g}", interval, optimum)
         if row["diverged"]:
-            table.add_row("", "", f"[red]{row['diverged']} of the runs diverged[/]", "", "", "")
-        table.add_section()
+            table.add_row("", "", f"[red]{row['diverged']} runs diverged[/]", "", "", "")
     console = Console()
     console.print(table)
-    console.print(f"figure: {out / 'learning-curves.png'}   numbers: {out / 'results.json'}")
+    console.print(f"figure   {out / 'learning-curves.png'}\nnumbers  {out / 'results.json'}", highlight=False)
 
 
 def _run_all(cells: list[tuple[str, int, int]], jobs: int, quiet: bool) -> dict[tuple[str, int, int], History]:
@@ -111,15 +113,15 @@ def _row(domain: Domain, histories: list[History], optimum: Any) -> dict[str, An
 
     steps = len(histories[0].rewards)
     if optimum.episode_steps is None:
-        add("reward a step, last fifth", [h.last_fifth_reward for h in histories], optimum.reward_rate)
-        add("reward in all", [float(h.rewards.sum()) for h in histories], optimum.reward_rate * steps)
+        add("reward a step, end", [h.last_fifth_reward for h in histories], optimum.reward_rate)
+        add("reward, all steps", [float(h.rewards.sum()) for h in histories], optimum.reward_rate * steps)
     else:
         last = [h.episode_steps[-20:].mean() if len(h.episode_steps) else steps for h in histories]
         add("episodes", [float(len(h.episode_steps)) for h in histories], steps / optimum.episode_steps)
-        add("steps of the last 20 episodes", last, optimum.episode_steps)
+        add("steps an episode, end", last, optimum.episode_steps)
         if optimum.episode_return != 1:
             ends = [h.episode_returns[-20:].mean() if len(h.episode_steps) else h.rewards.sum() for h in histories]
-            add("return of the last 20 episodes", ends, optimum.episode_return)
+            add("return, end", ends, optimum.episode_return)
     return {
         "env": domain.env,
         "title": domain.title,

@@ -1,0 +1,67 @@
+"""UCLS learns, untuned, at the paper's size: full checks are slow, a sized-down version of each always runs."""
+
+import multiprocessing
+from concurrent.futures import ProcessPoolExecutor
+
+import numpy as np
+import pytest
+
+from ucls.envs import make_world
+from ucls.paper import one_run
+
+STEPS = 50_000
+
+
+def runs(env, seeds, steps=STEPS):
+    """What happened in a run of each seed, two at a time."""
+    cells = [(env, seed, steps) for seed in seeds]
+    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
+        return list(pool.map(one_run, cells))
+
+
+def near_optimal_in_river_swim(happened):
+    world = make_world("ucls/RiverSwim-v0")
+    return happened.rewards[-STEPS // 5 :].mean() >= 0.9 * world.module.optimal(world.env).reward_rate
+
+
+def best_episodes(happened, window=20):
+    """The best mean length of `window` consecutive episodes."""
+    lengths = happened.episode_steps
+    means = [lengths[i : i + window].mean() for i in range(len(lengths) - window + 1)]
+    return min(means, default=np.inf)
+
+
+def test_river_swim_is_solved_by_each_of_three_seeds():
+    assert all(near_optimal_in_river_swim(one_run(("ucls/RiverSwim-v0", seed, STEPS))) for seed in range(3))
+
+
+def test_puddle_world_is_learned_within_15000_steps():
+    happened = one_run(("ucls/PuddleWorld-v0", 4, 15_000))
+    assert len(happened.episode_steps) > 100
+    assert happened.episode_returns[-20:].mean() > -120
+
+
+def test_sparse_mountain_car_finds_the_goal_again_and_again():
+    happened = one_run(("ucls/SparseMountainCar-v0", 10, 20_000))
+    assert happened.rewards.sum() >= 15
+    assert happened.episode_steps[-10:].mean() < 300
+
+
+@pytest.mark.slow
+def test_river_swim_27_of_30_seeds_within_a_tenth_of_the_optimum():
+    assert sum(near_optimal_in_river_swim(h) for h in runs("ucls/RiverSwim-v0", range(30))) >= 27
+
+
+@pytest.mark.slow
+def test_puddle_world_1000_episodes_and_a_return_above_minus_80():
+    happened = runs("ucls/PuddleWorld-v0", range(20))
+    assert np.mean([len(h.episode_steps) for h in happened]) >= 1000
+    assert np.median([h.episode_returns[-20:].mean() for h in happened]) > -80
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_sparse_mountain_car_20_episodes_in_a_row_are_short():
+    best = np.array([best_episodes(h) for h in runs("ucls/SparseMountainCar-v0", range(20))])
+    assert np.median(best) < 150
+    assert (best < 200).sum() >= 15
