@@ -1,22 +1,17 @@
 """UCLS learns, untuned, at the paper's size: full checks are slow, a sized-down version of each always runs."""
 
-import multiprocessing
-from concurrent.futures import ProcessPoolExecutor
-
 import numpy as np
 import pytest
 
 from ucls.envs import make_world
-from ucls.paper import one_run
+from ucls.study import Cell, run_cell, run_cells
 
 STEPS = 50_000
 
 
 def runs(env, seeds, steps=STEPS):
     """What happened in a run of each seed, two at a time."""
-    cells = [(env, seed, steps) for seed in seeds]
-    with ProcessPoolExecutor(2, multiprocessing.get_context("spawn")) as pool:
-        return list(pool.map(one_run, cells))
+    return list(run_cells([Cell(env, "ucls", steps, seed) for seed in seeds], "", jobs=2, quiet=True).values())
 
 
 def near_optimal_in_river_swim(happened):
@@ -32,17 +27,19 @@ def best_episodes(happened, window=20):
 
 
 def test_river_swim_is_solved_by_each_of_three_seeds():
-    assert all(near_optimal_in_river_swim(one_run(("ucls/RiverSwim-v0", seed, STEPS))) for seed in range(3))
+    assert all(
+        near_optimal_in_river_swim(run_cell(Cell("ucls/RiverSwim-v0", "ucls", STEPS, seed))) for seed in range(3)
+    )
 
 
 def test_puddle_world_is_learned_within_15000_steps():
-    happened = one_run(("ucls/PuddleWorld-v0", 4, 15_000))
+    happened = run_cell(Cell("ucls/PuddleWorld-v0", "ucls", 15_000, 4))
     assert len(happened.episode_steps) > 100
     assert happened.episode_returns[-20:].mean() > -120
 
 
 def test_sparse_mountain_car_finds_the_goal_again_and_again():
-    happened = one_run(("ucls/SparseMountainCar-v0", 10, 20_000))
+    happened = run_cell(Cell("ucls/SparseMountainCar-v0", "ucls", 20_000, 10))
     assert happened.rewards.sum() >= 15
     assert happened.episode_steps[-10:].mean() < 300
 

@@ -1,10 +1,7 @@
 """The main job: UCLS, untuned, on the three domains of the paper, held against the optimum."""
 
 import json
-import multiprocessing
-import os
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,8 +10,8 @@ import numpy as np
 from ucls._files import write_atomic
 from ucls.envs import make_world
 from ucls.history import History
-from ucls.loop import make_run
 from ucls.stats import bootstrap_mean
+from ucls.study import Cell, run_cells
 
 
 class Domain(NamedTuple):
@@ -36,11 +33,11 @@ def reproduce(out: Path, runs: int | None, steps: int, jobs: int | None, quiet: 
     """Run UCLS on every domain, draw the figure, and return a row for each domain."""
     from ucls.figures import learning_curves
 
-    wanted = [(d.env, seed, steps) for d in DOMAINS for seed in range(runs or d.runs)]
-    histories = _run_all(wanted, jobs or os.cpu_count() or 1, quiet)
+    wanted = [Cell(d.env, "ucls", steps, seed) for d in DOMAINS for seed in range(runs or d.runs)]
+    histories = run_cells(wanted, "UCLS on the three domains", jobs, quiet)
     panels, rows = [], []
     for domain in DOMAINS:
-        mine = [histories[cell] for cell in wanted if cell[0] == domain.env]
+        mine = [histories[cell] for cell in wanted if cell.env == domain.env]
         world = make_world(domain.env)
         optimum = world.module.optimal(world.env)
         rows.append(_row(domain, mine, optimum))
@@ -50,29 +47,25 @@ def reproduce(out: Path, runs: int | None, steps: int, jobs: int | None, quiet: 
     return rows
 
 
-def one_run(cell: tuple[str, int, int]) -> History:
-    """Run UCLS in one environment, with one seed, for some steps."""
-    env, seed, steps = cell
-    return make_run(env, "ucls", steps=steps, seed=seed).advance(steps)
-
-
 def print_table(rows: list[dict[str, Any]], out: Path) -> None:
     """Print a row for each domain: what was reached, what the optimum is."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    note = "end: the last 20 episodes, or the last fifth of the steps; 95% bootstrap interval over the runs"
+    note = "end: the last 20 episodes or fifth of the steps; bootstrap intervals"
     steps = rows[0]["steps"]
-    table = Table(title=f"UCLS, untuned, {steps:,} steps a run", caption=note, title_style="bold", box=SIMPLE_HEAD)
+    table = Table(
+        title=f"UCLS, untuned, {steps:,} steps a run", caption=note, title_style="bold", box=SIMPLE_HEAD, padding=0
+    )
     for heading in ("domain", "runs", "measure", "UCLS", "95% interval", "optimum"):
-        table.add_column(heading, justify="left" if heading in ("domain", "measure") else "right")
+        table.add_column(heading, justify="left" if heading in ("domain", "measure") else "right", no_wrap=True)
     for row in rows:
         for i, (name, m) in enumerate(row["measures"].items()):
-            interval = f"{m['low']:.4g} to {m['high']:.4g}"
+            interval = f"{_number(m['low'])} to {_number(m['high'])}"
             title, runs = (row["title"], str(row["runs"])) if i == 0 else ("", "")
-            optimum = "" if m["optimum"] is None else f"{m['optimum']:.4g}"
-            table.add_row(title, runs, name, f"{m['mean']:.4g}", interval, optimum)
+            optimum = "" if m["optimum"] is None else _number(m["optimum"])
+            table.add_row(title, runs, name, _number(m["mean"]), interval, optimum)
         if row["diverged"]:
             table.add_row("", "", f"[red]{row['diverged']} runs diverged[/]", "", "", "")
     console = Console()
@@ -80,28 +73,9 @@ def print_table(rows: list[dict[str, Any]], out: Path) -> None:
     console.print(f"figure   {out / 'learning-curves.png'}\nnumbers  {out / 'results.json'}", highlight=False)
 
 
-def _run_all(cells: list[tuple[str, int, int]], jobs: int, quiet: bool) -> dict[tuple[str, int, int], History]:
-    """Run every cell in a pool of processes, the long ones first."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    # Small matrices in many processes: more BLAS threads only get in each other's way.
-    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-        os.environ.setdefault(name, "1")
-    console = Console(stderr=True, quiet=quiet)
-    columns = TextColumn("UCLS on the three domains"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    found: dict[tuple[str, int, int], History] = {}
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(jobs, mp_context=context) as pool, Progress(*columns, console=console) as bar:
-        task = bar.add_task("", total=len(cells))
-        futures = {pool.submit(one_run, cell): cell for cell in cells}
-        for future in as_completed(futures):
-            found[futures[future]] = future.result()
-            bar.advance(task)
-            if not console.is_terminal and not quiet:
-                env, seed, _ = futures[future]
-                console.print(f"{len(found)} of {len(cells)}: {env}, seed {seed}", highlight=False)
-    return found
+def _number(x: float) -> str:
+    """Four significant digits, never an exponent."""
+    return np.format_float_positional(x, precision=4, unique=False, fractional=False, trim="-")
 
 
 def _row(domain: Domain, histories: list[History], optimum: Any) -> dict[str, Any]:
