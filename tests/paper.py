@@ -58,3 +58,135 @@ class UCLS:
 
         self.w = self.w + self.w_step * (self.B.T + self.eta * np.eye(len(x))) @ (self.b - self.A @ self.w)
         self.gamma_previous = gamma
+
+
+class Sarsa:
+    """Sarsa(lambda) with accumulating traces; the paper has no box for it. Every value starts at q0."""
+
+    def __init__(self, d, literal=False, alpha=0.1, lambda_=0.9, q0=0.0, normalised=True):
+        self.w, self.z = np.zeros(d), np.zeros(d)
+        self.alpha, self.lambda_, self.q0, self.normalised = alpha, lambda_, q0, normalised
+        self.literal = literal
+        self.gamma_previous = 0.0
+
+    def start(self):
+        self.gamma_previous = 0.0
+
+    def values(self, x):
+        """Q of every action, where x has a row for each."""
+        return self.q0 + x @ self.w
+
+    def update(self, x, r, gamma, x_next):
+        alpha = self.alpha / (x @ x) if self.normalised else self.alpha
+        delta = r + gamma * self.values(x_next) - self.values(x)
+        self.z = (gamma if self.literal else self.gamma_previous) * self.lambda_ * self.z + x
+        self.w = self.w + alpha * delta * self.z
+        self.gamma_previous = gamma
+
+
+class UCLSL:
+    """UCLS-L(lambda), with GetOptimisticActionLinear."""
+
+    def __init__(self, d, literal=False, p=0.1, lambda_=0.9, beta=0.001, v_init=1.0, alpha=0.01, alpha_var=0.1):
+        self.w, self.w_var, self.z = np.zeros(d), np.zeros(d), np.zeros(d)
+        self.w_init, self.c = np.ones(d) * v_init, np.ones(d)
+        self.p, self.lambda_, self.beta, self.v_init = p, lambda_, beta, v_init
+        self.alpha, self.alpha_var = alpha, alpha_var
+        self.literal = literal
+        self.gamma_previous = 0.0
+
+    def start(self):
+        self.gamma_previous = 0.0
+
+    def upper(self, x):
+        """x'w + u, where x has a row for each action."""
+        norm = np.array([row @ np.diag(self.w_init) @ row for row in x])
+        return x @ self.w + np.sqrt((1 + 1 / self.p) * ((x @ self.w_var) ** 2 + norm))
+
+    def update(self, x, r, gamma, x_next):
+        delta = r + (gamma * x_next - x) @ self.w
+        delta_var = delta + (gamma * x_next - x) @ self.w_var
+        self.z = (gamma if self.literal else self.gamma_previous) * self.lambda_ * self.z + x
+        self.w_var = self.w_var + self.alpha_var * delta_var * self.z
+        temp = self.v_init
+        self.v_init = max(self.v_init, np.max(self.w_var**2))
+        if temp != self.v_init:
+            self.w_init = self.w_init + self.c * (self.v_init - temp)
+        for i in np.flatnonzero(self.z != 0 if self.literal else np.abs(self.z) > self.beta):
+            self.c[i] *= 1 - self.beta
+            if self.literal:
+                self.w_init = (1 - self.beta) * self.w_init
+            else:
+                self.w_init[i] *= 1 - self.beta
+        self.w = self.w + self.alpha * delta * self.z
+        self.gamma_previous = gamma
+
+
+class LSTDShermanMorrison:
+    """LSTD(lambda) with Sherman-Morrison update; t counts from 1, and beta = 1/(t+1) unless it is given."""
+
+    def __init__(self, d, literal=False, lambda_=0.9, eta=1e-4, beta=0.0):
+        self.A_inv = np.eye(d) / eta
+        self.b, self.z, self.w = np.zeros(d), np.zeros(d), np.zeros(d)
+        self.lambda_, self.beta = lambda_, beta
+        self.t = 0
+        self.literal = literal
+        self.gamma_previous = 0.0
+
+    def start(self):
+        self.gamma_previous = 0.0
+
+    def values(self, x):
+        """Q of every action, where x has a row for each."""
+        return x @ self.w
+
+    def update(self, x, r, gamma, x_next):
+        self.z = (gamma if self.literal else self.gamma_previous) * self.lambda_ * self.z + x
+        z = self.z
+        self.t += 1
+        beta = self.beta or 1 / (self.t + 1)
+        self.b = self.b + beta * (r * z - self.b)
+        v = (x - gamma * x_next) @ self.A_inv
+        step = beta / (1 - beta) * np.outer(self.A_inv @ z, v) / ((1 - beta) + beta * v @ z)
+        self.A_inv = self.A_inv / (1 - beta) - step
+        self.w = self.A_inv @ self.b
+        self.gamma_previous = gamma
+
+
+class UCBootstrap:
+    """UCBootstrap, over the weights of a base learner: one of the classes above."""
+
+    def __init__(self, base, l=10, B=50, window=100, alpha=0.05):
+        self.base, self.l, self.B, self.window, self.alpha = base, l, B, window, alpha
+        self.recent = []
+
+    def start(self):
+        self.base.start()
+
+    def upper(self, x, rng):
+        """The bound u of every action, where x has a row for each."""
+        return np.array([self.bound(row, rng)[1] for row in x])
+
+    def bound(self, x, rng):
+        """The mean of Q_N and the bound u of one action."""
+        n = len(self.recent)
+        if n == 0:
+            return 0.0, 0.0
+        l = min(self.l, n)
+        M = n // l
+        Q = np.array([w @ x for w in self.recent])
+        blocks = [Q[i : i + l] for i in range(n - l + 1)]
+        T = np.empty(self.B)
+        for i in range(self.B):
+            A = np.concatenate([blocks[int(rng.random() * len(blocks))] for _ in range(M)])
+            T[i] = np.mean(A)
+        T = np.sort(T)
+        place = self.B * self.alpha / 2 + (self.alpha + 2) / 6
+        j = int(np.floor(place))
+        r = place - j
+        lowest = (1 - r) * T[j - 1] + r * T[j]
+        return Q.mean(), 2 * Q.mean() - lowest
+
+    def update(self, x, r, gamma, x_next):
+        self.base.update(x, r, gamma, x_next)
+        self.recent = [*self.recent, self.base.w.copy()][-self.window :]

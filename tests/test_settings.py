@@ -57,6 +57,14 @@ def test_a_fact_that_is_not_known_must_be_given():
     assert resolve(Hyper, {"best": 7}).best == 7.0
 
 
+def test_a_fact_that_is_not_known_may_have_a_value_otherwise():
+    class Easy(NamedTuple):
+        best: Annotated[float, Real(), Follows("return_max", otherwise=3.0), "a fact"] = 0.0
+
+    assert resolve(Easy).best == 3.0
+    assert resolve(Easy, facts=FACTS).best == 100.0
+
+
 def test_two_owners_need_a_prefix():
     groups = {"agent": Hyper, "env": Hyper}
     with pytest.raises(UserError, match=r"ambiguous: write agent\.count or env\.count"):

@@ -98,6 +98,14 @@ def argmax(values, rng):
 
 
 @jit
+def epsilon_greedy(values, epsilon, rng):
+    """The index of the largest value, or with probability epsilon any index."""
+    if rng.random() < epsilon:
+        return int(rng.random() * len(values))
+    return argmax(values, rng)
+
+
+@jit
 def see(seen, x):
     """Widen the leading block to hold the features x, and return its size."""
     n = seen[0]
@@ -155,6 +163,14 @@ def average(y, n, beta, c, z):
     keep, add = y.dtype.type(1.0 - beta), y.dtype.type(beta * c)
     for i in range(n):
         y[i] = keep * y[i] + add * z[i]
+
+
+@jit
+def add(y, n, c, z):
+    """y <- y + c z, on the first n features."""
+    step = y.dtype.type(c)
+    for i in range(n):
+        y[i] += step * z[i]
 
 
 class System(NamedTuple):

@@ -83,9 +83,10 @@ class Choice:
 
 @dataclass(frozen=True)
 class Follows:
-    """A default that is the value of another setting, or a fact of the environment."""
+    """A default that is the value of another setting, or a fact of the environment; `otherwise` if that is unknown."""
 
     name: str
+    otherwise: float | None = None
 
 
 POSITIVE = Real(above=0)
@@ -102,6 +103,7 @@ class Setting(NamedTuple):
     check: Real | Whole | Choice
     default: Any
     follows: str | None
+    otherwise: float | None
     doc: str
 
 
@@ -111,10 +113,11 @@ def describe(cls: type) -> list[Setting]:
     for field, hint in get_type_hints(cls, include_extras=True).items():
         marks = hint.__metadata__
         check = next(mark for mark in marks if isinstance(mark, Real | Whole | Choice))
-        follows = next((mark.name for mark in marks if isinstance(mark, Follows)), None)
+        followed = next((mark for mark in marks if isinstance(mark, Follows)), None)
+        follows, otherwise = (followed.name, followed.otherwise) if followed else (None, None)
         doc = next((mark for mark in marks if isinstance(mark, str)), "")
         default = follows or check.show(cls._field_defaults[field])  # pyright: ignore[reportAttributeAccessIssue]
-        found.append(Setting(field, field.rstrip("_"), check, default, follows, doc))
+        found.append(Setting(field, field.rstrip("_"), check, default, follows, otherwise, doc))
     return found
 
 
@@ -133,9 +136,10 @@ def resolve(cls: type[T], given: Mapping[str, object] = {}, facts: Mapping[str, 
     for s in settings:
         if s.field not in values:
             source = {**facts, **{name.rstrip("_"): value for name, value in values.items()}}
-            if s.follows not in source:
+            value = source.get(s.follows or "", s.otherwise)
+            if value is None:
                 raise UserError(f"setting {s.name!r} has no default here: give one, {s.check}")
-            values[s.field] = _read(s, source[s.follows])
+            values[s.field] = _read(s, value)
     return cls(**values)
 
 

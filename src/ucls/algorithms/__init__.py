@@ -25,6 +25,10 @@ from ucls.errors import UserError, unknown
 
 ALGORITHMS = {
     "ucls": "ucls.algorithms.ucls",
+    "ucls-l": "ucls.algorithms.ucls_l",
+    "ucbootstrap": "ucls.algorithms.ucbootstrap",
+    "sarsa": "ucls.algorithms.sarsa",
+    "lstd-sm": "ucls.algorithms.lstd_sm",
 }
 
 CONTRACT = ("Hyper", "State", "init", "start", "act", "update", "value")

@@ -1,0 +1,99 @@
+"""LSTD(lambda) with Sherman-Morrison updates: the paper's box of that name, epsilon-greedy.
+
+Least-squares TD: w = A^-1 b, where A and b are averages of z (x - gamma x')' and r z, and A starts from eta I. The
+inverse is kept instead of A (see `ucls.inverse`). With beta = 1/(t+1) every sample counts the same.
+
+A constant beta forgets old samples, and with them the regulariser: A^-1 grows as (1 - beta)^-t in every direction that
+is not visited. A run in which that has cost more digits than there are stops, and says that it diverged.
+
+Departures from the printed box, the second a setting that can be put back:
+- beta = 1/(t+1), with t from 1, not 1/t, which divides by zero at t = 1.
+- the trace decays by the discount of the previous transition, and starts from 0 in each episode; the printed one, of
+  the transition just taken, wipes the trace when a reward arrives at the goal. Literal: `trace_discount=current`.
+- w <- w + delta beta A^-1 z in place of w <- A^-1 b: the same number, and b is not needed.
+- epsilon may fade, as in the paper's One-State experiment.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls import inverse as inv
+from ucls import linalg as la
+from ucls import traces as tr
+from ucls._jit import jit
+from ucls.settings import POSITIVE, UNIT, Choice, Real, Whole
+
+PREVIOUS, CURRENT = range(2)
+
+
+class Hyper(NamedTuple):
+    """The settings of LSTD with Sherman-Morrison updates."""
+
+    epsilon: Annotated[float, UNIT, "probability of an action at random, at first"] = 0.1
+    epsilon_decay: Annotated[float, UNIT, "factor of epsilon, every `epsilon_every` steps"] = 1.0
+    epsilon_every: Annotated[int, Whole(1), "steps between two changes of epsilon"] = 100
+    lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
+    beta: Annotated[float, Real(at_least=0, below=1), "weight of the newest sample; 0 is 1/(t+1)"] = 0.0
+    eta: Annotated[float, POSITIVE, "initial regulariser: A starts from eta I"] = 1e-4
+    trace_discount: Annotated[
+        int, Choice("previous", "current"), "which transition's discount decays the trace; current is the printed box"
+    ] = PREVIOUS
+
+
+class State(NamedTuple):
+    """What LSTD has learned."""
+
+    inverse: inv.Inverse
+    w: Any
+    trace: tr.LiveTrace
+    gamma: Any
+
+
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+    """Start from A = eta I and w = 0, with `size` features."""
+    return State(
+        inverse=inv.inverse(size, hyper.eta, dtype),
+        w=np.zeros(size, dtype),
+        trace=tr.live_trace(size, dtype),
+        gamma=np.zeros(1),
+    )
+
+
+@jit
+def start(state, hyper, rng):
+    """Begin an episode: the trace restarts from 0."""
+    if hyper.trace_discount == PREVIOUS:
+        state.gamma[0] = 0.0
+
+
+@jit
+def value(state, hyper, x):
+    """The estimated action value x'w."""
+    return la.dot(x, state.w)
+
+
+@jit
+def act(state, hyper, xs, rng):
+    """The best action, or with probability epsilon any."""
+    q = np.empty(len(xs.index))
+    for a in range(len(q)):
+        q[a] = value(state, hyper, la.of_action(xs, a))
+    epsilon = hyper.epsilon * hyper.epsilon_decay ** (state.inverse.t[0] // hyper.epsilon_every)
+    return la.epsilon_greedy(q, epsilon, rng)
+
+
+@jit
+def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    """Learn from one transition: the body of the box after a' is chosen."""
+    inverse, z, w = state.inverse, state.trace.z, state.w
+    x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
+    n = max(la.see(inverse.seen, x), la.see(inverse.seen, x_next))
+
+    delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
+    decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
+    tr.decay_live(state.trace, decay * hyper.lambda_, x)
+    beta = inv.next_weight(inverse, hyper.beta)
+    gain = inv.sherman_morrison(inverse, n, beta, z, x, gamma, x_next)
+    la.add(w, n, delta, gain)
+    state.gamma[0] = gamma

@@ -1,0 +1,98 @@
+"""Sarsa(lambda) with accumulating traces, epsilon-greedy or optimistic from the start.
+
+Rummery and Niranjan, 1994; Sutton and Barto, "Reinforcement Learning", section 12.7. The paper's baseline, for which it
+gives no box: w <- w + alpha delta z. It explores by chance (`epsilon`), by starting from values that are too good to
+last (`optimistic`: the value of every action in every state starts at `gmax`), or both.
+
+A step costs as much as there are active features and live traces, whatever the number of features.
+
+Departures, where the paper says nothing:
+- optimism is a constant in front of the weights, Q = gmax + x'w with w = 0 at the start. Where the values of the active
+  features have the same sum in every state, that is what w = gmax / sum gives, step by step; where they have not (two
+  tiles share an index), Q is still gmax everywhere.
+- alpha is divided by |x|^2, so that it is the part of the error in Q(s,a) that one step without trace removes, whatever
+  the number of tilings and the feature value. Plain: `step_size=plain`.
+- the trace decays by the discount of the previous transition, and starts from 0 in each episode, as in UCLS.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls import linalg as la
+from ucls import traces as tr
+from ucls._jit import jit
+from ucls.settings import POSITIVE, UNIT, Choice, Follows, Real
+
+NO, YES = range(2)
+NORMALISED, PLAIN = range(2)
+PREVIOUS, CURRENT = range(2)
+
+
+class Hyper(NamedTuple):
+    """The settings of Sarsa."""
+
+    alpha: Annotated[float, POSITIVE, "step size"] = 0.1
+    epsilon: Annotated[float, UNIT, "probability of an action at random"] = 0.1
+    lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
+    optimistic: Annotated[int, Choice("no", "yes"), "whether all values start at gmax; otherwise at 0"] = NO
+    gmax: Annotated[
+        float,
+        Real(),
+        Follows("return_max", otherwise=0.0),
+        "the value to start from; 0 where the best return is unknown",
+    ] = 0.0
+    step_size: Annotated[
+        int, Choice("normalised", "plain"), "normalised: alpha / |x|^2, a part of the error; plain: alpha"
+    ] = NORMALISED
+    trace_discount: Annotated[int, Choice("previous", "current"), "which transition's discount decays the trace"] = (
+        PREVIOUS
+    )
+
+
+class State(NamedTuple):
+    """What Sarsa has learned."""
+
+    w: Any
+    trace: tr.LiveTrace
+    gamma: Any
+
+
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+    """Start from w = 0, with `size` features."""
+    return State(w=np.zeros(size, dtype), trace=tr.live_trace(size, dtype), gamma=np.zeros(1))
+
+
+@jit
+def start(state, hyper, rng):
+    """Begin an episode: the trace restarts from 0."""
+    if hyper.trace_discount == PREVIOUS:
+        state.gamma[0] = 0.0
+
+
+@jit
+def value(state, hyper, x):
+    """The estimated action value: x'w, on top of gmax if optimistic."""
+    return la.dot(x, state.w) + (hyper.gmax if hyper.optimistic == YES else 0.0)
+
+
+@jit
+def act(state, hyper, xs, rng):
+    """The best action, or with probability epsilon any."""
+    q = np.empty(len(xs.index))
+    for a in range(len(q)):
+        q[a] = value(state, hyper, la.of_action(xs, a))
+    return la.epsilon_greedy(q, hyper.epsilon, rng)
+
+
+@jit
+def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    """Learn from one transition."""
+    x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
+    alpha = hyper.alpha if hyper.step_size == PLAIN else hyper.alpha / la.square(x)
+
+    delta = r + gamma * value(state, hyper, x_next) - value(state, hyper, x)
+    decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
+    tr.decay_live(state.trace, decay * hyper.lambda_, x)
+    tr.add_live(state.w, alpha * delta, state.trace)
+    state.gamma[0] = gamma

@@ -1,0 +1,178 @@
+"""UCBootstrap: actions by bootstrapped upper bounds over a window of recent weights, the paper's box of that name.
+
+White and White, "Interval Estimation for Reinforcement-Learning Algorithms in Continuous-State Domains", 2010, in its
+global form. A base learner, Sarsa(lambda) or LSTD(lambda), leaves its w in a circular window after every step. For
+each action, the values Q_N = w'x of the window's weights are resampled in blocks of consecutive ones; T* are the means
+of the resamples, and the bound is u = 2 mean(Q_N) - T*_{alpha/2}, with the alpha/2 quantile of T*.
+
+The letters are the box's: l the length of a block, M the number of blocks in a resample, B the number of resamples.
+
+Departures, where the box is silent:
+- while the window is filling, it is as long as it is full, and l is at most that; before it holds anything all bounds
+  are equal, and the action is any.
+- order statistics are numbered from 1, which makes the quantile Hyndman and Fan's eighth; beyond either end it is the
+  smallest or the largest.
+- every action draws blocks of its own. Means of blocks are differences of running sums of Q_N - mean(Q_N).
+- Sarsa's step size is divided by |x|^2, so that it is the part of the error in Q(s,a) that one step without trace
+  removes. Plain: `step_size=plain`.
+- the trace decays by the discount of the previous transition, and starts from 0 in each episode, as in UCLS.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls import inverse as inv
+from ucls import linalg as la
+from ucls import traces as tr
+from ucls._jit import jit
+from ucls.settings import OPEN_UNIT, POSITIVE, UNIT, Choice, Real, Whole
+
+SARSA, LSTD = range(2)
+NORMALISED, PLAIN = range(2)
+PREVIOUS, CURRENT = range(2)
+
+
+class Hyper(NamedTuple):
+    """The settings of UCBootstrap and of its base learner; the defaults are the box's examples."""
+
+    window: Annotated[int, Whole(1), "number of recent weights that are kept"] = 100
+    block: Annotated[int, Whole(1), "length of a block, l"] = 10
+    resamples: Annotated[int, Whole(1), "number of bootstrap resamples, B"] = 50
+    alpha: Annotated[float, OPEN_UNIT, "confidence level; smaller explores more"] = 0.05
+    base: Annotated[int, Choice("sarsa", "lstd"), "the learner whose weights are kept"] = SARSA
+    lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
+    step: Annotated[float, POSITIVE, "step size of Sarsa"] = 0.1
+    step_size: Annotated[
+        int, Choice("normalised", "plain"), "normalised: step / |x|^2, a part of the error; plain: step"
+    ] = NORMALISED
+    beta: Annotated[float, Real(at_least=0, below=1), "weight of LSTD's newest sample; 0 is 1/(t+1)"] = 0.0
+    eta: Annotated[float, POSITIVE, "initial regulariser of LSTD"] = 1e-4
+    trace_discount: Annotated[int, Choice("previous", "current"), "which transition's discount decays the trace"] = (
+        PREVIOUS
+    )
+
+
+class State(NamedTuple):
+    """What the base learner has learned, and its recent weights: `recent[i, k]` is w_i in slot k of the window."""
+
+    w: Any
+    trace: tr.LiveTrace
+    inverse: inv.Inverse
+    recent: Any
+    stored: Any
+    gamma: Any
+
+
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+    """Start from w = 0 and an empty window; only LSTD gets room for an inverse."""
+    return State(
+        w=np.zeros(size, dtype),
+        trace=tr.live_trace(size, dtype),
+        inverse=inv.inverse(size if hyper.base == LSTD else 0, hyper.eta, dtype),
+        recent=np.zeros((size, hyper.window), dtype),
+        stored=np.zeros(1, np.int64),
+        gamma=np.zeros(1),
+    )
+
+
+@jit
+def start(state, hyper, rng):
+    """Begin an episode: the trace restarts from 0."""
+    if hyper.trace_discount == PREVIOUS:
+        state.gamma[0] = 0.0
+
+
+@jit
+def value(state, hyper, x):
+    """The base learner's action value x'w."""
+    return la.dot(x, state.w)
+
+
+@jit
+def interval(state, hyper, x, rng):
+    """The mean of the window's action values and how far the bound lies above it."""
+    mean, low = bootstrap(state, hyper, x, rng)
+    return mean, max(0.0, -low)
+
+
+@jit
+def act(state, hyper, xs, rng):
+    """UCBootstrap: the action with the largest u."""
+    upper = np.empty(len(xs.index))
+    for a in range(len(upper)):
+        mean, low = bootstrap(state, hyper, la.of_action(xs, a), rng)
+        upper[a] = mean - low
+    return la.argmax(upper, rng)
+
+
+@jit
+def bootstrap(state, hyper, x, rng):
+    """The mean of Q_N, and T*_{alpha/2} less that mean."""
+    n = min(state.stored[0], hyper.window)
+    if n == 0:
+        return 0.0, 0.0
+    Q = recent_values(state, n, x)
+    mean = np.mean(Q)
+    sums = np.zeros(n + 1)
+    for k in range(n):
+        sums[k + 1] = sums[k] + (Q[k] - mean)
+    l = min(hyper.block, n)
+    M, n_blocks = n // l, n - l + 1
+    T = np.zeros(hyper.resamples)
+    for i in range(len(T)):
+        for _ in range(M):
+            k = int(rng.random() * n_blocks)
+            T[i] += sums[k + l] - sums[k]
+        T[i] /= l * M
+    T.sort()
+    return mean, quantile(T, hyper.alpha / 2.0)
+
+
+@jit
+def recent_values(state, n, x):
+    """Q_N: the values w'x of the n weights in the window, the oldest first."""
+    by_slot = np.zeros(n)
+    for i in range(len(x.index)):
+        row = state.recent[x.index[i]]
+        for k in range(n):
+            by_slot[k] += x.value[i] * row[k]
+    oldest = state.stored[0] % n  # 0 until the window is full
+    Q = np.empty(n)
+    for k in range(n):
+        Q[k] = by_slot[(oldest + k) % n]
+    return Q
+
+
+@jit
+def quantile(T, p):
+    """The p quantile of sorted samples, (1 - r) T_j + r T_{j+1} with j + r = B p + (p + 1)/3, counted from 1."""
+    B = len(T)
+    position = min(max(B * p + (p + 1.0) / 3.0, 1.0), float(B))
+    j = int(np.floor(position))
+    r = position - j
+    return (1.0 - r) * T[j - 1] + r * T[min(j, B - 1)]
+
+
+@jit
+def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    """Let the base learner learn from one transition, and keep its w."""
+    trace, w, seen = state.trace, state.w, state.inverse.seen
+    x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
+    n = max(la.see(seen, x), la.see(seen, x_next))
+
+    delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
+    decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
+    tr.decay_live(trace, decay * hyper.lambda_, x)
+    if hyper.base == SARSA:
+        step = hyper.step if hyper.step_size == PLAIN else hyper.step / la.square(x)
+        tr.add_live(w, step * delta, trace)
+    else:
+        beta = inv.next_weight(state.inverse, hyper.beta)
+        la.add(w, n, delta, inv.sherman_morrison(state.inverse, n, beta, trace.z, x, gamma, x_next))
+    state.gamma[0] = gamma
+
+    slot = state.stored[0] % hyper.window
+    for i in range(n):
+        state.recent[i, slot] = w[i]
+    state.stored[0] += 1

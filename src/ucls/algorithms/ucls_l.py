@@ -1,0 +1,160 @@
+"""UCLS-L(lambda): UCLS at linear cost, boxes GetOptimisticActionLinear and UCLS-L of the paper.
+
+w and its spread are both learned by TD(lambda) instead of least squares: w_var follows the TD errors of w, so that
+w_var w_var' stands for the covariance C of UCLS. The agent takes the action with the largest upper bound
+x'w + sqrt((1 + 1/p) ((x'w_var)^2 + sum_i x_i^2 w_varInit_i)), where w_varInit is what is left of the initial variance
+v_init: it fades where the agent is (where the trace z is large). v_init is the largest w_var_i^2 so far, which every
+w_varInit_i is taken to have started from (c counts how much of that start is left).
+
+A step costs as much as there are active features and live traces, except for the rare one that raises v_init.
+
+Departures from the printed box, each a setting that can be put back where one is named:
+- w_varInit_i and c_i fade where |z_i| exceeds `trace_threshold` (default beta), not where it differs from 0: a trace
+  that decays never reaches 0, and optimism would fade everywhere at once. Literal: `trace_threshold=0`.
+- w_varInit_i fades for its own i. The box says "for all i" inside the loop over i, so that every entry, visited or
+  not, fades once for each feature that has a trace. Literal: `fade=all`.
+- the trace decays by the discount of the previous transition, and starts from 0 in each episode; the printed one, of
+  the transition just taken, wipes the trace when a reward arrives at the goal. Literal: `trace_discount=current`.
+- z starts at 0, which the box does not say.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls import linalg as la
+from ucls import traces as tr
+from ucls._jit import jit
+from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
+
+PREVIOUS, CURRENT = range(2)
+OWN, ALL = range(2)
+
+
+class Hyper(NamedTuple):
+    """The settings of UCLS-L; the defaults are the paper's."""
+
+    p: Annotated[float, POSITIVE, "confidence: a bound holds with probability 1 - p; smaller explores more"] = 0.1
+    p_bar: Annotated[float, NOT_NEGATIVE, "factor of the radius in place of sqrt(1 + 1/p), if above 0"] = 0.0
+    alpha: Annotated[float, POSITIVE, "step size of w"] = 0.01
+    alpha_var: Annotated[float, POSITIVE, "step size of w_var"] = 0.1
+    lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
+    beta: Annotated[float, OPEN_UNIT, "part of the initial variance that fades in one step"] = 0.001
+    v_init: Annotated[float, POSITIVE, "initial variance of every weight; grows as larger ones are seen"] = 1.0
+    trace_threshold: Annotated[
+        float, NOT_NEGATIVE, Follows("beta"), "w_varInit fades where |z| exceeds this; 0 is the printed box"
+    ] = 0.001
+    fade: Annotated[
+        int, Choice("own", "all"), "what fades for each feature with a trace: its own entry; all is the printed box"
+    ] = OWN
+    trace_discount: Annotated[
+        int, Choice("previous", "current"), "which transition's discount decays the trace; current is the printed box"
+    ] = PREVIOUS
+
+
+class State(NamedTuple):
+    """What UCLS-L has learned."""
+
+    w: Any
+    w_var: Any
+    w_init: Any
+    c: Any
+    v_init: Any
+    trace: tr.LiveTrace
+    gamma: Any
+
+
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+    """Start from w = w_var = 0 and w_varInit = v_init, with `size` features."""
+    return State(
+        w=np.zeros(size, dtype),
+        w_var=np.zeros(size, dtype),
+        w_init=np.full(size, hyper.v_init, dtype),
+        c=np.ones(size, dtype),
+        v_init=np.array([hyper.v_init], dtype),
+        trace=tr.live_trace(size, dtype, hyper.trace_threshold),
+        gamma=np.zeros(1),
+    )
+
+
+@jit
+def start(state, hyper, rng):
+    """Begin an episode: the trace restarts from 0."""
+    if hyper.trace_discount == PREVIOUS:
+        state.gamma[0] = 0.0
+
+
+@jit
+def value(state, hyper, x):
+    """The estimated action value x'w."""
+    return la.dot(x, state.w)
+
+
+@jit
+def interval(state, hyper, x, rng):
+    """The estimated action value and the radius of its bound."""
+    factor = hyper.p_bar if hyper.p_bar > 0.0 else np.sqrt(1.0 + 1.0 / hyper.p)
+    spread = la.dot(x, state.w_var)
+    norm = 0.0
+    for i in range(len(x.index)):
+        norm += x.value[i] * x.value[i] * state.w_init[x.index[i]]
+    return la.dot(x, state.w), factor * np.sqrt(spread * spread + norm)
+
+
+@jit
+def act(state, hyper, xs, rng):
+    """GetOptimisticActionLinear."""
+    upper = np.empty(len(xs.index))
+    for a in range(len(upper)):
+        mean, radius = interval(state, hyper, la.of_action(xs, a), rng)
+        upper[a] = mean + radius
+    return la.argmax(upper, rng)
+
+
+@jit
+def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    """Learn from one transition: the body of UCLS-L after a' is chosen."""
+    trace, w, w_var = state.trace, state.w, state.w_var
+    x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
+
+    delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
+    delta_var = delta + gamma * la.dot(x_next, w_var) - la.dot(x, w_var)
+    decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
+    tr.decay_live(trace, decay * hyper.lambda_, x)
+    tr.add_live(w_var, hyper.alpha_var * delta_var, trace)
+    raise_initial(state)
+    fade_initial(state, hyper)
+    tr.add_live(w, hyper.alpha * delta, trace)
+    state.gamma[0] = gamma
+
+
+@jit
+def raise_initial(state):
+    """v_init <- max(v_init, w_var_1^2, ..., w_var_d^2), as if w_varInit had started from it."""
+    before = state.v_init[0]
+    v_init = before
+    for k in range(state.trace.count[0]):  # no other w_var_i has changed
+        i = state.trace.live[k]
+        v_init = max(v_init, state.w_var[i] * state.w_var[i])
+    if v_init != before:
+        state.v_init[0] = v_init
+        for i in range(len(state.c)):
+            state.w_init[i] += state.c[i] * (v_init - before)
+
+
+@jit
+def fade_initial(state, hyper):
+    """c_i and w_varInit_i <- (1 - beta) times themselves, where the trace of i is large."""
+    trace, w_init = state.trace, state.w_init
+    keep, everywhere = w_init.dtype.type(1.0 - hyper.beta), w_init.dtype.type(1.0)
+    for k in range(trace.count[0]):
+        i = trace.live[k]
+        if abs(trace.z[i]) > hyper.trace_threshold or hyper.trace_threshold == 0.0:
+            state.c[i] *= keep
+            if hyper.fade == OWN:
+                w_init[i] *= keep
+            else:
+                everywhere *= keep
+    if everywhere != 1.0:
+        for i in range(len(w_init)):
+            w_init[i] = w_init[i] * everywhere if w_init[i] > trace.tiny[0] else w_init.dtype.type(0)

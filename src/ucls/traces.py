@@ -1,0 +1,77 @@
+"""Eligibility traces at the cost of the features that have one, whatever the number of features.
+
+`LiveTrace` keeps z dense, for reading, next to a list of its live entries, which is all that decaying it or moving
+weights along it touches. A trace that falls below `floor` is dropped: what it would still add to a weight is less than
+the rounding of what it has added. Dropping is off at a floor of 0; then an entry is live if it differs from 0 in exact
+arithmetic, which underflow cannot hide.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls._jit import jit
+
+FLOOR = {np.dtype(np.float64): 1e-16, np.dtype(np.float32): 1e-8}
+TINY = {np.dtype(np.float64): 1e-290, np.dtype(np.float32): 1e-30}  # below is 0: denormals are slow
+
+
+class LiveTrace(NamedTuple):
+    """An eligibility trace z, and the list of its live entries: the first `count` of `live`, in no order."""
+
+    z: Any
+    live: Any
+    member: Any
+    count: Any
+    floor: Any
+    tiny: Any
+
+
+def live_trace(size: int, dtype: Any, floor: float | None = None) -> LiveTrace:
+    """Make a trace of zeros; its floor is that of the type, or lower if `floor` asks for it."""
+    kind = np.dtype(dtype)
+    lowest = FLOOR[kind] if floor is None else min(FLOOR[kind], floor)
+    return LiveTrace(
+        z=np.zeros(size, dtype),
+        live=np.zeros(size, np.int64),
+        member=np.zeros(size, np.uint8),
+        count=np.zeros(1, np.int64),
+        floor=np.array([lowest], dtype),
+        tiny=np.array([TINY[kind]], dtype),
+    )
+
+
+@jit
+def decay_live(trace, decay, x):
+    """z <- decay z + x."""
+    z, live, member = trace.z, trace.live, trace.member
+    d, floor, tiny = z.dtype.type(decay), trace.floor[0], trace.tiny[0]
+    count = trace.count[0]
+    for k in range(count - 1, -1, -1):  # backwards, because the last one fills a gap
+        i = live[k]
+        z[i] *= d
+        if decay == 0.0 or abs(z[i]) < floor:
+            z[i] = 0
+            member[i] = 0
+            count -= 1
+            live[k] = live[count]
+        elif abs(z[i]) < tiny:
+            z[i] = 0
+    for k in range(len(x.index)):
+        i = x.index[k]
+        if x.value[k] != 0.0:
+            z[i] += z.dtype.type(x.value[k])
+            if not member[i]:
+                member[i] = 1
+                live[count] = i
+                count += 1
+    trace.count[0] = count
+
+
+@jit
+def add_live(w, step, trace):
+    """w <- w + step z: the TD(lambda) update, where step is the step size times the TD error."""
+    z, live = trace.z, trace.live
+    c = w.dtype.type(step)
+    for k in range(trace.count[0]):
+        w[live[k]] += c * z[live[k]]

@@ -1,0 +1,118 @@
+"""UCLS-L: the kernel equals the boxes, corrected and literal, and the bound is the box's."""
+
+import numpy as np
+import pytest
+
+import paper
+from conftest import dense, random_stream, small_run
+from oracle import assert_close, run_plain, shadow
+from ucls import linalg as la
+from ucls.algorithms import ucls_l
+from ucls.loop import make_run
+
+LITERAL = {"trace_threshold": 0, "trace_discount": "current", "fade": "all"}
+ARRAYS = ("w", "w_var", "w_init", "c", "v_init")
+
+
+def assert_equal(state, oracle):
+    for name in ARRAYS:
+        assert_close(getattr(state, name), getattr(oracle, name), name)
+    assert_close(state.trace.z, oracle.z, "z")
+
+
+def check_against_oracle(env, steps, literal=False):
+    run = small_run(env, "ucls-l", seed=7, **(LITERAL if literal else {}))
+    oracle = paper.UCLSL(run.learner.coder.size, literal=literal)
+    shadow(run, oracle, steps, lambda box, x, rng: box.upper(x))
+    assert_equal(run.learner.state, oracle)
+    return run, oracle
+
+
+@pytest.mark.parametrize("literal", [False, True], ids=["corrected", "literal"])
+def test_kernel_equals_the_box_on_every_environment(env_id, literal):
+    check_against_oracle(env_id, 500, literal)
+
+
+def test_plain_python_equals_the_box():
+    run_plain(
+        "from test_ucls_l import check_against_oracle\n"
+        "for env in ENVIRONMENTS:\n"
+        "    check_against_oracle(env, 80)\n"
+        "    check_against_oracle(env, 40, literal=True)"
+    )
+
+
+@pytest.mark.parametrize("literal", [False, True], ids=["corrected", "literal"])
+def test_kernel_equals_the_box_when_large_rewards_raise_v_init(literal):
+    d, n_actions = 48, 3
+    choices = {"trace_threshold": 0.0, "trace_discount": ucls_l.CURRENT, "fade": ucls_l.ALL} if literal else {}
+    hyper = ucls_l.Hyper(**choices)
+    state = ucls_l.init(hyper, d, n_actions, 4, 0)
+    oracle = paper.UCLSL(d, literal=literal)
+    rng = np.random.default_rng(5)
+    raised = 0
+    for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, n_actions, 4, 1500, reward=130.0):
+        before = state.v_init[0]
+        ucls_l.update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
+        raised += state.v_init[0] > before
+        oracle.update(dense(xs, d)[a], r, gamma, dense(xs_next, d)[a_next])
+        if gamma == 0.0:
+            ucls_l.start(state, hyper, rng)
+            oracle.start()
+    assert_equal(state, oracle)
+    assert raised > 5
+
+
+def test_interval_is_the_box_and_looking_changes_nothing():
+    run, oracle = check_against_oracle("ucls/PuddleWorld-v0", 300)
+    before = run.learner.checkpoint()
+    rng = np.random.default_rng(0)
+    for s in rng.uniform(size=(20, 2)):
+        mean, radius = run.learner.bounds(s)
+        xs = dense(run.learner._scratch, run.learner.coder.size)
+        np.testing.assert_allclose(mean, xs @ oracle.w, rtol=1e-8, atol=1e-10)
+        np.testing.assert_allclose(mean + radius, oracle.upper(xs), rtol=1e-8, atol=1e-10)
+    after = run.learner.checkpoint()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+@pytest.mark.parametrize(
+    ("settings", "factor"), [({"p": 0.25}, np.sqrt(5)), ({"p_bar": 3}, 3.0), ({"p": 0.25, "p_bar": 3}, 3.0)]
+)
+def test_initial_radius_follows_from_p_or_p_bar_and_the_feature_value(settings, factor):
+    run = make_run("ucls/PuddleWorld-v0", "ucls-l", settings={**settings, "v_init": 4})
+    mean, radius = run.learner.bounds(np.array([0.5, 0.5]))
+    assert np.all(mean == 0)
+    np.testing.assert_allclose(radius, factor * np.sqrt(4 / 5))
+
+
+def test_one_step_by_hand():
+    """Two features worth 1/2, reward 8, the end: delta = 8, w = 0.01 8/2, w_var = 0.1 8/2 and v_init stays 1.
+
+    A reward of 80 makes w_var 4, so v_init 16: the initial variance of the third feature, too, is raised to 16.
+    """
+    xs = la.Active(np.array([[0, 1]]), np.array([[0.5, 0.5]]))
+    rng = np.random.default_rng(0)
+    hyper = ucls_l.Hyper()
+    for r, w, w_var, v_init in ((8.0, 0.04, 0.4, 1.0), (80.0, 0.4, 4.0, 16.0)):
+        state = ucls_l.init(hyper, 3, 1, 2, 0)
+        ucls_l.update(state, hyper, xs, 0, r, 0.0, xs, 0, rng)
+        np.testing.assert_allclose(state.w, [w, w, 0])
+        np.testing.assert_allclose(state.w_var, [w_var, w_var, 0])
+        np.testing.assert_allclose(state.w_init, [0.999 * v_init, 0.999 * v_init, v_init])
+        mean, radius = ucls_l.interval(state, hyper, la.of_action(xs, 0), rng)
+        np.testing.assert_allclose(mean, w)
+        np.testing.assert_allclose(radius, np.sqrt(11 * (w_var**2 + 0.5 * 0.999 * v_init)))
+
+
+def test_float32_follows_float64_on_a_fixed_stream():
+    d, hyper = 64, ucls_l.Hyper()
+    states = [ucls_l.init(hyper, d, 2, 4, 0, dtype) for dtype in (np.float64, np.float32)]
+    rng = np.random.default_rng(3)
+    for transition in random_stream(rng, d, 2, 4, 2000):
+        for state in states:
+            ucls_l.update(state, hyper, *transition, rng)
+    for name in ARRAYS:
+        exact, single = (getattr(state, name) for state in states)
+        assert single.dtype == np.float32
+        np.testing.assert_allclose(single, exact, atol=2e-4 * np.abs(exact).max())
