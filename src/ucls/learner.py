@@ -12,7 +12,7 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls import linalg as la
-from ucls._jit import jit_uncached
+from ucls._jit import jit, jit_uncached
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.errors import UserError
 from ucls.features import features_module
@@ -41,12 +41,19 @@ class Kernels(NamedTuple):
     bounds: Any
 
 
+@jit
+def never_full(state):
+    """The state of an algorithm whose data do not grow."""
+    return False
+
+
 @functools.cache
 def kernels(algorithm: Any, features: Any) -> Kernels:
     """Build the steps of a learner around the kernels of its algorithm and features."""
     start, act, update, value = algorithm.start, algorithm.act, algorithm.update, algorithm.value
     encode, look = features.encode, features.look
     interval = getattr(algorithm, "interval", None)
+    full = getattr(algorithm, "full", never_full)
 
     @jit_uncached
     def begin(hyper, coder, state, pending, s, rng):
@@ -60,7 +67,7 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
         """Observe what the pending action led to, choose the next action with what was known before, then learn.
 
         The state after termination is not encoded, and no action is chosen in it. Returns whether the values are
-        still within reason.
+        still within reason, and whether the learner must grow before the next step.
         """
         xs, xs_next, a = pending.xs, pending.xs_next, pending.a[0]
         if terminated:
@@ -73,7 +80,7 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
         healthy = abs(value(state, hyper, la.of_action(xs, a))) <= DIVERGED * pending.largest_reward[0]
         if not terminated:
             la.copy(xs_next, xs)
-        return healthy
+        return healthy, full(state)
 
     if interval is None:
 
@@ -145,7 +152,14 @@ class Learner:
     def advance(self, r: float, gamma: float, s_next: np.ndarray, terminated: bool) -> bool:
         """Learn from what the chosen action led to, choose the next; false if the values have diverged."""
         parts = self.hyper, self.coder, self.state, self.pending
-        return self.kernels.advance(*parts, r, gamma, s_next, terminated, self.rng)
+        healthy, full = self.kernels.advance(*parts, r, gamma, s_next, terminated, self.rng)
+        if full:
+            self.grow()
+        return healthy
+
+    def grow(self) -> None:
+        """Make room for more data; what was learned stays the same."""
+        self.state = self.algorithm.grow(self.state, self.hyper)
 
     def bounds(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The mean and the radius of every action's value in state s, without changing the run.
@@ -166,8 +180,10 @@ class Learner:
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Go on from a checkpoint of a learner of the same plan."""
-        parts = {name: checkpoint.rebuild(name, getattr(self, name), arrays) for name in ("coder", "state", "pending")}
-        self.coder, self.state, self.pending = parts["coder"], parts["state"], parts["pending"]
+        growable = hasattr(self.algorithm, "grow")
+        self.coder = checkpoint.rebuild("coder", self.coder, arrays)
+        self.state = checkpoint.rebuild("state", self.state, arrays, growable)
+        self.pending = checkpoint.rebuild("pending", self.pending, arrays)
         from_words(self.rng, arrays["rng"])
 
 

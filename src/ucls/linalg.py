@@ -31,6 +31,13 @@ def no_features(n_actions: int, n_active: int) -> Active:
     return Active(np.zeros((n_actions, n_active), np.int64), np.zeros((n_actions, n_active)))
 
 
+def enlarged(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
+    """A larger array with this one in its corner and zeros elsewhere; pages that nobody writes take no memory."""
+    larger = np.zeros(shape, array.dtype)
+    larger[tuple(slice(n) for n in array.shape)] = array
+    return larger
+
+
 @jit
 def of_action(xs, a):
     """The features x of one action."""

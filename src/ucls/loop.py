@@ -35,8 +35,9 @@ def compiled(environment: Any, algorithm: Any, features: Any) -> Any:
 
     @jit_uncached
     def loop(env, s, clock, world_rng, hyper, coder, state, pending, rng, rewards, ends):
-        """Take a step for each place in `rewards`; return how many were taken, and whether the values are sound.
+        """Take a step for each place in `rewards`, or up to the step that leaves values unsound or the learner full.
 
+        Returns how many were taken, whether the values are sound, and whether the learner must grow before the next.
         `clock[0]` counts the steps of the episode; at 0 a new one begins.
         """
         for t in range(len(rewards)):
@@ -45,7 +46,7 @@ def compiled(environment: Any, algorithm: Any, features: Any) -> Any:
                 begin(hyper, coder, state, pending, s, rng)
             r, gamma, terminated = step(env, s, pending.a[0], world_rng)
             clock[0] += 1
-            healthy = advance(hyper, coder, state, pending, r, gamma, s, terminated, rng)
+            healthy, full = advance(hyper, coder, state, pending, r, gamma, s, terminated, rng)
             rewards[t] = r
             if terminated:
                 ends[t] = TERMINATED
@@ -53,9 +54,9 @@ def compiled(environment: Any, algorithm: Any, features: Any) -> Any:
             elif clock[0] == env.cutoff:
                 ends[t] = TRUNCATED
                 clock[0] = 0
-            if not healthy:
-                return t + 1, False
-        return len(rewards), True
+            if full or not healthy:
+                return t + 1, healthy, full
+        return len(rewards), True, False
 
     return loop
 
@@ -79,7 +80,13 @@ class Run:
         rewards, ends = np.zeros(steps), np.zeros(steps, np.uint8)
         world = self.world.env, self.s, self.clock, self.world_rng
         me = self.learner
-        taken, healthy = self._loop(*world, me.hyper, me.coder, me.state, me.pending, me.rng, rewards, ends)
+        taken, healthy = 0, True
+        while healthy and taken < steps:
+            parts = me.hyper, me.coder, me.state, me.pending, me.rng
+            more, healthy, full = self._loop(*world, *parts, rewards[taken:], ends[taken:])
+            taken += more
+            if full:
+                me.grow()
         self.steps += taken
         self.diverged = not healthy
         return History(rewards[:taken], ends[:taken], self.diverged)

@@ -9,7 +9,11 @@ An algorithm is a module with
   `act(state, hyper, xs, rng) -> a`, and `update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)`, where gamma is 0
   if the episode terminated (then xs_next and a_next mean nothing);
 - compiled `value(state, hyper, x) -> mean`; one that keeps bounds also has `interval(state, hyper, x, rng) ->
-  (mean, radius)`, which gets a generator of its own, so that looking does not change the run.
+  (mean, radius)`, which gets a generator of its own, so that looking does not change the run;
+- one whose data grow has compiled `full(state)`, whether an update more might lack room, and `grow(state, hyper) ->
+  State` with the same content in larger arrays, which is called then, between two steps; `init` makes the smallest
+  arrays for `steps` = 0, and the room that there is must not change what is learned;
+- `FEATURES`, if it needs others than the environment's: their name and settings.
 
 `xs` are the features of every action, `x` those of one (`linalg.Active`). The module's docstring starts with a line
 for lists and ends with a paragraph "Departures".
@@ -32,6 +36,7 @@ ALGORITHMS = {
 }
 
 CONTRACT = ("Hyper", "State", "init", "start", "act", "update", "value")
+GROWTH = ("full", "grow")
 
 
 def algorithm_module(name: str) -> ModuleType:
@@ -43,7 +48,8 @@ def algorithm_module(name: str) -> ModuleType:
         if error.name is None or not (path == error.name or path.startswith(error.name + ".")):
             raise
         raise unknown("agent", name, ALGORITHMS) from None
-    missing = [part for part in CONTRACT if not hasattr(module, part)]
+    grows = any(hasattr(module, part) for part in GROWTH)
+    missing = [part for part in CONTRACT + GROWTH * grows if not hasattr(module, part)]
     if missing:
         raise UserError(f"module {name!r} is not an algorithm: it lacks {', '.join(missing)}")
     return module
