@@ -58,7 +58,8 @@ class Agent:
         agent: the name of the algorithm (`ucls agents` lists them) or the import path of a module of your own.
         seed: of the agent, and of the environment's first reset.
         discount: of every step. If not given, what the environment says in `info["discount"]`, or else 0.99.
-        features: "tiles" for observations in a box (the default there), "one_hot" for discrete ones.
+        features: "tiles" for observations in a box (the default there), "one_hot" for discrete ones, "scaled" for the
+            observation itself; an algorithm may have its own default.
         low, high: bounds of the observation, for an environment that does not give finite ones.
         dtype: "float64" or "float32".
         steps: how long you expect to learn, if you know.

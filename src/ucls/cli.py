@@ -71,7 +71,7 @@ def train(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the run.")] = 0,
     out: Annotated[Path | None, typer.Option(help="Folder for the agent and the results.")] = None,
     settings: Settings = None,
-    features: Annotated[str | None, typer.Option(help="tiles or one_hot; the environment's by default.")] = None,
+    features: Annotated[str | None, typer.Option(help="tiles, one_hot or scaled; there is a default.")] = None,
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
     discount: Annotated[float | None, typer.Option(help="Discount in an environment that gives none: 0.99.")] = None,
     low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, with commas.")] = None,

@@ -22,7 +22,7 @@ from types import ModuleType
 
 from ucls.errors import unknown
 
-FEATURES = ("tiles", "one_hot")
+FEATURES = ("tiles", "one_hot", "scaled")
 
 
 def features_module(name: str) -> ModuleType:

@@ -1,0 +1,52 @@
+"""The state itself, scaled so that its bounds become 0 and 1, for algorithms that bring a kernel of their own.
+
+All features are active, with the same values for every action; a state outside the bounds lies outside [0, 1].
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls._jit import exact
+
+
+class Settings(NamedTuple):
+    """Scaling has no settings."""
+
+
+class Coder(NamedTuple):
+    """The bounds of the state; nothing here fills."""
+
+    size: int
+    n_active: int
+    disjoint: bool
+    n_actions: int
+    low: Any
+    span: Any
+
+
+def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
+    """Make a coder for states between low and high; a number that cannot vary is left as it is, less its bound.
+
+    >>> coder = make(Settings(), [-1.0, 0.0], [1.0, 4.0], n_actions=3)
+    >>> coder.size, coder.n_active
+    (6, 2)
+    """
+    low, high = np.array(low, np.float64), np.array(high, np.float64)
+    span = np.where(high > low, high - low, 1.0)
+    return Coder(len(low) * n_actions, len(low), True, n_actions, low, span)
+
+
+@exact
+def encode(coder, s, xs):
+    """Write the scaled state into xs, once for every action."""
+    for a in range(coder.n_actions):
+        for i in range(coder.n_active):
+            xs.index[a, i] = i * coder.n_actions + a
+            xs.value[a, i] = (s[i] - coder.low[i]) / coder.span[i]
+
+
+@exact
+def look(coder, s, xs):
+    """Write what `encode` would: there is no table to leave alone."""
+    encode(coder, s, xs)

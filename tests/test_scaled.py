@@ -1,0 +1,43 @@
+"""Scaled features: the state between 0 and 1, the same for every action, in blocks of their own."""
+
+import numpy as np
+import pytest
+
+from conftest import dense
+from ucls import linalg as la
+from ucls.features import scaled
+
+
+def encoded(s, low, high, n_actions=3):
+    coder = scaled.make(scaled.Settings(), low, high, n_actions)
+    xs = la.no_features(n_actions, coder.n_active)
+    scaled.encode(coder, np.array(s), xs)
+    return coder, xs
+
+
+def test_bounds_become_0_and_1_and_a_state_outside_stays_outside():
+    cases = ([-1.0, 0.0], [0, 0]), ([1.0, 4.0], [1, 1]), ([0.0, 1.0], [0.5, 0.25]), ([3.0, -2.0], [2, -0.5])
+    for s, expected in cases:
+        _, xs = encoded(s, [-1.0, 0.0], [1.0, 4.0])
+        np.testing.assert_array_equal(xs.value, [expected] * 3)
+
+
+def test_actions_are_interleaved_and_share_nothing():
+    coder, xs = encoded([0.5, 1.0], [-1.0, 0.0], [1.0, 4.0])
+    np.testing.assert_array_equal(xs.index, [[0, 3], [1, 4], [2, 5]])
+    assert coder.disjoint
+    rows = dense(xs, coder.size)
+    np.testing.assert_allclose(rows @ rows.T, np.eye(3) * (0.75**2 + 0.25**2))
+
+
+def test_looking_is_encoding():
+    coder, xs = encoded([0.2], [0.0], [1.0])
+    seen = la.no_features(3, 1)
+    scaled.look(coder, np.array([0.2]), seen)
+    np.testing.assert_array_equal(seen.index, xs.index)
+    np.testing.assert_array_equal(seen.value, xs.value)
+
+
+def test_a_number_that_cannot_vary_is_0():
+    _, xs = encoded([7.0], [7.0], [7.0])
+    assert xs.value == pytest.approx(0.0)
