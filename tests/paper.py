@@ -190,3 +190,61 @@ class UCBootstrap:
     def update(self, x, r, gamma, x_next):
         self.base.update(x, r, gamma, x_next)
         self.recent = [*self.recent, self.base.w.copy()][-self.window :]
+
+
+class DGPQ:
+    """Algorithm DGPQ, with the reward shifted as the text says: V_max = 0."""
+
+    def __init__(
+        self, n_actions, r_max, literal=False, bandwidth=0.02, sigma_tol=0.03, epsilon=0.03, L_Q=5.0, noise=0.1
+    ):
+        self.bandwidth, self.sigma_tol, self.epsilon, self.L_Q, self.noise = bandwidth, sigma_tol, epsilon, L_Q, noise
+        self.r_max, self.literal = r_max, literal
+        self.BV = [[] for _ in range(n_actions)]
+        self.additions = 0
+        self.init_processes()
+
+    def init_processes(self):
+        """GP_a = GP.init(mu = Q-hat_a): the prior is Q-hat as it is now."""
+        self.prior = [list(BV) for BV in self.BV]
+        self.data = [([], []) for _ in self.BV]
+
+    def lowest(self, BV, s):
+        return min([0.0] + [mu + self.L_Q * np.linalg.norm(s - s_i) for s_i, mu in BV])
+
+    def Q(self, s):
+        """Q-hat of every action."""
+        return np.array([self.lowest(BV, s) for BV in self.BV])
+
+    def k(self, s, t):
+        return np.exp(-np.sum((s - t) ** 2) / (2 * self.bandwidth))
+
+    def process(self, a, s):
+        """The mean and the variance of GP_a at s."""
+        points, q = self.data[a]
+        mean, variance = self.lowest(self.prior[a], s), self.k(s, s)
+        if points:
+            K = np.array([[self.k(x, y) for y in points] for x in points]) + self.noise * np.eye(len(points))
+            k = np.array([self.k(s, x) for x in points])
+            m = np.array([self.lowest(self.prior[a], x) for x in points])
+            mean += k @ np.linalg.solve(K, np.array(q) - m)
+            variance -= k @ np.linalg.solve(K, k)
+        return mean, variance
+
+    def update(self, s, a, r, gamma, s_next):
+        q = r - self.r_max + (gamma * self.Q(s_next).max() if gamma > 0 else 0.0)
+        variance_1 = self.process(a, s)[1]
+        if variance_1 > self.sigma_tol:
+            self.data[a][0].append(s)
+            self.data[a][1].append(q)
+        mean, variance_2 = self.process(a, s)
+        if variance_1 > self.sigma_tol >= variance_2 and self.Q(s)[a] - mean > 2 * self.epsilon:
+            mu = mean + self.epsilon
+            self.additions += 1
+            if self.literal:
+                self.BV[a].append((s, mu))
+                self.BV[a] = [(t, mu_j) for t, mu_j in self.BV[a] if not mu_j <= mu + self.L_Q * np.linalg.norm(s - t)]
+            else:
+                self.BV[a] = [(t, mu_j) for t, mu_j in self.BV[a] if not mu_j >= mu + self.L_Q * np.linalg.norm(s - t)]
+                self.BV[a].append((s, mu))
+            self.init_processes()

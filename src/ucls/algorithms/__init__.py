@@ -33,6 +33,7 @@ ALGORITHMS = {
     "ucbootstrap": "ucls.algorithms.ucbootstrap",
     "sarsa": "ucls.algorithms.sarsa",
     "lstd-sm": "ucls.algorithms.lstd_sm",
+    "dgpq": "ucls.algorithms.dgpq",
 }
 
 CONTRACT = ("Hyper", "State", "init", "start", "act", "update", "value")
