@@ -1,5 +1,9 @@
 """What tests share: small runs, recorded so that an oracle can follow them."""
 
+import os
+import subprocess
+import sys
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -85,6 +89,20 @@ def random_stream(rng, size, n_actions, n_active, steps, reward=1.0, value=None)
         gamma = 0.0 if rng.random() < 0.02 else 0.99
         yield xs, a, float(reward * rng.normal()), gamma, xs_next, a_next
         xs, a = xs_next, a_next
+
+
+def check_uncompiled(test_module, steps):
+    """Run a test file's `check_against_oracle` on every environment in a process with the compiler off."""
+    code = (
+        f"from {test_module} import check_against_oracle\n"
+        "from ucls.envs import ENVIRONMENTS\n"
+        "import numba\n"
+        "assert numba.config.DISABLE_JIT\n"
+        "for env in ENVIRONMENTS:\n"
+        f"    check_against_oracle(env, {steps})\n"
+    )
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "error"}
+    subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent, env=environment, check=True)
 
 
 @pytest.fixture(params=list(ENVIRONMENTS))

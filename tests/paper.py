@@ -192,6 +192,154 @@ class UCBootstrap:
         self.recent = [*self.recent, self.base.w.copy()][-self.window :]
 
 
+class GVUCB:
+    """GV-UCB(lambda), with GetOptimisticActionGlobal; `corrected` is the covariance that replaces Corollary 1's."""
+
+    def __init__(self, d, literal=False, corrected=False, p=0.01, lambda_=0.9, beta=0.001, eta=1e-4, b_step=0.01):
+        self.A = np.zeros((d, d))
+        self.b, self.z, self.w = np.zeros(d), np.zeros(d), np.zeros(d)
+        self.B, self.C, self.zbar = np.eye(d), np.eye(d), np.zeros(d)
+        self.sigma, self.rbar, self.r2bar = 1.0, 0.0, 100.0
+        self.dbar, self.drbar, self.D = np.zeros(d), np.zeros(d), np.zeros((d, d))
+        self.p, self.eta, self.beta, self.lambda_, self.b_step = p, eta, beta, lambda_, b_step
+        self.literal, self.corrected = literal, corrected
+        self.gamma_previous = 0.0
+
+    def start(self):
+        self.gamma_previous = 0.0
+
+    def upper(self, x):
+        xCx = np.einsum("ai,ij,aj->a", x, self.C, x)
+        if not self.literal:
+            xCx = np.maximum(xCx, 0.0)
+        return x @ self.w + self.sigma * np.sqrt((1 + 1 / self.p) * xCx)
+
+    def update(self, x, r, gamma, x_next, sign=1.0):
+        """`sign` is the random sign of the corrected covariance; 1 is the box."""
+        beta = self.beta
+        if self.literal:
+            self.z = gamma * self.lambda_ * self.z + x
+        else:
+            self.z = self.gamma_previous * self.lambda_ * self.z + x
+        z = self.z
+        d = x - gamma * x_next
+        self.b = (1 - beta) * self.b + beta * r * z
+        self.A = (1 - beta) * self.A + beta * np.outer(z, d)
+
+        self.zbar = (1 - beta) * self.zbar + beta * sign * z
+        a = self.B.T @ self.zbar
+        near = np.flatnonzero(z != 0) if self.literal else np.flatnonzero(np.abs(z) > beta)
+        block = np.ix_(near, near)
+        self.C[block] = (1 - beta) * self.C[block] + beta * np.outer(a[near], a[near])
+
+        self.rbar = (1 - beta) * self.rbar + beta * r
+        self.r2bar = (1 - beta) * self.r2bar + beta * r**2
+        self.dbar = (1 - beta) * self.dbar + beta * d
+        self.drbar = (1 - beta) * self.drbar + beta * r * d
+        self.D = (1 - beta) * self.D + beta * np.outer(d, d)
+        nubar = self.rbar - self.dbar @ self.w
+        nu2bar = self.r2bar - 2 * self.drbar @ self.w + self.w @ self.D @ self.w
+        self.sigma = np.sqrt(nu2bar - nubar**2 if self.literal else max(0.0, nu2bar - nubar**2))
+
+        alpha = min(1.0, self.b_step / (np.linalg.norm(self.A, "fro") ** 2 * (x @ x) + 1.0))
+        self.B = self.B - alpha * np.outer(self.A @ (self.A.T @ (self.B @ x) - x), x)
+        B = self.B if self.literal else self.B.T
+        self.w = self.w + (B + self.eta * np.eye(len(x))) @ (self.b - self.A @ self.w)
+        self.gamma_previous = gamma
+
+
+class LSPIRmax:
+    """Incremental LSPI-Rmax(m) with IsKnown, for features numbered (feature of the state) * |A| + action."""
+
+    def __init__(self, d, n_actions, gmax, literal=False, m=5, beta=0.001, eta=1e-4, b_step=0.01):
+        self.A, self.B = np.zeros((d, d)), np.eye(d)
+        self.b, self.w, self.counts = np.zeros(d), np.zeros(d), np.zeros(d)
+        self.n_actions, self.gmax, self.m, self.beta, self.eta, self.b_step = n_actions, gmax, m, beta, eta, b_step
+        self.literal = literal
+
+    def is_known(self, x):
+        return self.counts[x != 0].min() > self.m
+
+    def is_known_state(self, xs):
+        counts = self.counts.reshape(-1, self.n_actions).sum(axis=1)
+        active = xs[0].reshape(-1, self.n_actions)[:, 0] != 0
+        return counts[active].min() > self.m
+
+    def update(self, xs, a, r, gamma, xs_next, a_next):
+        """A state after termination has features 0 and gamma 0."""
+        beta, gmax, x = self.beta, self.gmax, xs[a]
+        z = x  # lambda = 0
+        terminal = not xs_next.any()
+        if self.is_known(x):
+            if terminal or self.is_known_state(xs_next):
+                self.A = (1 - beta) * self.A + beta * np.outer(z, x - gamma * xs_next[a_next])
+                self.b = (1 - beta) * self.b + beta * r * z
+            else:
+                self.A = (1 - beta) * self.A + beta * np.outer(x, x)
+                self.b = (1 - beta) * self.b + beta * (r + gamma * gmax) * x
+        else:
+            self.A = (1 - beta) * self.A + beta * np.outer(x, x)
+            self.b = (1 - beta) * self.b + beta * gmax * x
+        for other in range(self.n_actions):
+            if other != a and not self.is_known(xs[other]):
+                self.A = (1 - beta) * self.A + beta * np.outer(xs[other], xs[other])
+                self.b = (1 - beta) * self.b + beta * gmax * xs[other]
+        self.counts = self.counts + (x if self.literal else x != 0)
+        alpha = min(1.0, self.b_step / (np.linalg.norm(self.A, "fro") ** 2 * (x @ x) + 1.0))
+        self.B = self.B - alpha * np.outer(self.A @ (self.A.T @ (self.B @ x) - x), x)
+        B = self.B if self.literal else self.B.T
+        self.w = self.w + (B + self.eta * np.eye(len(x))) @ (self.b - self.A @ self.w)
+
+
+def conjugate_gradient(A, b, w, eta_r, literal=False, tol=0.001, most=50):
+    """Conjugate Gradient(A, b, w, eta_r)."""
+    A_tilde = A.T @ A + eta_r * np.eye(len(b))
+    right = b if literal else A.T @ b
+    r = right - A_tilde @ w
+    if not literal and np.linalg.norm(r) <= tol * np.linalg.norm(right):
+        return w
+    d = r
+    for _ in range(most):
+        alpha = (r @ r) / (d @ A @ d if literal else d @ A_tilde @ d)
+        w = w + alpha * d
+        r_next = r - alpha * A_tilde @ d
+        beta = (r_next @ r_next) / (r @ r)
+        d = r_next + beta * d
+        r = r_next
+        if np.linalg.norm(r) <= (np.sqrt(tol) if literal else tol * np.linalg.norm(right)):
+            break
+    return w
+
+
+class LSTDCG:
+    """LSTD(lambda) with Conjugate Gradient."""
+
+    def __init__(self, d, literal=False, regulariser="in", eta=1e-4, fading=False, beta=0.0, lambda_=0.9, most=50):
+        self.A, self.b, self.z, self.w = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.zeros(d)
+        self.regulariser, self.eta, self.fading, self.beta, self.lambda_ = regulariser, eta, fading, beta, lambda_
+        self.literal, self.most = literal, most
+        self.t, self.gamma_previous = 0, 0.0
+
+    def start(self):
+        self.gamma_previous = 0.0
+
+    def regularised(self):
+        """What is solved after t steps: the matrix A + eta I, and eta_r."""
+        eta = self.eta / self.t if self.fading else self.eta
+        inside = eta if self.regulariser == "in" else 0.0
+        return self.A + inside * np.eye(len(self.b)), eta - inside
+
+    def update(self, x, r, gamma, x_next):
+        self.t += 1
+        self.z = (gamma if self.literal else self.gamma_previous) * self.lambda_ * self.z + x
+        beta = self.beta or 1 / self.t
+        self.b = self.b + beta * (r * self.z - self.b)
+        self.A = self.A + beta * (np.outer(self.z, x - gamma * x_next) - self.A)
+        A, eta_r = self.regularised()
+        self.w = conjugate_gradient(A, self.b, self.w, eta_r, self.literal, most=self.most)
+        self.gamma_previous = gamma
+
+
 class DGPQ:
     """Algorithm DGPQ, with the reward shifted as the text says: V_max = 0."""
 

@@ -34,6 +34,9 @@ ALGORITHMS = {
     "sarsa": "ucls.algorithms.sarsa",
     "lstd-sm": "ucls.algorithms.lstd_sm",
     "dgpq": "ucls.algorithms.dgpq",
+    "gv-ucb": "ucls.algorithms.gv_ucb",
+    "lspi-rmax": "ucls.algorithms.lspi_rmax",
+    "lstd-cg": "ucls.algorithms.lstd_cg",
 }
 
 CONTRACT = ("Hyper", "State", "init", "start", "act", "update", "value")

@@ -23,6 +23,7 @@ import numpy as np
 
 from ucls import linalg as la
 from ucls._jit import jit
+from ucls.averages import average_block
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
 
 PREVIOUS, CURRENT = range(2)
@@ -142,12 +143,9 @@ def raise_initial(state, n, avec):
 
 @jit
 def average_where(state, hyper, n, avec):
-    """C_ij <- (1 - beta) C_ij + beta a_i a_j where the traces of i and j are large; the lower triangle only."""
-    C, c = state.C, state.c
-    keep, add = C.dtype.type(1.0 - hyper.beta), C.dtype.type(hyper.beta)
+    """C_ij <- (1 - beta) C_ij + beta a_i a_j where the traces of i and j are large; less is left of the start there."""
+    keep = state.c.dtype.type(1.0 - hyper.beta)
     near = la.above(state.trace, n, hyper.trace_threshold)
-    for i in range(len(near)):
-        row, ai = C[near[i]], add * avec[near[i]]
-        c[near[i]] *= keep
-        for j in range(i + 1):
-            row[near[j]] = keep * row[near[j]] + ai * avec[near[j]]
+    for i in near:
+        state.c[i] *= keep
+    average_block(state.C, near, hyper.beta, avec)

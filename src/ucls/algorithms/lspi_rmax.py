@@ -1,0 +1,142 @@
+"""LSPI-Rmax(m): least-squares control that expects the best of what is not known, boxes IsKnown and LSPI-Rmax.
+
+The paper's incremental form of Li, Littman and Mansley, "Online Exploration in Least-Squares Policy Iteration", 2009.
+A state and action are known when each of their active features has been visited more than m times with that action, and
+a state when they have been over all actions. What is known is learned by least-squares TD (lambda = 0); the value of
+what is not known is regressed towards gmax, the largest return there could be. Actions are greedy.
+
+Departures from the printed boxes, each a setting that can be put back where there is another reading that can work:
+- a visit counts 1 for each active feature, not the feature's value, so that m does not depend on the tilings. Literal:
+  `counting=values`.
+- the smallest count is that of the *active* features; over all of them, as IsKnown is printed, nothing is ever known.
+- w moves by (B' + eta I)(b - Aw), not (B + eta I)(b - Aw), because B is an estimate of A^-T. Literal:
+  `preconditioner=printed`.
+- gmax is a fact of the environment; the paper's rule gives 500 in Sparse Mountain Car, where no return exceeds 1, and
+  -10000 in Puddle World, which is no optimism. Literal: `gmax=500`, `gmax=-10000`.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls import linalg as la
+from ucls._jit import jit
+from ucls.averages import spread
+from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, Choice, Follows, Real, Whole
+from ucls.solvers import times, transposed_times
+
+VISITS, VALUES = range(2)
+TRANSPOSED, PRINTED = range(2)
+
+
+class Hyper(NamedTuple):
+    """The settings of LSPI-Rmax; the defaults are the box's."""
+
+    m: Annotated[int, Whole(), "known is what has been visited more often than this"] = 5
+    gmax: Annotated[float, Real(), Follows("return_max"), "value of what is not known: the largest return"] = 1.0
+    beta: Annotated[float, OPEN_UNIT, "weight of the newest sample in every average"] = 0.001
+    eta: Annotated[float, NOT_NEGATIVE, "regulariser of the preconditioner B' + eta I"] = 1e-4
+    b_step: Annotated[float, POSITIVE, "numerator of alpha, the step size of B"] = 0.01
+    w_step: Annotated[float, POSITIVE, "step size of w"] = 1.0
+    counting: Annotated[
+        int, Choice("visits", "values"), "what a visit adds to the count of a feature: 1, or the feature's value"
+    ] = VISITS
+    preconditioner: Annotated[
+        int, Choice("transposed", "printed"), "w moves by B' + eta I, or by B + eta I as in the printed box"
+    ] = TRANSPOSED
+
+
+class State(NamedTuple):
+    """What LSPI-Rmax has learned, and how often each feature was visited."""
+
+    system: la.System
+    counts: Any
+
+
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+    """Start from A = 0, B = I, and nothing known of `size` features."""
+    return State(system=la.system(size, dtype), counts=np.zeros(size))
+
+
+@jit
+def start(state, hyper, rng):
+    """Begin an episode: nothing is carried over, because lambda is 0."""
+
+
+@jit
+def value(state, hyper, x):
+    """The estimated action value x'w."""
+    return la.dot(x, state.system.w)
+
+
+@jit
+def act(state, hyper, xs, rng):
+    """The greedy action."""
+    values = np.empty(len(xs.index))
+    for a in range(len(values)):
+        values[a] = value(state, hyper, la.of_action(xs, a))
+    return la.argmax(values, rng)
+
+
+@jit
+def is_known(counts, m, x):
+    """IsKnown(s, a): the smallest count of an active feature exceeds m."""
+    least = np.inf
+    for j in range(len(x.index)):
+        if x.value[j] != 0.0:
+            least = min(least, counts[x.index[j]])
+    return least > m
+
+
+@jit
+def is_known_state(counts, m, xs):
+    """IsKnown(s): as above, with the counts of each feature of the state added up over the actions."""
+    least = np.inf
+    for j in range(xs.index.shape[1]):
+        if xs.value[0, j] != 0.0:
+            total = 0.0
+            for a in range(xs.index.shape[0]):
+                total += counts[xs.index[a, j]]
+            least = min(least, total)
+    return least > m
+
+
+@jit
+def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    """Learn from one transition: the body of the box after a' is chosen."""
+    system, counts, w, m = state.system, state.counts, state.system.w, hyper.m
+    x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
+    n = la.see(system.seen, x_next)
+    for other in range(len(xs.index)):
+        n = la.see(system.seen, la.of_action(xs, other))
+
+    if is_known(counts, m, x):
+        # after termination gamma is 0 and the two cases are one
+        if gamma == 0.0 or is_known_state(counts, m, xs_next):
+            average(system, n, hyper.beta, x, gamma, x_next, r)
+        else:
+            average(system, n, hyper.beta, x, 0.0, x, r + gamma * hyper.gmax)
+    else:
+        average(system, n, hyper.beta, x, 0.0, x, hyper.gmax)
+    for other in range(len(xs.index)):
+        x_other = la.of_action(xs, other)
+        if other != a and not is_known(counts, m, x_other):
+            average(system, n, hyper.beta, x_other, 0.0, x_other, hyper.gmax)
+    for j in range(len(x.index)):
+        if x.value[j] != 0.0:
+            counts[x.index[j]] += 1.0 if hyper.counting == VISITS else x.value[j]
+
+    # B ~ A^-T; the pass over A gives b - Aw as well
+    g, v = la.gradient_and_residual(system, n, x)
+    alpha = min(1.0, hyper.b_step / (system.norm2[0] * la.square(x) + 1.0))
+    la.subtract_outer(system.Bt, n, alpha, g, x)
+    Bv = transposed_times(system.Bt, n, v) if hyper.preconditioner == TRANSPOSED else times(system.Bt, n, v)
+    la.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
+
+
+@jit
+def average(system, n, beta, x, gamma, x_next, target):
+    """A <- (1 - beta) A + beta x (x - gamma x')' and b <- (1 - beta) b + beta target x."""
+    z = spread(n, x, system.b)
+    la.average_outer(system, n, beta, z, x, gamma, x_next)
+    la.average(system.b, n, beta, target, z)

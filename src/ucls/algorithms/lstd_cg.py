@@ -1,0 +1,108 @@
+"""LSTD(lambda) with conjugate gradient: the two boxes of that name in the appendix.
+
+Control by plain least-squares TD, greedy or epsilon-greedy, to see what its regulariser does: `regulariser=in` solves
+(A + eta I) w = b, as a Sherman-Morrison update does without saying so, and `regulariser=out` minimises |Aw - b|^2 +
+eta |w|^2 (the paper's eta_r). `fading=fading` divides eta by t. Every step solves the system anew from the last w, by
+conjugate gradient on the normal equations, which are symmetric while A is not.
+
+Departures from the printed boxes:
+- the residual is A'b - (A'A + eta_r I) w and the step divides by d'(A'A + eta_r I) d; printed are b - (A'A + eta_r I) w
+  and d'Ad, which belong to two other systems: together they solve none.
+- it stops at |residual| <= `tolerance` |A'b|, tested before the first step too, or after `iterations` steps; printed is
+  |residual|^2 <= 0.001, after at least one step, or "a fixed number of steps".
+- the trace decays by the discount of the previous transition. Literal: `trace_discount=current`.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls import linalg as la
+from ucls import solvers
+from ucls._jit import jit
+from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Real, Whole
+
+PREVIOUS, CURRENT = range(2)
+IN, OUT = range(2)
+CONSTANT, FADING = range(2)
+
+
+class Hyper(NamedTuple):
+    """The settings of LSTD with conjugate gradient."""
+
+    lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
+    regulariser: Annotated[
+        int, Choice("in", "out"), "in: (A + eta I) w = b; out: the w of least |Aw - b|^2 + eta |w|^2"
+    ] = IN
+    eta: Annotated[float, NOT_NEGATIVE, "size of the regulariser"] = 1e-4
+    fading: Annotated[int, Choice("constant", "fading"), "keep eta, or divide it by the number of steps"] = CONSTANT
+    beta: Annotated[
+        float, Real(at_least=0, below=1), "weight of the newest sample in A and b; 0 weighs all samples the same (1/t)"
+    ] = 0.0
+    epsilon: Annotated[float, UNIT, "probability of a random action at first"] = 0.0
+    epsilon_decay: Annotated[float, UNIT, "factor by which epsilon decays; 0.2 in the paper's One-State World"] = 1.0
+    epsilon_every: Annotated[int, Whole(1), "number of steps after which epsilon decays"] = 100
+    tolerance: Annotated[float, POSITIVE, "size of the residual, relative to A'b, that is small enough"] = 1e-3
+    iterations: Annotated[int, Whole(1), "most conjugate gradient steps for each step of the agent"] = 50
+    trace_discount: Annotated[
+        int, Choice("previous", "current"), "which transition's discount decays the trace; current is the printed box"
+    ] = PREVIOUS
+
+
+class State(NamedTuple):
+    """What LSTD has learned, in t steps."""
+
+    system: solvers.Equations
+    trace: la.Trace
+    t: Any
+    gamma: Any
+
+
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+    """Start from A = 0, b = 0, w = 0, with `size` features."""
+    return State(solvers.equations(size, dtype), la.trace(size, dtype), np.zeros(1, np.int64), np.zeros(1))
+
+
+@jit
+def start(state, hyper, rng):
+    """Begin an episode: the trace restarts from 0."""
+    if hyper.trace_discount == PREVIOUS:
+        state.gamma[0] = 0.0
+
+
+@jit
+def value(state, hyper, x):
+    """The estimated action value x'w."""
+    return la.dot(x, state.system.w)
+
+
+@jit
+def act(state, hyper, xs, rng):
+    """The epsilon-greedy action."""
+    epsilon = hyper.epsilon * hyper.epsilon_decay ** (state.t[0] // hyper.epsilon_every)
+    if epsilon > 0.0 and rng.random() < epsilon:
+        return int(rng.random() * len(xs.index))
+    values = np.empty(len(xs.index))
+    for a in range(len(values)):
+        values[a] = value(state, hyper, la.of_action(xs, a))
+    return la.argmax(values, rng)
+
+
+@jit
+def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    """Learn from one transition: the body of the box after a' is chosen."""
+    system, z = state.system, state.trace.z
+    x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
+    n = max(la.see(system.seen, x), la.see(system.seen, x_next))
+
+    decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
+    la.decay_and_add(state.trace, n, decay * hyper.lambda_, x)
+    state.t[0] += 1
+    beta = hyper.beta if hyper.beta > 0.0 else 1.0 / state.t[0]
+    la.average(system.b, n, beta, r, z)
+    la.average_outer(system, n, beta, z, x, gamma, x_next)
+
+    eta = hyper.eta / state.t[0] if hyper.fading == FADING else hyper.eta
+    eta_in, eta_out = (eta, 0.0) if hyper.regulariser == IN else (0.0, eta)
+    solvers.conjugate_gradient(system, n, eta_in, eta_out, hyper.tolerance, hyper.iterations)
+    state.gamma[0] = gamma

@@ -1,0 +1,191 @@
+"""GV-UCB: the kernel equals the box, and which covariance is that of the estimate."""
+
+import numpy as np
+import pytest
+
+import paper
+from conftest import check_uncompiled, dense, follow, random_stream, small_run
+from ucls import averages
+from ucls import linalg as la
+from ucls.algorithms import gv_ucb
+
+LITERAL = {"trace_threshold": 0, "trace_discount": "current", "preconditioner": "printed"}
+
+
+def symmetric(lower):
+    return np.tril(lower) + np.tril(lower, -1).T
+
+
+def learned(state):
+    """The learner's arrays as the box has them."""
+    system, noise = state.system, state.noise
+    return {
+        "A": system.At.T * system.scale[0],
+        "B": system.Bt.T,
+        "b": system.b,
+        "w": system.w,
+        "z": state.trace.z,
+        "zbar": state.zbar,
+        "C": symmetric(state.C),
+        "rbar": noise.r[0],
+        "r2bar": noise.r2[0],
+        "dbar": noise.d,
+        "drbar": noise.dr,
+        "D": symmetric(noise.D.part) * noise.D.scale[0],
+        "sigma": state.sigma[0],
+    }
+
+
+def assert_equal(state, oracle, rtol=1e-8):
+    """Every array equals the oracle's, relative to the largest entry of each."""
+    for name, mine in learned(state).items():
+        theirs = np.asarray(getattr(oracle, name))
+        np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=rtol * np.abs(theirs).max() * 1e-2, err_msg=name)
+
+
+def sign_of(before, after, beta, z):
+    """The random sign with which the kernel added its trace to z_bar."""
+    i = np.argmax(np.abs(z))
+    return np.sign((after[i] - (1 - beta) * before[i]) / z[i])
+
+
+def check_against_oracle(env, steps, literal=False, corrected=False):
+    settings = {**(LITERAL if literal else {}), "global_cov": "corrected" if corrected else "printed"}
+    run = small_run(env, "gv-ucb", seed=7, **settings)
+    state = run.learner.state
+    oracle = paper.GVUCB(run.learner.coder.size, literal=literal)
+    signs = []
+    for t in follow(run, steps):
+        if t.starts:
+            oracle.start()
+            upper = oracle.upper(t.xs)
+            assert upper[t.a] >= upper.max() - 1e-8 * abs(upper.max())
+        if t.gamma > 0:
+            upper = oracle.upper(t.xs_next)
+            assert upper[t.a_next] >= upper.max() - 1e-8 * abs(upper.max()), "an action that the box would not take"
+        sign = sign_of(oracle.zbar, state.zbar, oracle.beta, state.trace.z)
+        signs.append(sign)
+        oracle.update(t.xs[t.a], t.r, t.gamma, t.xs_next[t.a_next], sign)
+    assert_equal(state, oracle)
+    if corrected:
+        assert abs(np.mean(signs)) < 4 / np.sqrt(steps)
+    else:
+        assert np.all(np.array(signs) == 1)
+
+
+@pytest.mark.parametrize("kind", ["default", "literal", "corrected"])
+def test_kernel_equals_the_box_on_every_environment(env_id, kind):
+    check_against_oracle(env_id, 400, literal=kind == "literal", corrected=kind == "corrected")
+
+
+def test_plain_python_equals_the_box():
+    check_uncompiled("test_gv_ucb", 60)
+
+
+def test_kernel_equals_the_box_when_the_scales_are_folded_in():
+    d, n_actions, beta = 48, 3, 0.2
+    hyper = gv_ucb.Hyper(beta=beta, trace_threshold=beta)
+    state = gv_ucb.init(hyper, d, n_actions, 4, 0)
+    oracle = paper.GVUCB(d, beta=beta)
+    rng = np.random.default_rng(5)
+    folded = 0
+    for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, n_actions, 4, 800):
+        before = state.noise.D.scale[0]
+        gv_ucb.update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
+        folded += state.noise.D.scale[0] > before
+        oracle.update(dense(xs, d)[a], r, gamma, dense(xs_next, d)[a_next])
+        if gamma == 0.0:
+            gv_ucb.start(state, hyper, rng)
+            oracle.start()
+    assert_equal(state, oracle)
+    assert folded > 10
+
+
+def test_float32_follows_float64_on_a_fixed_stream():
+    d, n_actions = 64, 2
+    hyper = gv_ucb.Hyper()
+    states = [gv_ucb.init(hyper, d, n_actions, 4, 0, dtype) for dtype in (np.float64, np.float32)]
+    assert states[1].noise.D.part.dtype == states[1].C.dtype == np.float32
+    rng = np.random.default_rng(3)
+    for transition in random_stream(rng, d, n_actions, 4, 1000):
+        for state in states:
+            gv_ucb.update(state, hyper, *transition, rng)
+    exact, single = (learned(state) for state in states)
+    for name in ("w", "C", "D", "sigma"):
+        np.testing.assert_allclose(single[name], exact[name], atol=2e-4 * np.abs(exact[name]).max())
+
+
+def test_square_form_is_that_of_the_average():
+    rng = np.random.default_rng(0)
+    D, whole, w = averages.square(9, np.float64), np.zeros((9, 9)), rng.normal(size=9)
+    for _ in range(50):
+        x, x_next = (la.Active(rng.choice(9, 3, replace=False), rng.normal(size=3)) for _ in range(2))
+        d = averages.difference(9, x, 0.5, x_next, w)
+        averages.average_square(D, 9, 0.3, d, x, x_next)
+        whole = 0.7 * whole + 0.3 * np.outer(d, d)
+    np.testing.assert_allclose(averages.square_form(D, 9, w), w @ whole @ w)
+
+
+def two_states(T, rng):
+    """One-hot visits of two states, and A^-1 of their average."""
+    z = np.eye(2)[(rng.random(T) < 0.3).astype(int)]
+    return z, np.linalg.inv(z.T @ z / T)
+
+
+@pytest.mark.parametrize("T", [100, 1000])
+def test_corollary_1_as_printed_is_not_the_variance_of_the_estimate(T):
+    """Two tabular states, independent noise of variance 4, the averages of the theorem."""
+    rng = np.random.default_rng(T)
+    sigma2 = 4.0
+    estimates, printed, corrected = [], [], []
+    for _ in range(3000):
+        z, inverse = two_states(T, rng)
+        estimates.append(inverse @ (z.T @ rng.normal(0, np.sqrt(sigma2), T)) / T)
+        printed.append(sigma2 * np.outer(inverse @ z.mean(0), inverse @ z.mean(0)))
+        corrected.append(sigma2 / T * inverse @ (z.T @ z / T) @ inverse.T)
+    variance = np.cov(np.array(estimates).T)
+    # printed: sigma^2 for each value whatever T is, and 0 for their difference
+    np.testing.assert_allclose(np.mean(printed, axis=0), sigma2 * np.ones((2, 2)), rtol=1e-10)
+    tolerance = 0.12 * sigma2 / (0.3 * T)
+    np.testing.assert_allclose(np.mean(corrected, axis=0), variance, atol=tolerance)
+    np.testing.assert_allclose(variance, sigma2 / T * np.diag([1 / 0.7, 1 / 0.3]), atol=tolerance)
+
+
+@pytest.mark.parametrize("beta", [0.04, 0.02])
+def test_the_learned_bound_is_the_variance_only_if_corrected(beta):
+    """As above in the algorithm: an exponential average has beta / (2 - beta) in the place of 1/T."""
+    sigma2, steps = 4.0, int(800 / beta)
+    xs = [la.Active(np.array([[state]]), np.ones((1, 1))) for state in range(2)]
+    found = {}
+    for global_cov in (gv_ucb.AS_PRINTED, gv_ucb.CORRECTED):
+        hyper = gv_ucb.Hyper(
+            lambda_=0.0, beta=beta, eta=0.0, b_step=5.0, trace_threshold=beta, r2_init=0.0, global_cov=global_cov
+        )
+        state = gv_ucb.init(hyper, 2, 1, 1, 0)
+        rng = np.random.default_rng(1)
+        states, noises = (rng.random(steps) < 0.3).astype(int), rng.normal(0, np.sqrt(sigma2), steps)
+        w, covariance = [], []
+        for s, noise in zip(states, noises, strict=True):
+            gv_ucb.update(state, hyper, xs[s], 0, noise, 0.0, xs[s], 0, rng)
+            w.append(state.system.w.copy())
+            covariance.append(state.sigma[0] ** 2 * symmetric(state.C))
+        settled = slice(steps // 20, None)
+        found[global_cov] = np.cov(np.array(w[settled]).T), np.mean(covariance[settled], axis=0)
+    variance, printed = found[gv_ucb.AS_PRINTED]
+    expected = sigma2 * beta / (2 - beta) * np.diag([1 / 0.7, 1 / 0.3])
+    np.testing.assert_allclose(variance, expected, atol=0.2 * expected.max())
+    np.testing.assert_allclose(printed.diagonal(), sigma2, rtol=0.1)
+    variance, corrected = found[gv_ucb.CORRECTED]
+    np.testing.assert_allclose(variance, expected, atol=0.2 * expected.max())
+    np.testing.assert_allclose(corrected, expected, atol=0.25 * expected.max())
+
+
+def test_radius_is_sigma_times_the_root():
+    hyper = gv_ucb.Hyper(p=0.25)
+    state = gv_ucb.init(hyper, 2, 1, 2, 0)
+    state.C[:] = [[1.0, 0.0], [0.5, 1.0]]
+    state.sigma[0] = 3.0
+    x = la.Active(np.array([0, 1]), np.array([1.0, 1.0]))
+    mean, radius = gv_ucb.interval(state, hyper, x, np.random.default_rng(0))
+    assert mean == 0.0
+    np.testing.assert_allclose(radius, 3.0 * np.sqrt(5.0 * 3.0))

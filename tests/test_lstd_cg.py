@@ -1,0 +1,168 @@
+"""LSTD with conjugate gradient: the kernel equals the corrected box and SciPy; the printed box solves nothing."""
+
+import numpy as np
+import pytest
+from scipy.sparse.linalg import cg
+
+import paper
+from conftest import check_uncompiled, dense, follow, random_stream, small_run
+from ucls import linalg as la
+from ucls import solvers
+from ucls.algorithms import lstd_cg
+
+KINDS = [(r, f, b) for r in ("in", "out") for f in ("constant", "fading") for b in (0.0, 0.01)]
+
+
+def check_against_oracle(env, steps, kind=("in", "constant", 0.0), iterations=3, rtol=1e-8):
+    """Few iterations, and each step from the kernel's w: in conjugate gradient the errors of rounding grow fast."""
+    regulariser, fading, beta = kind
+    settings = {"regulariser": regulariser, "fading": fading, "beta": beta, "iterations": iterations}
+    run = small_run(env, "lstd-cg", seed=7, **settings)
+    system = run.learner.state.system
+    oracle = paper.LSTDCG(
+        run.learner.coder.size, regulariser=regulariser, fading=fading == "fading", beta=beta, most=iterations
+    )
+    for t in follow(run, steps):
+        if t.starts:
+            oracle.start()
+        for xs, a, chosen in ((t.xs, t.a, t.starts), (t.xs_next, t.a_next, t.gamma > 0)):
+            if chosen:
+                values = xs @ oracle.w
+                assert values[a] >= values.max() - rtol * np.abs(values).max(), "an action that the box would not take"
+        oracle.update(t.xs[t.a], t.r, t.gamma, t.xs_next[t.a_next])
+        np.testing.assert_allclose(system.w, oracle.w, rtol=rtol, atol=rtol * np.abs(oracle.w).max())
+        oracle.w = system.w.copy()
+    for name, mine in {"A": system.At.T * system.scale[0], "b": system.b, "z": run.learner.state.trace.z}.items():
+        theirs = getattr(oracle, name)
+        np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=rtol * np.abs(theirs).max() * 1e-2, err_msg=name)
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(map(str, kind)))
+def test_kernel_equals_the_box_on_every_environment(env_id, kind):
+    check_against_oracle(env_id, 300, kind)
+
+
+@pytest.mark.parametrize("regulariser", ["in", "out"])
+def test_every_step_ends_within_the_tolerance(env_id, regulariser):
+    """With as many iterations as it takes, w solves the box's system to one part in a thousand after every step."""
+    run = small_run(env_id, "lstd-cg", seed=7, regulariser=regulariser, iterations=20000)
+    system = run.learner.state.system
+    oracle = paper.LSTDCG(run.learner.coder.size, regulariser=regulariser, most=0)
+    for t in follow(run, 200):
+        if t.starts:
+            oracle.start()
+        oracle.update(t.xs[t.a], t.r, t.gamma, t.xs_next[t.a_next])
+        M, eta_r = oracle.regularised()
+        residual = M.T @ (oracle.b - M @ system.w) - eta_r * system.w
+        assert np.linalg.norm(residual) <= 1.001e-3 * np.linalg.norm(M.T @ oracle.b)
+
+
+def test_plain_python_equals_the_box():
+    check_uncompiled("test_lstd_cg", 60)
+
+
+def stream_system(kind, steps=400, d=48):
+    """A and b of a random stream, the kernel's and the box's, and what is to be solved."""
+    regulariser, fading, beta = kind
+    hyper = lstd_cg.Hyper(
+        regulariser=("in", "out").index(regulariser), fading=("constant", "fading").index(fading), beta=beta, eta=1e-3
+    )
+    state = lstd_cg.init(hyper, d, 3, 4, 0)
+    oracle = paper.LSTDCG(d, regulariser=regulariser, fading=fading == "fading", beta=beta, eta=1e-3)
+    rng = np.random.default_rng(2)
+    for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, 3, 4, steps, value=1.0):
+        lstd_cg.update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
+        oracle.update(dense(xs, d)[a], r, gamma, dense(xs_next, d)[a_next])
+    M, eta_r = oracle.regularised()
+    return state, oracle, M.T @ M + eta_r * np.eye(d), M.T @ oracle.b, (hyper.eta / (oracle.t if hyper.fading else 1))
+
+
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(map(str, kind)))
+def test_every_step_is_that_of_scipy_and_the_end_is_the_solution(kind):
+    """SciPy's conjugate gradient on the same normal equations, for as many steps as both can be told from rounding."""
+    state, _, normal, right, eta = stream_system(kind)
+    system = state.system
+    inside, outside = (eta, 0.0) if kind[0] == "in" else (0.0, eta)
+    n = int(system.seen[0])
+    for most in (1, 2, 5):
+        system.w[:] = 0.1
+        theirs, _ = cg(normal, right, x0=system.w.copy(), rtol=1e-14, atol=0.0, maxiter=most)
+        assert solvers.conjugate_gradient(system, n, inside, outside, 1e-14, most) == most
+        np.testing.assert_allclose(system.w, theirs, rtol=1e-10, atol=1e-10 * np.abs(theirs).max())
+    # the tolerance is SciPy's: relative to the right-hand side
+    counted = []
+    system.w[:] = 0.1
+    cg(normal, right, x0=system.w.copy(), rtol=1e-3, atol=0.0, callback=counted.append)
+    assert abs(solvers.conjugate_gradient(system, n, inside, outside, 1e-3, 1000) - len(counted)) <= 1
+    assert np.linalg.norm(right - normal @ system.w) <= 1.001e-3 * np.linalg.norm(right)
+    # a w that is good enough is not touched
+    before = system.w.copy()
+    assert solvers.conjugate_gradient(system, n, inside, outside, 1e-3, 1000) == 0
+    assert np.array_equal(system.w, before)
+    solvers.conjugate_gradient(system, n, inside, outside, 1e-13, 5000)
+    solution = np.linalg.solve(normal, right)
+    np.testing.assert_allclose(system.w, solution, atol=1e-8 * np.abs(solution).max())
+
+
+def test_in_solves_the_shifted_system_and_out_the_tikhonov_one():
+    state, oracle, *_ = stream_system(("in", "constant", 0.0))
+    n = int(state.system.seen[0])
+    solvers.conjugate_gradient(state.system, n, 1e-3, 0.0, 1e-13, 5000)
+    shifted = np.linalg.solve(oracle.A + 1e-3 * np.eye(48), oracle.b)
+    np.testing.assert_allclose(state.system.w, shifted, rtol=1e-5, atol=1e-7)
+    solvers.conjugate_gradient(state.system, n, 0.0, 1e-3, 1e-13, 5000)
+    stacked = np.vstack([oracle.A, np.sqrt(1e-3) * np.eye(48)])
+    tikhonov = np.linalg.lstsq(stacked, np.concatenate([oracle.b, np.zeros(48)]), rcond=None)[0]
+    np.testing.assert_allclose(state.system.w, tikhonov, rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("regulariser", ["in", "out"])
+def test_the_printed_box_does_not_solve_the_system(regulariser):
+    """Its steps pass the solution at a distance and leave; the corrected ones arrive."""
+    _, oracle, normal, right, _ = stream_system((regulariser, "constant", 0.0))
+    M, eta_r = oracle.regularised()
+    solution = np.linalg.solve(normal, right)
+    start = np.zeros(len(right))
+
+    def error(literal, most):
+        w = paper.conjugate_gradient(M, oracle.b, start, eta_r, literal, tol=1e-20 if literal else 1e-10, most=most)
+        return np.linalg.norm(w - solution) / np.linalg.norm(solution)
+
+    assert error(False, 50) < 1e-4
+    assert min(error(True, most) for most in range(1, 50)) > 0.3
+    assert error(True, 50) > 2
+    # nor does it solve the other system of which it has the residual, (A'A + eta_r I) w = b
+    other = np.linalg.solve(normal, oracle.b)
+    w = paper.conjugate_gradient(M, oracle.b, start, eta_r, literal=True, tol=1e-20)
+    assert np.linalg.norm(w - other) > 0.5 * np.linalg.norm(other)
+
+
+def test_epsilon_decays_by_its_factor_every_so_many_steps():
+    hyper = lstd_cg.Hyper(epsilon=0.8, epsilon_decay=0.25, epsilon_every=10)
+    state = lstd_cg.init(hyper, 4, 4, 1, 0)
+    state.system.w[:] = [1.0, 0.0, 0.0, 0.0]
+    xs = la.Active(np.arange(4).reshape(4, 1), np.ones((4, 1)))
+    rng = np.random.default_rng(0)
+    for t, epsilon in ((0, 0.8), (9, 0.8), (10, 0.2), (25, 0.05)):
+        state.t[0] = t
+        greedy = np.mean([lstd_cg.act(state, hyper, xs, rng) == 0 for _ in range(4000)])
+        np.testing.assert_allclose(greedy, 1 - 0.75 * epsilon, atol=0.03)
+
+
+def test_one_over_t_weighs_all_samples_the_same():
+    state, oracle, *_ = stream_system(("in", "constant", 0.0), steps=50)
+    np.testing.assert_allclose(state.system.At.T * state.system.scale[0], oracle.A, atol=1e-14)
+    assert state.system.scale[0] == pytest.approx(1 / 50)
+
+
+def test_float32_follows_float64_on_a_fixed_stream():
+    """Both solve to the same tolerance, so they agree as far as it goes."""
+    d, hyper = 64, lstd_cg.Hyper(eta=0.1)
+    states = [lstd_cg.init(hyper, d, 2, 4, 0, dtype) for dtype in (np.float64, np.float32)]
+    assert states[1].system.At.dtype == np.float32
+    rng = np.random.default_rng(3)
+    for transition in random_stream(rng, d, 2, 4, 500):
+        for state in states:
+            lstd_cg.update(state, hyper, *transition, rng)
+    exact, single = (state.system.w for state in states)
+    np.testing.assert_allclose(single, exact, atol=5e-3 * np.abs(exact).max())
