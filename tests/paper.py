@@ -10,7 +10,19 @@ import numpy as np
 class UCLS:
     """Algorithm 2, UCLS(lambda), with Algorithm 1, GetOptimisticAction."""
 
-    def __init__(self, d, literal=False, p=0.1, lambda_=0.9, beta=0.001, eta=1e-4, c_max=1.0, b_step=0.01, w_step=1.0):
+    def __init__(
+        self,
+        d,
+        literal=False,
+        p=0.1,
+        lambda_=0.9,
+        beta=0.001,
+        eta=1e-4,
+        c_max=1.0,
+        b_step=0.01,
+        w_step=1.0,
+        solver="preconditioned",
+    ):
         self.A = np.zeros((d, d))
         self.b, self.z, self.w = np.zeros(d), np.zeros(d), np.zeros(d)
         self.B, self.C = np.eye(d), c_max * np.eye(d)
@@ -19,6 +31,7 @@ class UCLS:
         self.b_step, self.w_step = b_step, w_step
         self.literal = literal
         self.gamma_previous = 0.0
+        self.solver, self.t, self.A_regularised = solver, 0, eta * np.eye(d)
 
     def start(self):
         self.gamma_previous = 0.0
@@ -56,8 +69,23 @@ class UCLS:
         block = np.ix_(near, near)
         self.C[block] = (1 - beta) * self.C[block] + beta * np.outer(a[near], a[near])
 
-        self.w = self.w + self.w_step * (self.B.T + self.eta * np.eye(len(x))) @ (self.b - self.A @ self.w)
+        self.A_regularised = (1 - beta) * self.A_regularised + beta * np.outer(z, x - gamma * x_next)
+        self.w = self.solved()
         self.gamma_previous = gamma
+
+    def solved(self):
+        """The last line of the box, or an alternative of the appendix "Alternative updates for LSTD"."""
+        identity, residual = np.eye(len(self.w)), self.b - self.A @ self.w
+        self.t += 1
+        if self.solver == "preconditioned":
+            return self.w + self.w_step * (self.B.T + self.eta * identity) @ residual
+        if self.solver == "fixed_step":
+            return self.w + self.w_step * residual
+        if self.solver == "sherman_morrison":
+            return np.linalg.solve(self.A_regularised, self.b)
+        if self.solver == "conjugate_gradient":
+            return conjugate_gradient(self.A + self.eta * identity, self.b, self.w, 0.0)
+        return np.linalg.solve(self.A + self.eta * identity, self.b) if self.t % 100 == 0 else self.w
 
 
 class Sarsa:

@@ -10,6 +10,7 @@ import pytest
 import paper
 from conftest import dense, follow, random_stream, small_run
 from ucls import linalg as la
+from ucls import solvers
 from ucls.algorithms import ucls
 from ucls.errors import UserError
 from ucls.loop import make_run
@@ -43,7 +44,7 @@ def assert_equal(state, oracle, rtol=1e-8):
 
 def check_against_oracle(env, steps, literal=False, settings={}, rtol=1e-8):
     run = small_run(env, seed=7, **settings, **(LITERAL if literal else {}))
-    oracle = paper.UCLS(run.learner.coder.size, literal=literal)
+    oracle = paper.UCLS(run.learner.coder.size, literal=literal, **settings)
     for t in follow(run, steps):
         if t.starts:
             oracle.start()
@@ -60,6 +61,26 @@ def check_against_oracle(env, steps, literal=False, settings={}, rtol=1e-8):
 @pytest.mark.parametrize("literal", [False, True], ids=["corrected", "literal"])
 def test_kernel_equals_the_box_on_every_environment(env_id, literal):
     check_against_oracle(env_id, 500, literal)
+
+
+@pytest.mark.parametrize("solver", ["sherman_morrison", "fixed_step", "conjugate_gradient", "direct"])
+@pytest.mark.parametrize("env", ["ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/MountainCar-v0"])
+def test_every_solver_equals_its_oracle(env, solver):
+    check_against_oracle(env, 400, settings={"solver": solver, "eta": 0.01})
+
+
+def test_a_solver_that_cannot_start_is_refused():
+    with pytest.raises(UserError, match="give eta > 0"):
+        make_run("ucls/RiverSwim-v0", settings={"solver": "sherman_morrison", "eta": 0})
+
+
+def test_elimination_solves_the_system():
+    rng = np.random.default_rng(8)
+    system = la.system(40, np.float64)
+    system.At[:], system.b[:], system.scale[0] = rng.normal(size=(40, 40)), rng.normal(size=40), 0.3
+    solvers.eliminate(system, 40, 0.2)
+    expected = np.linalg.solve(0.3 * system.At.T + 0.2 * np.eye(40), system.b)
+    np.testing.assert_allclose(system.w, expected, rtol=1e-9)
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""Products with a matrix that is kept by columns, and the conjugate gradient method that is built of them.
+"""Products with a matrix that is kept by columns, the conjugate gradient method that is built of them, and elimination.
 
 The matrices are those of `linalg.System`, of which only the leading block of n features seen so far is read: At holds A
 by columns with a lazy scale, Bt holds B by columns.
@@ -123,3 +123,36 @@ def conjugate_gradient(system, n, eta, eta_r, tolerance, most):
         r2 = r2_next
         steps += 1
     return steps
+
+
+@jit
+def eliminate(system, n, eta):
+    """Solve (A + eta I) w = b by elimination with row pivots; w is not a number where the matrix is singular."""
+    At, w = system.At, system.w
+    scale = At.dtype.type(system.scale[0])
+    M = np.empty((n, n), At.dtype)
+    for j in range(n):
+        for i in range(n):
+            M[i, j] = scale * At[j, i]
+        M[j, j] += At.dtype.type(eta)
+    y = system.b[:n].copy()
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(M[i, k]) > abs(M[pivot, k]):
+                pivot = i
+        if pivot != k:
+            y[k], y[pivot] = y[pivot], y[k]
+            for j in range(k, n):
+                M[k, j], M[pivot, j] = M[pivot, j], M[k, j]
+        for i in range(k + 1, n):
+            factor = M[i, k] / M[k, k]
+            y[i] -= factor * y[k]
+            row, above = M[i], M[k]
+            for j in range(k + 1, n):
+                row[j] -= factor * above[j]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            y[i] -= M[i, j] * y[j]
+        y[i] /= M[i, i]
+        w[i] = y[i]

@@ -15,18 +15,24 @@ Departures from the printed box, each a setting that can be put back:
 - the trace decays by the discount of the previous transition, and starts from 0 in each episode; the printed one, of
   the transition just taken, wipes the trace when a reward arrives at the goal. Literal: `trace_discount=current`.
 - x'Cx is cut at 0 from below: a partial average can lose positive semi-definiteness.
+- `solver` names other ways to move w towards the solution of A w = b, those of the appendix "Alternative updates for
+  LSTD" and `direct`; preconditioned is the box. Nothing else changes: C is learned with B in all of them.
 """
 
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from ucls import inverse as inv
 from ucls import linalg as la
+from ucls import solvers
 from ucls._jit import jit
 from ucls.averages import average_block
-from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
+from ucls.errors import UserError
+from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows, Whole
 
 PREVIOUS, CURRENT = range(2)
+PRECONDITIONED, SHERMAN_MORRISON, FIXED_STEP, CONJUGATE_GRADIENT, DIRECT = range(5)
 
 
 class Hyper(NamedTuple):
@@ -38,13 +44,19 @@ class Hyper(NamedTuple):
     eta: Annotated[float, NOT_NEGATIVE, "regulariser of the preconditioner B' + eta I"] = 1e-4
     c_max: Annotated[float, POSITIVE, "initial variance of every weight; grows as larger ones are seen"] = 1.0
     b_step: Annotated[float, POSITIVE, "numerator of alpha, the step size of B"] = 0.01
-    w_step: Annotated[float, POSITIVE, "step size of w"] = 1.0
+    w_step: Annotated[float, POSITIVE, "step size of w, for the solvers preconditioned and fixed_step"] = 1.0
     trace_threshold: Annotated[
         float, NOT_NEGATIVE, Follows("beta"), "C is averaged where |z| exceeds this; 0 is the printed box"
     ] = 0.001
     trace_discount: Annotated[
         int, Choice("previous", "current"), "which transition's discount decays the trace; current is the printed box"
     ] = PREVIOUS
+    solver: Annotated[
+        int,
+        Choice("preconditioned", "sherman_morrison", "fixed_step", "conjugate_gradient", "direct"),
+        "how w moves towards A w = b; preconditioned is the box",
+    ] = PRECONDITIONED
+    solve_every: Annotated[int, Whole(1), "steps between two solutions of the solver direct"] = 100
 
 
 class State(NamedTuple):
@@ -57,10 +69,15 @@ class State(NamedTuple):
     c: Any
     c_max: Any
     gamma: Any
+    inverse: inv.Inverse
+    t: Any
 
 
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
-    """Start from A = 0, B = I, C = c_max I, with `size` features."""
+    """Start from A = 0, B = I, C = c_max I, with `size` features; one solver gets room for an inverse."""
+    inverted = hyper.solver == SHERMAN_MORRISON
+    if inverted and hyper.eta == 0:
+        raise UserError("the solver sherman_morrison starts from A = eta I: give eta > 0")
     return State(
         system=la.system(size, dtype),
         trace=la.trace(size, dtype),
@@ -69,6 +86,8 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dty
         c=np.ones(size, dtype),
         c_max=np.array([hyper.c_max], dtype),
         gamma=np.zeros(1),
+        inverse=inv.inverse(size if inverted else 0, hyper.eta or 1.0, dtype),
+        t=np.zeros(1, np.int64),
     )
 
 
@@ -124,7 +143,10 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     raise_initial(state, n, avec)
     average_where(state, hyper, n, avec)
 
-    la.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
+    if hyper.solver == PRECONDITIONED:
+        la.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
+    else:
+        solve(state, hyper, n, delta, x, gamma, x_next, v)
     state.gamma[0] = gamma
 
 
@@ -149,3 +171,19 @@ def average_where(state, hyper, n, avec):
     for i in near:
         state.c[i] *= keep
     average_block(state.C, near, hyper.beta, avec)
+
+
+@jit
+def solve(state, hyper, n, delta, x, gamma, x_next, v):
+    """Move w as one of the alternatives to the box does; v is b - Aw."""
+    system = state.system
+    state.t[0] += 1
+    if hyper.solver == SHERMAN_MORRISON:
+        gain = inv.sherman_morrison(state.inverse, n, hyper.beta, state.trace.z, x, gamma, x_next)
+        la.add(system.w, n, delta, gain)
+    elif hyper.solver == FIXED_STEP:
+        la.add(system.w, n, hyper.w_step, v)
+    elif hyper.solver == CONJUGATE_GRADIENT:
+        solvers.conjugate_gradient(system, n, hyper.eta, 0.0, 1e-3, 50)
+    elif state.t[0] % hyper.solve_every == 0:
+        solvers.eliminate(system, n, hyper.eta)
