@@ -197,7 +197,7 @@ def test_elsewhere_the_largest_reward_must_be_given():
 def test_river_swim_is_learned_faster_than_by_ucls_at_first():
     """The paper's sentence, at settings from its ranges; always-up earns about 2200 in 10,000 steps."""
     earned = {"dgpq": [], "ucls": []}
-    for seed in range(1, 6):
+    for seed in range(100, 105):  # the settings were found on other seeds
         earned["dgpq"].append(make_run("ucls/RiverSwim-v0", "dgpq", seed=seed, settings=QUICK).advance(10_000))
         earned["ucls"].append(make_run("ucls/RiverSwim-v0", "ucls", seed=seed).advance(10_000))
     median = {name: np.median([h.rewards.sum() for h in histories]) for name, histories in earned.items()}
