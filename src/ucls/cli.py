@@ -112,6 +112,21 @@ def paper(
 
 
 @app.command()
+def departures(
+    runs: Annotated[int, typer.Option(min=1, help="Seeds for each side of a comparison.")] = 5,
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("out/departures.md"),
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
+) -> None:
+    """Measure what each departure from the paper's text changes: the literal reading against ours."""
+    from ucls.paper.departures import measure, write_page
+    from ucls.paper.readings import DEPARTURES
+
+    found = measure(DEPARTURES, runs, jobs, quiet=False)
+    write_page(DEPARTURES, found, runs, out)
+    print(f"wrote {out}")
+
+
+@app.command()
 def doctor(as_json: Json = False) -> None:
     """Say what a bug report needs: versions, machine, caches, and whether kernels compile and agree with Python."""
     from ucls.doctor import examine

@@ -1,0 +1,138 @@
+"""Where the product departs from the paper's text, and what each departure changes, measured.
+
+`ucls departures --runs N --out docs/departures.md` runs the literal reading against ours on the same seeds and writes
+the page. Its rows are `readings.DEPARTURES`: settings that a test makes runs of, so that the page names none in vain.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ucls._files import write_atomic
+from ucls.history import History
+from ucls.stats import bootstrap_mean
+from ucls.study import Cell, run_cells
+
+RIVER, PUDDLE, SPARSE = "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/SparseMountainCar-v0"
+CLASSIC, ONE_STATE = "ucls/MountainCar-v0", "ucls/OneState-v0"
+TITLES = {
+    RIVER: "River Swim",
+    PUDDLE: "Puddle World",
+    SPARSE: "Sparse Mountain Car",
+    CLASSIC: "Mountain Car",
+    ONE_STATE: "One-State",
+}
+
+
+def _last_return(history: History) -> float:
+    returns = history.episode_returns
+    return float(returns[-20:].mean()) if len(returns) else float(history.rewards.sum())
+
+
+MEASURES: dict[str, Callable[[History], float]] = {
+    "reward a step, last fifth": lambda history: history.last_fifth_reward,
+    "episodes": lambda history: float(len(history.episode_steps)),
+    "return, last 20 episodes": _last_return,
+}
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One measurement of a departure: the literal reading against ours, in one environment."""
+
+    agent: str
+    env: str
+    literal: dict[str, Any]
+    measure: str
+    steps: int = 50_000
+    ours: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Departure:
+    """A place where the product departs from the text; `trials` may be empty where `unmeasured` says why."""
+
+    where: str
+    literal: str
+    ours: str
+    why: str
+    trials: tuple[Trial, ...] = ()
+    unmeasured: str = ""
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a trial found: the mean of both readings, and the mean difference (literal - ours) with its interval."""
+
+    trial: Trial
+    runs: int
+    literal: float
+    ours: float
+    mean: float
+    low: float
+    high: float
+    diverged: int
+
+
+def measure(departures: Sequence[Departure], runs: int, jobs: int | None, quiet: bool) -> list[list[Difference]]:
+    """Run every trial of every departure on seeds 0 to runs - 1."""
+    cells = {
+        _cell(t, s, seed) for d in departures for t in d.trials for s in (t.literal, t.ours) for seed in range(runs)
+    }
+    slow_first = sorted(cells, key=lambda cell: (cell.env != SPARSE, cell.env != PUDDLE, cell))
+    histories = run_cells(slow_first, "literal against ours", jobs, quiet)
+    return [[_difference(trial, runs, histories) for trial in departure.trials] for departure in departures]
+
+
+def write_page(departures: Sequence[Departure], found: list[list[Difference]], runs: int, path: Path) -> None:
+    """Write the page of departures as Markdown."""
+    write_atomic(path, lambda file: file.write_text(page(departures, found, runs)))
+
+
+def page(departures: Sequence[Departure], found: list[list[Difference]], runs: int) -> str:
+    """The page of departures."""
+    lines = [
+        "# Departures from the paper's text",
+        "",
+        "Where the paper is silent, ambiguous or wrong, this is what it says, what `ucls` does, and why. Every literal",
+        "reading that can run is a setting (named in the middle column), so that anyone can put it back.",
+        "",
+        f"The measured difference is literal minus ours: the mean over {runs} common seeds (0 to {runs - 1}), with a",
+        "95% bootstrap interval; higher is better in every measure. It was made by",
+        "",
+        "```sh",
+        f"ucls departures --runs {runs} --out docs/departures.md",
+        "```",
+        "",
+        "| where | the text | ours | why | measured: literal - ours |",
+        "|---|---|---|---|---|",
+    ]
+    for departure, differences in zip(departures, found, strict=True):
+        measured = "<br>".join(map(_sentence, differences)) or f"not measured: {departure.unmeasured}"
+        lines.append(f"| {departure.where} | {departure.literal} | {departure.ours} | {departure.why} | {measured} |")
+    return "\n".join([*lines, ""])
+
+
+def _sentence(d: Difference) -> str:
+    change = ", ".join(f"`{name}={value}`" for name, value in d.trial.literal.items())
+    text = (
+        f"{d.trial.agent}, {TITLES[d.trial.env]}, {change}: {d.trial.measure} {d.literal:.4g} against {d.ours:.4g}, "
+        f"difference **{d.mean:.3g}** [{d.low:.3g}, {d.high:.3g}]"
+    )
+    return text + (f"; {d.diverged} of {2 * d.runs} runs diverged" if d.diverged else "")
+
+
+def _cell(trial: Trial, settings: dict[str, Any], seed: int) -> Cell:
+    return Cell(trial.env, trial.agent, trial.steps, seed, tuple(sorted(settings.items())))
+
+
+def _difference(trial: Trial, runs: int, histories: dict[Cell, History]) -> Difference:
+    score = MEASURES[trial.measure]
+    pairs = [[histories[_cell(trial, s, seed)] for seed in range(runs)] for s in (trial.literal, trial.ours)]
+    literal, ours = (np.array([score(history) for history in side]) for side in pairs)
+    estimate = bootstrap_mean(literal - ours)
+    diverged = sum(history.diverged for side in pairs for history in side)
+    return Difference(trial, runs, float(literal.mean()), float(ours.mean()), *estimate, diverged)

@@ -1,0 +1,177 @@
+"""Every place where the product departs from the paper's text, as data: the rows of docs/departures.md."""
+
+from ucls.paper.departures import CLASSIC, PUDDLE, RIVER, SPARSE, Departure, Trial
+
+DEPARTURES = (
+    Departure(
+        "UCLS, UCLS-L, GV-UCB: locality of C",
+        "average C_ij where z_i and z_j differ from 0",
+        "where both exceed beta in size (`trace_threshold`)",
+        "a decaying trace never reaches 0, so optimism would fade everywhere at once",
+        (
+            Trial("ucls", RIVER, {"trace_threshold": 0}, "reward a step, last fifth"),
+            Trial("ucls-l", RIVER, {"trace_threshold": 0}, "reward a step, last fifth"),
+            Trial("gv-ucb", RIVER, {"trace_threshold": 0}, "reward a step, last fifth"),
+        ),
+    ),
+    Departure(
+        "all traces: discount",
+        "z <- gamma lambda z + x with the discount of the transition just taken",
+        "the previous transition's, 0 at the start of an episode (`trace_discount`)",
+        "the printed one wipes the trace when the goal's reward arrives, and leaks the dead episode into the next",
+        (
+            Trial("ucls", PUDDLE, {"trace_discount": "current"}, "return, last 20 episodes"),
+            Trial("ucls", SPARSE, {"trace_discount": "current"}, "episodes"),
+        ),
+    ),
+    Departure(
+        "features: value of an active tile",
+        "silent",
+        "1/n with n tilings (`feature_value`)",
+        "it sets the size of the initial optimism, sqrt((1 + 1/p) c_max / n) instead of sqrt((1 + 1/p) c_max n)",
+        (
+            Trial("ucls", RIVER, {"feature_value": "1"}, "reward a step, last fifth"),
+            Trial("ucls", PUDDLE, {"feature_value": "1"}, "episodes"),
+            Trial("ucls", PUDDLE, {"feature_value": "1/sqrt_n"}, "episodes"),
+            Trial("ucls", SPARSE, {"feature_value": "1"}, "episodes"),
+        ),
+    ),
+    Departure(
+        "River Swim: order of the tilings",
+        "4 tilings of 32 tiles",
+        "32 tilings of 4 tiles (`tilings`, `tiles`)",
+        "both fit the memory of 128; only the second generalises enough to be learned in 50,000 steps",
+        (Trial("ucls", RIVER, {"tilings": 4, "tiles": 32}, "reward a step, last fifth"),),
+    ),
+    Departure(
+        "features: hashing",
+        "silent on how actions enter",
+        "the state's tiles are hashed, each action has a block (`hashing`)",
+        "the memory sizes printed are the numbers of tiles of the state alone",
+        (Trial("ucls", PUDDLE, {"hashing": "joint"}, "episodes"),),
+    ),
+    Departure(
+        "UCLS: x'Cx below 0",
+        "the square root of (1 + 1/p) x'Cx",
+        "x'Cx is cut at 0",
+        "a partial average can lose positive semi-definiteness; the literal root is then not a number",
+        unmeasured="it cannot run where it differs",
+    ),
+    Departure(
+        "GV-UCB, LSPI-Rmax: B transposed",
+        "w <- w + (B + eta I)(b - Aw)",
+        "(B' + eta I) (`preconditioner`)",
+        "B is an estimate of A^-T, and UCLS's own box has B'",
+        (
+            Trial("gv-ucb", RIVER, {"preconditioner": "printed"}, "reward a step, last fifth"),
+            Trial("lspi-rmax", RIVER, {"preconditioner": "printed"}, "reward a step, last fifth"),
+            Trial("lspi-rmax", PUDDLE, {"preconditioner": "printed"}, "episodes"),
+        ),
+    ),
+    Departure(
+        "GV-UCB: Corollary 1",
+        "the variance is sigma^2 A^-1 z_bar z_bar' A^-T",
+        "printed by default; `global_cov=corrected` has the variance that independent noise implies",
+        "E[nu_bar nu_bar'] is sigma^2 times the sum of z z' over T^2: the printed one does not fall with T",
+        (
+            Trial("gv-ucb", RIVER, {}, "reward a step, last fifth", ours={"global_cov": "corrected"}),
+            Trial("gv-ucb", PUDDLE, {}, "episodes", ours={"global_cov": "corrected"}),
+        ),
+    ),
+    Departure(
+        "UCLS-L: inner loop",
+        "inside the loop over active i, decay w_varInit_i for all i",
+        "for the active i only (`fade`)",
+        "every entry, visited or not, would fade once for each live feature",
+        (
+            Trial("ucls-l", RIVER, {"fade": "all"}, "reward a step, last fifth"),
+            Trial("ucls-l", PUDDLE, {"fade": "all"}, "episodes"),
+        ),
+    ),
+    Departure(
+        "DGPQ: deletion of basis vectors",
+        "delete j if mu_j <= mu + L d",
+        "if mu_j >= mu + L d (`deletion`)",
+        "the printed sign deletes the new point itself, at distance 0, so nothing is ever learned",
+        (
+            Trial("dgpq", RIVER, {"deletion": "printed"}, "reward a step, last fifth"),
+            Trial("dgpq", SPARSE, {"deletion": "printed"}, "episodes", steps=20_000),
+        ),
+    ),
+    Departure(
+        "DGPQ: reward shift",
+        "r - R_max, R_max not given",
+        "the environment's largest reward, 0 in Puddle World and Mountain Car (`r_max`)",
+        "R_max = -1 in a cost-to-goal task would make ordinary steps free",
+        (Trial("dgpq", CLASSIC, {"r_max": -1}, "episodes", steps=20_000),),
+    ),
+    Departure(
+        "LSPI-Rmax: IsKnown",
+        "the smallest count of all features; a visit counts the feature's value",
+        "of the active features; a visit counts 1 (`counting`)",
+        "over all features nothing is known until every tile was visited m times",
+        (
+            Trial("lspi-rmax", RIVER, {"counting": "values"}, "reward a step, last fifth"),
+            Trial("lspi-rmax", PUDDLE, {"counting": "values"}, "episodes"),
+        ),
+    ),
+    Departure(
+        "LSPI-Rmax: Gmax",
+        "R_max/(1 - gamma), or R_max h with h = 10,000: 500 in Sparse Mountain Car, -10,000 in Puddle World",
+        "the largest return there is: 1 and 0 (`gmax`)",
+        "500 is unreachable, -10,000 is pessimistic",
+        (
+            Trial("lspi-rmax", PUDDLE, {"gmax": -10000}, "episodes"),
+            Trial("lspi-rmax", SPARSE, {"gmax": 500}, "episodes", steps=20_000),
+        ),
+    ),
+    Departure(
+        "LSTD, conjugate gradient",
+        "residual b - (A'A + eta_r I) w, denominator d'Ad",
+        "residual A'b - (A'A + eta_r I) w, denominator d'(A'A + eta_r I) d",
+        "printed, the two belong to different systems: the iteration solves neither",
+        unmeasured="the literal one is not a setting; a test shows that it does not solve the system",
+    ),
+    Departure(
+        "LSTD, Sherman-Morrison",
+        "beta = 1/t from t = 1",
+        "beta = 1/(t + 1)",
+        "at t = 1 the box divides by 1 - beta = 0",
+        unmeasured="the literal one cannot take its first step",
+    ),
+    Departure(
+        "LSTD, Sherman-Morrison: constant beta",
+        "offered for exponential averaging",
+        "a setting (`beta`); growth is detected and reported as divergence",
+        "A^-1 grows as (1 - beta)^-t in directions that are not visited",
+        (Trial("lstd-sm", RIVER, {"beta": 0.001}, "reward a step, last fifth"),),
+    ),
+    Departure(
+        "GV-UCB: p of Figure 9",
+        "p = 10e-5 in the caption",
+        "read as 1e-5",
+        "1e-4, its literal value, is not in the set of p that was swept",
+        (Trial("gv-ucb", RIVER, {"p": 1e-4}, "reward a step, last fifth", ours={"p": 1e-5}),),
+    ),
+    Departure(
+        "Puddle World: cost of a puddle",
+        "400 times the distance to the centre of the puddle",
+        "400 times the depth: 0.1 less the distance to the puddle's segment, where that is positive",
+        "literally the cost would grow with the distance from the puddle",
+        unmeasured="the literal one is another task",
+    ),
+    Departure(
+        "Puddle World: noise",
+        "standard deviation 0.1",
+        "0.1 (`noise_sd`; the classical task has 0.01)",
+        "the printed one is twice the step",
+        unmeasured="0.01 is another task",
+    ),
+    Departure(
+        "River Swim: probabilities",
+        "not given",
+        "Strehl and Littman's (`probabilities`)",
+        "Osband's are as common and make an easier task: always swimming up earns 0.428 a step instead of 0.223",
+        unmeasured="another task; results with one must not be compared with results of the other",
+    ),
+)
