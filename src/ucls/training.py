@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ucls import checkpoint
 from ucls._files import write_atomic
 from ucls.algorithms import algorithm_module
 from ucls.envs import ENVIRONMENTS
@@ -97,8 +98,8 @@ class _Ours:
             asked: dict[str, Any] = {name: getattr(order, name) for name in names}
             self.run = make_run(order.env, order.agent, **asked)
         else:
+            _check_saved(source, order, order.env)
             self.run = Run.load(source, algorithm_module(order.agent))
-            _check_saved(source, order, self.run.learner.plan.agent, self.run.world.id)
         self.plan = self.run.learner.plan
         self.optimum = self.run.world.module.optimal(self.run.world.env).reward_rate
         self.advance, self.save = self.run.advance, self.run.save
@@ -116,8 +117,8 @@ class _Foreign:
             asked: dict[str, Any] = {name: getattr(order, name) for name in names}
             self.agent = Agent(env, order.agent, **asked)
         else:
+            _check_saved(source, order, None)
             self.agent = Agent.load(source, env, algorithm_module(order.agent))
-            _check_saved(source, order, self.agent.learner.plan.agent, None)
         self.plan = self.agent.learner.plan
         self.optimum = None
         self.save = self.agent.save
@@ -197,10 +198,13 @@ def _numbers(option: str, text: str | None) -> list[float] | None:
         raise UserError(f"{option} cannot be {text!r}: give numbers with commas between them") from None
 
 
-def _check_saved(source: Path, order: Order, agent: str, env: str | None) -> None:
+def _check_saved(source: Path, order: Order, env: str | None) -> None:
+    """Refuse a checkpoint of another agent, or of an environment of ours that is not `env`."""
+    about, _ = checkpoint.load(source)
+    agent, saved = about["plan"]["agent"], about["env"]
     if agent != order.agent:
         raise UserError(f"{source} holds the agent {agent!r}, not {order.agent!r}: give --agent {agent}")
     if order.settings or order.features:
         raise UserError("a resumed run keeps its settings: leave out --set and --features")
-    if env is not None and env != order.env:
-        raise UserError(f"{source} was learning in {env}, not in {order.env}")
+    if None not in (env, saved) and env != saved:
+        raise UserError(f"{source} was learning in {saved}, not in {order.env}")
