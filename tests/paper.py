@@ -424,3 +424,33 @@ class DGPQ:
                 self.BV[a] = [(t, mu_j) for t, mu_j in self.BV[a] if not mu_j >= mu + self.L_Q * np.linalg.norm(s - t)]
                 self.BV[a].append((s, mu))
             self.init_processes()
+
+
+class RLSVI:
+    """Stationary RLSVI, which has no box: Bayesian linear regression on the list of all transitions."""
+
+    def __init__(self, d, l=1.0, sigma=1.0, resample_every=5000, n_backups=1):
+        self.transitions = []
+        self.theta, self.mean, self.Lambda = np.zeros(d), np.zeros(d), l * np.eye(d)
+        self.l, self.sigma, self.resample_every, self.n_backups = l, sigma, resample_every, n_backups
+        self.since = 0
+
+    def start(self, rng):
+        self.sample(rng)
+
+    def sample(self, rng):
+        d = len(self.theta)
+        X = np.array([x for x, _, _, _ in self.transitions]).reshape(-1, d)
+        for _ in range(self.n_backups):
+            y = np.array([r + gamma * np.max(xs_next @ self.theta) for _, r, gamma, xs_next in self.transitions])
+            self.Lambda = X.T @ X / self.sigma**2 + self.l * np.eye(d)
+            self.mean = np.linalg.solve(self.Lambda, X.T @ y) / self.sigma**2
+            factor = np.linalg.cholesky(self.Lambda)
+            self.theta = self.mean + np.linalg.solve(factor.T, rng.standard_normal(d))
+        self.since = 0
+
+    def update(self, x, r, gamma, xs_next, rng):
+        self.transitions.append((x, r, gamma, xs_next))
+        self.since += 1
+        if self.since == self.resample_every:
+            self.sample(rng)

@@ -37,6 +37,7 @@ ALGORITHMS = {
     "gv-ucb": "ucls.algorithms.gv_ucb",
     "lspi-rmax": "ucls.algorithms.lspi_rmax",
     "lstd-cg": "ucls.algorithms.lstd_cg",
+    "rlsvi": "ucls.algorithms.rlsvi",
 }
 
 CONTRACT = ("Hyper", "State", "init", "start", "act", "update", "value")

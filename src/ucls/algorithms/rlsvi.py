@@ -1,0 +1,226 @@
+"""RLSVI: randomised least-squares value iteration, the stationary variant.
+
+Osband, Van Roy and Wen, "Generalization and Exploration via Randomized Value Functions", ICML 2016. Now and then the
+agent regresses on all transitions so far, with targets y = r + gamma max_a x(s',a)'theta from the parameters theta it
+has been acting on, and samples new ones from the posterior, theta ~ N(mean, Lambda^-1) with
+
+    Lambda = X'X / sigma^2 + l I    and    mean = Lambda^-1 X'y / sigma^2.
+
+Until the next sample it acts greedily on theta. What it is unsure of varies from sample to sample, so it is tried.
+
+No transition is forgotten, and none is visited again. X'X and X'r are sums. The rest of X'y needs only, for every two
+distinct states and an action that led from one to the other, the sum of the discounts: features are the same all over a
+tile, so these are few however long the run (`cells` are the states, `moves` the ways between them). Where every state
+is new, memory grows with the run, by at most 32 |A| k + 32 bytes a state with k active features and 80 a move, room to
+grow included. X'X and its factor are as large as the number of features squared.
+
+`value` is x'mean and `interval` the mean and standard deviation of x'theta, both as of the last sample. Sums, and the
+factor of Lambda, are float64 whatever the dtype: a sum in float32 stops growing.
+
+Departures: the paper has no box for it, and resamples at the start of every episode in Puddle World and Sparse Mountain
+Car, and every 5000 steps in River Swim, which has one episode. Here it is both everywhere, so an episode beyond 5000
+steps is resampled within; `resample_every=0` leaves it to episodes. `n_backups` repeats regression and sample.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls import cholesky
+from ucls import linalg as la
+from ucls._jit import jit
+from ucls.settings import POSITIVE, Whole
+from ucls.table import Table, longer, number, table
+
+CELLS, MOVES = 1024, 4096  # room to begin with
+
+
+class Hyper(NamedTuple):
+    """The settings of RLSVI."""
+
+    l: Annotated[float, POSITIVE, "precision of the prior N(0, I/l) of theta; smaller explores more"] = 1.0
+    sigma: Annotated[float, POSITIVE, "standard deviation of a target, given theta"] = 1.0
+    resample_every: Annotated[
+        int, Whole(), "steps after which theta is sampled again within an episode; 0 for never"
+    ] = 5000
+    n_backups: Annotated[int, Whole(1), "regressions, each followed by a sample, whenever theta is sampled"] = 1
+
+
+class State(NamedTuple):
+    """What RLSVI has learned: theta, its posterior (L is Lambda's Cholesky factor), and the data as sums.
+
+    `gammas[i]` is the sum of the discounts of the transitions of `moves.rows[i]`, (cell |A| + a, next cell). `stride`
+    is |A| as long as no two actions share a feature, so that Lambda is |A| systems, and else 1.
+    """
+
+    theta: Any
+    mean: Any
+    L: Any
+    XX: Any
+    Xr: Any
+    cells: Table
+    moves: Table
+    gammas: Any
+    seen: Any
+    n_actions: Any
+    stride: Any
+    since: Any
+
+
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+    """Start from the prior, without data."""
+    return State(
+        theta=np.zeros(size, dtype),
+        mean=np.zeros(size, dtype),
+        L=np.sqrt(hyper.l) * np.eye(size),
+        XX=np.zeros((size, size)),
+        Xr=np.zeros(size),
+        cells=table(CELLS, 2 * n_actions * n_active),
+        moves=table(MOVES, 2),
+        gammas=np.zeros(MOVES),
+        seen=np.zeros(1, np.int64),
+        n_actions=np.array([n_actions]),
+        stride=np.array([n_actions]),
+        since=np.zeros(1, np.int64),
+    )
+
+
+@jit
+def full(state):
+    """Whether another transition might not fit."""
+    return state.cells.count[0] + 2 > len(state.cells.rows) or state.moves.count[0] + 1 > len(state.moves.rows)
+
+
+def grow(state: State) -> State:
+    """Double what is full."""
+    if state.cells.count[0] + 2 > len(state.cells.rows):
+        state = state._replace(cells=longer(state.cells))
+    if state.moves.count[0] + 1 > len(state.moves.rows):
+        more = np.concatenate([state.gammas, np.zeros(len(state.gammas))])
+        state = state._replace(moves=longer(state.moves), gammas=more)
+    return state
+
+
+@jit
+def start(state, hyper, rng):
+    """Begin an episode: sample theta."""
+    sample(state, hyper, rng)
+
+
+@jit
+def value(state, hyper, x):
+    """The posterior mean of the action value, x'mean."""
+    return la.dot(x, state.mean)
+
+
+@jit
+def interval(state, hyper, x, rng):
+    """The posterior mean of the action value and its standard deviation, sqrt(x' Lambda^-1 x)."""
+    stride, first, last = common_stride(x, state.stride[0]), np.min(x.index), np.max(x.index)
+    y = np.zeros(max(state.seen[0], last + 1))
+    for i in range(len(x.index)):
+        y[x.index[i]] += x.value[i]
+    cholesky.forward(state.L, len(y), first, stride, y)
+    return la.dot(x, state.mean), np.sqrt(np.sum(y * y))
+
+
+@jit
+def act(state, hyper, xs, rng):
+    """The greedy action of theta."""
+    values = np.empty(len(xs.index))
+    for a in range(len(values)):
+        values[a] = la.dot(la.of_action(xs, a), state.theta)
+    return la.argmax(values, rng)
+
+
+@jit
+def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    """Add a transition to the data."""
+    x = la.of_action(xs, a)
+    la.see(state.seen, x)
+    state.stride[0] = common_stride(x, state.stride[0])
+    for i in range(len(x.index)):
+        state.Xr[x.index[i]] += r * x.value[i]
+        for j in range(len(x.index)):
+            if x.index[j] <= x.index[i]:
+                state.XX[x.index[i], x.index[j]] += x.value[i] * x.value[j]
+    if gamma > 0.0:
+        cell, cell_next = number(state.cells, as_row(xs)), number(state.cells, as_row(xs_next))
+        move = number(state.moves, np.array([cell * len(xs.index) + a, cell_next]))
+        state.gammas[move] += gamma
+    state.since[0] += 1
+    if state.since[0] == hyper.resample_every:
+        sample(state, hyper, rng)
+
+
+@jit
+def sample(state, hyper, rng):
+    """Regress on all data with targets from the last theta, and sample the next; as often as `n_backups` says."""
+    n, stride, precision = state.seen[0], state.stride[0], 1.0 / hyper.sigma**2
+    for first in range(stride):
+        cholesky.factor(state.XX, n, first, stride, precision, hyper.l, state.L)
+    for _ in range(hyper.n_backups):
+        mean, noise = regressand(state), np.empty(len(state.theta))
+        for i in range(len(noise)):
+            mean[i] *= precision
+            noise[i] = rng.standard_normal() if i < n else rng.standard_normal() / state.L[i, i]
+        for first in range(stride):
+            cholesky.forward(state.L, n, first, stride, mean)
+            cholesky.backward(state.L, n, first, stride, mean)
+            cholesky.backward(state.L, n, first, stride, noise)
+        for i in range(len(noise)):
+            state.mean[i] = mean[i]
+            state.theta[i] = mean[i] + noise[i]
+    state.since[0] = 0
+
+
+@jit
+def regressand(state):
+    """X'y, with y = r + gamma max_a x(s',a)'theta."""
+    n_cells, n_actions = state.cells.count[0], state.n_actions[0]
+    best = np.empty(n_cells)
+    for cell in range(n_cells):
+        best[cell] = la.dot(stored(state, cell, 0), state.theta)
+        for a in range(1, n_actions):
+            best[cell] = max(best[cell], la.dot(stored(state, cell, a), state.theta))
+    future = np.zeros(n_cells * n_actions)  # the sum of gamma max_a x(s',a)'theta, for every cell and action
+    for i in range(state.moves.count[0]):
+        future[state.moves.rows[i, 0]] += state.gammas[i] * best[state.moves.rows[i, 1]]
+    Xy = state.Xr.copy()
+    for i in range(len(future)):
+        if future[i] != 0.0:
+            x = stored(state, i // n_actions, i % n_actions)
+            for j in range(len(x.index)):
+                Xy[x.index[j]] += future[i] * x.value[j]
+    return Xy
+
+
+@jit
+def as_row(xs):
+    """The features of every action as a row of whole numbers: the indices, then the bits of the values."""
+    n_actions, k = xs.index.shape
+    row = np.empty(2 * n_actions * k, np.int64)
+    value = row.view(np.float64)
+    for a in range(n_actions):
+        for j in range(k):
+            row[a * k + j] = xs.index[a, j]
+            value[(n_actions + a) * k + j] = xs.value[a, j]
+    return row
+
+
+@jit
+def stored(state, cell, a):
+    """The features x of an action in a cell."""
+    row, n_actions = state.cells.rows[cell], state.n_actions[0]
+    k = len(row) // (2 * n_actions)
+    values = row.view(np.float64)
+    return la.Active(row[a * k : (a + 1) * k], values[(n_actions + a) * k : (n_actions + a + 1) * k])
+
+
+@jit
+def common_stride(x, stride):
+    """`stride` if all of the features x are that far apart, or else 1."""
+    for i in range(len(x.index)):
+        if (x.index[i] - x.index[0]) % stride != 0:
+            return 1
+    return stride
