@@ -1,0 +1,69 @@
+"""examples/my_agent.py: an algorithm outside the package keeps the promises of those inside."""
+
+import json
+
+import numpy as np
+import pytest
+
+import my_agent
+import test_contract as contract
+from conftest import small_run
+from test_cli import ucls
+from ucls.errors import UserError
+from ucls.loop import Run, make_run
+
+RIVER = "ucls/RiverSwim-v0"
+
+
+@pytest.mark.parametrize(
+    "promise",
+    [
+        contract.test_a_run_is_exactly_its_budget_and_finite,
+        contract.test_same_seed_same_run_and_other_seed_other_run,
+        contract.test_the_number_of_calls_does_not_matter,
+        contract.test_loop_and_gymnasium_shell_are_the_same_run,
+    ],
+    ids=lambda promise: promise.__name__.removeprefix("test_"),
+)
+@pytest.mark.xdist_group("my_agent")
+def test_promise(promise, env_id):
+    promise("my_agent", env_id)
+
+
+@pytest.mark.xdist_group("my_agent")
+def test_promises_on_settings_and_text():
+    contract.test_every_setting_has_a_sentence_and_refuses_nonsense("my_agent")
+    contract.test_the_file_says_what_it_is_and_how_it_departs("my_agent")
+
+
+@pytest.mark.xdist_group("my_agent")
+def test_a_saved_run_goes_on_bit_for_bit_and_its_file_names_no_code(env_id, tmp_path):
+    run = small_run(env_id, "my_agent", seed=9)
+    run.advance(333)
+    path = run.save(tmp_path / "run.safetensors")
+    rest = run.advance(300)
+    with pytest.raises(UserError, match="give its module"):
+        Run.load(path)
+    again = Run.load(path, my_agent)
+    assert np.array_equal(rest.rewards, again.advance(300).rewards)
+    contract.assert_same_learner(run.learner, again.learner)
+
+
+@pytest.mark.xdist_group("my_agent")
+def test_the_command_trains_and_resumes_it(tmp_path):
+    words = ("train", RIVER, "--agent", "my_agent")
+    found = json.loads(ucls(*words, "--steps", 700, "--set", "kappa=2", "--out", tmp_path / "whole", "--json").stdout)
+    assert (found["agent"], found["settings"]) == ("my_agent", {"alpha": 0.1, "kappa": 2.0})
+    ucls(*words, "--steps", 400, "--set", "kappa=2", "--out", tmp_path / "part")
+    ucls(*words, "--steps", 300, "--resume", tmp_path / "part", "--out", tmp_path / "rest")
+    files = [(tmp_path / name / "agent.safetensors").read_bytes() for name in ("whole", "rest")]
+    assert files[0] == files[1]
+    with pytest.raises(UserError, match="holds the agent 'my_agent', not 'ucls'"):
+        ucls("train", RIVER, "--steps", 10, "--resume", tmp_path / "part")
+
+
+@pytest.mark.xdist_group("my_agent")
+def test_it_finds_the_top_of_the_river():
+    """Always up earns 0.222 a step, Sarsa without the bonus 0.005."""
+    assert make_run(RIVER, "my_agent", seed=0).advance(20_000).last_fifth_reward > 0.15
+    assert make_run(RIVER, "my_agent", seed=0, settings={"kappa": 0}).advance(20_000).last_fifth_reward < 0.01
