@@ -168,6 +168,7 @@ def _listing(rows: list[dict[str, Any]], key: str, as_json: bool) -> None:
 
 def main() -> None:
     """Run the command; what the user can mend is one line on the error stream and exit code 2."""
+    sys.path.append(str(Path.cwd()))  # so that `--agent my_module` finds a module in the folder one is in
     try:
         app()
     except UserError as error:

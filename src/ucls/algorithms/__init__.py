@@ -30,14 +30,14 @@ from ucls.errors import UserError, unknown
 ALGORITHMS = {
     "ucls": "ucls.algorithms.ucls",
     "ucls-l": "ucls.algorithms.ucls_l",
+    "gv-ucb": "ucls.algorithms.gv_ucb",
     "ucbootstrap": "ucls.algorithms.ucbootstrap",
+    "dgpq": "ucls.algorithms.dgpq",
+    "lspi-rmax": "ucls.algorithms.lspi_rmax",
+    "rlsvi": "ucls.algorithms.rlsvi",
     "sarsa": "ucls.algorithms.sarsa",
     "lstd-sm": "ucls.algorithms.lstd_sm",
-    "dgpq": "ucls.algorithms.dgpq",
-    "gv-ucb": "ucls.algorithms.gv_ucb",
-    "lspi-rmax": "ucls.algorithms.lspi_rmax",
     "lstd-cg": "ucls.algorithms.lstd_cg",
-    "rlsvi": "ucls.algorithms.rlsvi",
 }
 
 CONTRACT = ("Hyper", "State", "init", "start", "act", "update", "value")

@@ -91,7 +91,7 @@ def full(state):
     return state.cells.count[0] + 2 > len(state.cells.rows) or state.moves.count[0] + 1 > len(state.moves.rows)
 
 
-def grow(state: State) -> State:
+def grow(state: State, hyper: Hyper) -> State:
     """Double what is full."""
     if state.cells.count[0] + 2 > len(state.cells.rows):
         state = state._replace(cells=longer(state.cells))
