@@ -6,8 +6,8 @@ division by 1 - beta, so that only the leading block of the features seen so far
 the sum of all samples.
 
 With a constant beta, A^-1 grows as (1 - beta)^-t in every direction that is not visited. When one is visited after all,
-its large number is a difference of two that agree in most digits. `sherman_morrison` sees this and gives NaN as the
-gain, so that the run stops and says that it diverged, rather than going on with noise.
+the new number is a difference of two that agree in most digits. `sherman_morrison` sees this and gives NaN as the gain,
+so that the run stops and says that it diverged, rather than going on with noise.
 """
 
 from typing import Any, NamedTuple
@@ -52,7 +52,7 @@ def next_weight(inverse, beta):
 def sherman_morrison(inverse, n, beta, z, x, gamma, x_next):
     """Average z (x - gamma x')' into A and return the gain beta A^-1 z, with the new A.
 
-    If w solved A w = b before, then w plus the TD error times the gain does after. M is read and written once.
+    M is read and written once.
     """
     M, lost = inverse.M, inverse.lost[0]
     if inverse.scale[0] > RENORMALISE:
@@ -84,6 +84,17 @@ def sherman_morrison(inverse, n, beta, z, x, gamma, x_next):
     if not sound:
         gain[:] = M.dtype.type(np.nan)
     return gain
+
+
+@jit
+def correct(w, n, delta, gain):
+    """w <- w + delta gain: if w solved A w = b before a sample with TD error delta, it does after.
+
+    Where A is nearly singular it is more accurate than A^-1 b: large weights that cancel are not made anew.
+    """
+    d = w.dtype.type(delta)
+    for i in range(n):
+        w[i] += d * gain[i]
 
 
 @jit

@@ -10,7 +10,8 @@ Departures from the printed box, the second a setting that can be put back:
 - beta = 1/(t+1), with t from 1, not 1/t, which divides by zero at t = 1.
 - the trace decays by the discount of the previous transition, and starts from 0 in each episode; the printed one, of
   the transition just taken, wipes the trace when a reward arrives at the goal. Literal: `trace_discount=current`.
-- w <- w + delta beta A^-1 z in place of w <- A^-1 b: the same number, and b is not needed.
+- w <- w + delta beta A^-1 z in place of w <- A^-1 b: the same in exact arithmetic, cheaper, and closer to the solution
+  where A is nearly singular.
 - epsilon may fade, as in the paper's One-State experiment.
 """
 
@@ -95,5 +96,5 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     tr.decay_live(state.trace, decay * hyper.lambda_, x)
     beta = inv.next_weight(inverse, hyper.beta)
     gain = inv.sherman_morrison(inverse, n, beta, z, x, gamma, x_next)
-    la.add(w, n, delta, gain)
+    inv.correct(w, n, delta, gain)
     state.gamma[0] = gamma

@@ -169,7 +169,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
         tr.add_live(w, step * delta, trace)
     else:
         beta = inv.next_weight(state.inverse, hyper.beta)
-        la.add(w, n, delta, inv.sherman_morrison(state.inverse, n, beta, trace.z, x, gamma, x_next))
+        inv.correct(w, n, delta, inv.sherman_morrison(state.inverse, n, beta, trace.z, x, gamma, x_next))
     state.gamma[0] = gamma
 
     slot = state.stored[0] % hyper.window
