@@ -22,9 +22,9 @@ def check_against_oracle(env, steps, settings={}):
     oracle = paper.UCBootstrap(base, l=hyper.block, B=hyper.resamples, window=hyper.window, alpha=hyper.alpha)
     shadow(run, oracle, steps, lambda box, x, rng: box.upper(x, rng))
     state, n = run.learner.state, min(steps, hyper.window)
-    assert_close(state.w, base.w, "w", 1e-7)
+    assert_close(state.w, base.w, "w")
     recent = np.roll(state.recent, -(state.stored[0] % hyper.window) if n == hyper.window else 0, axis=1)
-    assert_close(recent[:, :n].T, np.array(oracle.recent), "recent", 1e-7)
+    assert_close(recent[:, :n].T, np.array(oracle.recent), "recent")
     return run, oracle
 
 
