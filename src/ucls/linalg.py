@@ -172,6 +172,14 @@ def average(y, n, beta, c, z):
         y[i] = keep * y[i] + add * z[i]
 
 
+@jit
+def add(y, n, c, z):
+    """y <- y + c z, on the first n features."""
+    step = y.dtype.type(c)
+    for i in range(n):
+        y[i] += step * z[i]
+
+
 class System(NamedTuple):
     """A w = b under exponential averaging, and B, the running estimate of A^-T.
 

@@ -180,7 +180,7 @@ def solve(state, hyper, n, delta, x, gamma, x_next, v):
     state.t[0] += 1
     if hyper.solver == SHERMAN_MORRISON:
         gain = inv.sherman_morrison(state.inverse, n, hyper.beta, state.trace.z, x, gamma, x_next)
-        la.add(system.w, n, delta, gain)
+        inv.correct(system.w, n, delta, gain)
     elif hyper.solver == FIXED_STEP:
         la.add(system.w, n, hyper.w_step, v)
     elif hyper.solver == CONJUGATE_GRADIENT:
