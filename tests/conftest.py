@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
+import ucls
 from ucls import linalg as la
 from ucls.algorithms import algorithm_module
 from ucls.envs import ENVIRONMENTS
@@ -91,18 +92,18 @@ def random_stream(rng, size, n_actions, n_active, steps, reward=1.0, value=None)
         xs, a = xs_next, a_next
 
 
-def check_uncompiled(test_module, steps):
-    """Run a test file's `check_against_oracle` on every environment in a process with the compiler off."""
-    code = (
-        f"from {test_module} import check_against_oracle\n"
-        "from ucls.envs import ENVIRONMENTS\n"
-        "import numba\n"
-        "assert numba.config.DISABLE_JIT\n"
-        "for env in ENVIRONMENTS:\n"
-        f"    check_against_oracle(env, {steps})\n"
-    )
+def run_uncompiled(code):
+    """Run some lines of Python in a process with the compiler off, where the tests are."""
+    lines = f"import numba\nassert numba.config.DISABLE_JIT\nfrom ucls.envs import ENVIRONMENTS\n{code}"
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "error"}
-    subprocess.run([sys.executable, "-c", code], cwd=Path(__file__).parent, env=environment, check=True)
+    environment["PYTHONPATH"] = str(Path(ucls.__file__).parents[1])
+    subprocess.run([sys.executable, "-c", lines], cwd=Path(__file__).parent, env=environment, check=True)
+
+
+def check_uncompiled(test_module, steps):
+    """Run a test file's `check_against_oracle` on every environment with the compiler off."""
+    check = f"from {test_module} import check_against_oracle\n"
+    run_uncompiled(f"{check}for env in ENVIRONMENTS:\n    check_against_oracle(env, {steps})\n")
 
 
 @pytest.fixture(params=list(ENVIRONMENTS))

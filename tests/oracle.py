@@ -1,12 +1,7 @@
 """What tests of algorithms share: an oracle follows a run, and the two are compared."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 
-import ucls
 from conftest import follow
 
 
@@ -52,12 +47,3 @@ def assert_close(mine, theirs, name, rtol=1e-8):
     """Arrays are equal, relative to the largest entry."""
     theirs = np.asarray(theirs)
     np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=rtol * np.abs(theirs).max() * 1e-2, err_msg=name)
-
-
-def run_plain(code):
-    """Run some lines in a process with the compiler off."""
-    lines = f"import numba\nassert numba.config.DISABLE_JIT\nfrom ucls.envs import ENVIRONMENTS\n{code}"
-    environment = {"NUMBA_DISABLE_JIT": "1", "PATH": "", "PYTHONWARNINGS": "error"}
-    environment["PYTHONPATH"] = str(Path(ucls.__file__).parents[1])
-    here = Path(__file__).parent
-    subprocess.run([sys.executable, "-c", lines], cwd=here, env=environment, check=True)

@@ -1,15 +1,11 @@
 """DGPQ: the kernel equals the box, room grows without a trace in what is learned, and the printed deletion fails."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import gymnasium
 import numpy as np
 import pytest
 
 import paper
-from conftest import follow, small_run
+from conftest import follow, run_uncompiled, small_run
 from test_contract import assert_same_learner
 from ucls import Agent, checkpoint
 from ucls import gp as gps
@@ -71,18 +67,8 @@ def test_kernel_equals_the_box_on_every_environment(env_id, settings):
 
 def test_plain_python_equals_the_box():
     """The same kernels, not compiled: 100 steps in a process with the compiler off."""
-    code = (
-        "from test_dgpq import check_against_oracle, QUICK\n"
-        "from ucls.envs import ENVIRONMENTS\n"
-        "import numba\n"
-        "assert numba.config.DISABLE_JIT\n"
-        "for env in ENVIRONMENTS:\n"
-        "    check_against_oracle(env, 100, QUICK)\n"
-    )
-    here = Path(__file__).parent
-    source = str(Path(dgpq.__file__).parents[2])
-    environment = {"NUMBA_DISABLE_JIT": "1", "PATH": "", "PYTHONWARNINGS": "error", "PYTHONPATH": source}
-    subprocess.run([sys.executable, "-c", code], cwd=here, env=environment, check=True)
+    code = "from test_dgpq import QUICK, check_against_oracle\n"
+    run_uncompiled(f"{code}for env in ENVIRONMENTS:\n    check_against_oracle(env, 100, QUICK)\n")
 
 
 def test_the_printed_deletion_leaves_no_basis_vector_and_learns_nothing(env_id):

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import paper
-from conftest import dense, random_stream, small_run
-from oracle import assert_close, epsilon_greedy, run_plain, shadow
+from conftest import dense, random_stream, run_uncompiled, small_run
+from oracle import assert_close, epsilon_greedy, shadow
 from ucls import inverse as inv
 from ucls import linalg as la
 from ucls.algorithms import lstd_sm
@@ -37,7 +37,7 @@ def test_kernel_equals_the_box_on_every_environment(env_id, settings):
 
 
 def test_plain_python_equals_the_box():
-    run_plain(
+    run_uncompiled(
         "from test_lstd_sm import check_against_oracle\nfor env in ENVIRONMENTS:\n    check_against_oracle(env, 80)"
     )
 

@@ -1,16 +1,11 @@
 """RLSVI: the kernel equals regression on the list of all transitions, and what it samples is the posterior."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.stats import chi2
 
 import paper
-from conftest import dense, follow, random_stream, small_run
+from conftest import check_uncompiled, dense, follow, random_stream, small_run
 from ucls import linalg as la
 from ucls.algorithms import rlsvi
 from ucls.loop import Run, make_run
@@ -74,17 +69,7 @@ def test_kernel_equals_regression_at_full_size(env):
 
 def test_plain_python_equals_regression():
     """The same kernels, not compiled, in a process with the compiler off."""
-    code = (
-        "from test_rlsvi import check_against_oracle\n"
-        "from ucls.envs import ENVIRONMENTS\n"
-        "import numba\n"
-        "assert numba.config.DISABLE_JIT\n"
-        "for env in ENVIRONMENTS:\n"
-        "    check_against_oracle(env, 60)\n"
-    )
-    here = Path(__file__).parent
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "error"}
-    subprocess.run([sys.executable, "-c", code], cwd=here, env=environment, check=True)
+    check_uncompiled("test_rlsvi", 60)
 
 
 def after_data(hyper, d=24, n_actions=3, steps=200, dtype=np.float64):

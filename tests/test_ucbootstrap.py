@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import paper
-from conftest import small_run
-from oracle import assert_close, run_plain, shadow
+from conftest import run_uncompiled, small_run
+from oracle import assert_close, shadow
 from ucls import linalg as la
 from ucls.algorithms import ucbootstrap
 
@@ -38,7 +38,7 @@ def test_kernel_equals_the_box_on_every_environment(env_id, settings):
 
 
 def test_plain_python_equals_the_box():
-    run_plain(
+    run_uncompiled(
         "from test_ucbootstrap import check_against_oracle\n"
         "for env in ENVIRONMENTS:\n"
         "    check_against_oracle(env, 60, {'resamples': 20, 'alpha': 0.2, 'window': 40})\n"

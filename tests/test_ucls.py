@@ -1,14 +1,10 @@
 """UCLS: the kernel equals the box, the bound is the box's, and a run that diverges says so."""
 
-import subprocess
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 import paper
-from conftest import dense, follow, random_stream, small_run
+from conftest import check_uncompiled, dense, follow, random_stream, small_run
 from ucls import linalg as la
 from ucls import solvers
 from ucls.algorithms import ucls
@@ -103,17 +99,7 @@ def test_kernel_equals_the_box_at_full_size(env):
 
 def test_plain_python_equals_the_box():
     """The same kernels, not compiled: 100 steps in a process with the compiler off."""
-    code = (
-        "from test_ucls import check_against_oracle\n"
-        "from ucls.envs import ENVIRONMENTS\n"
-        "import numba\n"
-        "assert numba.config.DISABLE_JIT\n"
-        "for env in ENVIRONMENTS:\n"
-        "    check_against_oracle(env, 100)\n"
-    )
-    here = Path(__file__).parent
-    environment = {"NUMBA_DISABLE_JIT": "1", "PATH": "", "PYTHONWARNINGS": "error"}
-    subprocess.run([sys.executable, "-c", code], cwd=here, env=environment, check=True)
+    check_uncompiled("test_ucls", 100)
 
 
 @pytest.mark.parametrize("literal", [False, True], ids=["corrected", "literal"])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import paper
-from conftest import dense, random_stream, small_run
-from oracle import assert_close, run_plain, shadow
+from conftest import dense, random_stream, run_uncompiled, small_run
+from oracle import assert_close, shadow
 from ucls import linalg as la
 from ucls.algorithms import ucls_l
 from ucls.loop import make_run
@@ -34,7 +34,7 @@ def test_kernel_equals_the_box_on_every_environment(env_id, literal):
 
 
 def test_plain_python_equals_the_box():
-    run_plain(
+    run_uncompiled(
         "from test_ucls_l import check_against_oracle\n"
         "for env in ENVIRONMENTS:\n"
         "    check_against_oracle(env, 80)\n"
