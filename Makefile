@@ -22,6 +22,7 @@ check: $(READY)
 	$(BIN)/pyright
 
 bench: $(READY)
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m bench
 
 bench-check: $(READY)

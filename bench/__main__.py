@@ -1,0 +1,87 @@
+"""The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`."""
+
+import argparse
+import json
+import os
+import sys
+import time
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+PARTS = ("step", "growth", "profile", "runs", "pieces", "algorithms", "first")
+ROOT = Path(__file__).parent.parent
+
+
+def main() -> int:
+    """Measure what was asked for, print it, and write the page if it was everything."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Time everything, in one run.")
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; check; count. All but the last two."
+    )
+    parser.add_argument("--quick", action="store_true", help="less than a minute; shows that everything runs")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    asked = parser.parse_args()
+    if unknown := set(asked.parts) - {*PARTS, "check", "count"}:
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+
+    # A second BLAS thread on the same core would make NumPy ten times slower, and flatter us.
+    if "numpy" in sys.modules:
+        raise RuntimeError("NumPy was imported before its threads could be limited")
+    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+    from bench.harness import cores, pin
+
+    if asked.parts and asked.parts[0] in ("check", "count"):
+        pin(cores()[-1])
+        return _gate(asked.parts[0], asked.json)
+    return _measure(asked.parts or list(PARTS), asked.quick, asked.json)
+
+
+def _measure(parts: list[str], quick: bool, as_json: bool) -> int:
+    from bench import machine, report, targets
+    from bench.harness import Effort, cores, pin
+    from bench.tables import plain
+
+    found: dict[str, Any] = {"machine": {**machine.describe(), "commit": machine.revision()}}
+    import_module("bench.runs")  # counts the cores
+    pin(cores()[-1])
+    for part in parts:
+        began = time.perf_counter()
+        found[part] = import_module(f"bench.{part}").measure(Effort(quick))
+        print(f"{part}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+    found = json.loads(json.dumps(found))
+    if as_json:
+        print(json.dumps(found))
+    else:
+        _show(found["machine"])
+        for table in [*report.tables(found), *([targets.table(found)] if targets.verdicts(found) else [])]:
+            print(plain(table))
+    whole = set(parts) == set(PARTS) and not quick
+    command = " ".join(
+        ["python -m bench", *([] if set(parts) == set(PARTS) else parts), *(["--quick"] if quick else [])]
+    )
+    page = report.write(found, ROOT / "docs" if whole else ROOT / "out" / "bench", command)
+    print(f"wrote {page}", file=sys.stderr)
+    return 0
+
+
+def _show(machine: dict[str, str]) -> None:
+    for name, value in machine.items():
+        print(f"{name:10} {value}")
+    print()
+
+
+def _gate(which: str, as_json: bool) -> int:
+    from bench import check
+    from bench.tables import plain
+
+    if which == "count":
+        check.commit_count()
+        return 0
+    found = check.gates()
+    print(json.dumps(check.as_data(found)) if as_json else plain(check.table(found)))
+    return 1 if any(gate.holds is False for gate in found) else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,77 @@
+"""The step of every algorithm, and how it grows with the number of features and of actions."""
+
+import time
+from typing import Any
+
+import numpy as np
+
+from bench.harness import Effort, took
+from bench.tables import Table, number
+from ucls import linalg as la
+from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.features import features_module
+from ucls.loop import Run, make_run
+
+MEMORY, QUICK = (64, 128, 256, 512), (64, 128)
+# Environments with two, three and four actions, and memory for about 512 features each.
+ACTIONS = {"ucls/RiverSwim-v0": 256, "ucls/MountainCar-v0": 170, "ucls/PuddleWorld-v0": 128}
+FINE = {"ucls/RiverSwim-v0": 128, "ucls/MountainCar-v0": 16, "ucls/PuddleWorld-v0": 16}
+
+
+def measure(effort: Effort) -> dict[str, Any]:
+    """Time every algorithm in the compiled loop, the environment's step and the tile coding with it."""
+    found = {}
+    for name in ALGORITHMS:
+        own = hasattr(algorithm_module(name), "FEATURES")
+        growth = {} if own else {4 * m: _cost("ucls/PuddleWorld-v0", name, m, effort) for m in effort.of(MEMORY, QUICK)}
+        actions = {env: _cost(env, name, None if own else memory, effort) for env, memory in ACTIONS.items()}
+        found[name] = {"by_size": growth, "by_actions": actions, "own_features": own}
+    return found
+
+
+def _cost(env: str, agent: str, memory: int | None, effort: Effort) -> dict[str, Any]:
+    """Microseconds a step once the table of tiles is full; `memory` is None for an algorithm with its own features."""
+    settings = {} if memory is None else {"tilings": 8, "tiles": FINE[env], "memory": memory}
+    run = make_run(env, agent, settings=settings, steps=2000)
+    if memory is not None:
+        _number_tiles(run)
+    happened = run.advance(effort.of(200, 50))
+    samples, chunk = [], 20
+    end = time.process_time() + effort.of(0.8, 0.1)
+    while not happened.diverged and (len(samples) < 3 or time.process_time() < end):
+        samples.append(1e6 * took(run.advance, chunk) / chunk)
+    us = float(np.median(samples)) if samples else None
+    return {"us": us, "d": run.learner.coder.size, "steps": run.steps, "actions": run.learner.plan.n_actions}
+
+
+def _number_tiles(run: Run) -> None:
+    """Visit random states until the table is full, so that the learner meets features from everywhere."""
+    plan, coder = run.learner.plan, run.learner.coder
+    encode, xs = features_module(plan.features).encode, la.no_features(coder.n_actions, coder.n_active)
+    rng = np.random.default_rng(0)
+    for s in rng.uniform(plan.low, plan.high, (4000, len(plan.low))):
+        encode(coder, s, xs)
+
+
+def tables(found: dict[str, Any]) -> list[Table]:
+    """Microseconds a step by d and by the number of actions."""
+    sizes = sorted({int(d) for row in found.values() for d in row["by_size"]})
+    actions = [row["actions"] for row in next(iter(found.values()))["by_actions"].values()]
+    rows = []
+    for name, row in found.items():
+        by_size = {int(d): cost["us"] for d, cost in row["by_size"].items()}
+        known = [(d, us) for d, us in by_size.items() if us]
+        slope = np.polyfit(*np.log(np.array(known)).T, 1)[0] if len(known) > 1 else None
+        by_actions = [number(cost["us"]) for cost in row["by_actions"].values()]
+        label = name + (" (its own features)" if row["own_features"] else "")
+        rows.append([label, *(number(by_size.get(d)) for d in sizes), number(slope), *by_actions])
+    return [
+        Table(
+            "Every algorithm, microseconds a step",
+            ["algorithm", *(f"d={d}" for d in sizes), "grows as d^", *(f"{n} actions" for n in actions)],
+            rows,
+            "In the compiled loop, with 8 tilings whose table is full; d grows in Puddle World (4 actions), the actions"
+            " at d of about 512 in River Swim, Mountain Car and Puddle World. An algorithm that keeps its data grows"
+            " with the steps too, of which there were some hundreds. A dash: it diverged, or has no such d.",
+        )
+    ]

@@ -1,0 +1,104 @@
+"""A gate for regressions that noise cannot trip: ratios with wide margins, and instructions counted by valgrind."""
+
+import importlib.metadata
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench.step import case
+from bench.tables import Table, number
+from bench.targets import STEP
+
+MARGIN = 3.0  # a gate is this much weaker than its target
+COMMITTED = Path(__file__).with_name("instructions.json")
+TOLERANCE = 0.2
+STEPS = 400
+# One processor for all: valgrind knows no AVX-512, and the count must not depend on who counts.
+PROCESSOR = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+bmi,+bmi2,+fma,+popcnt,+sse4.2"}
+
+
+class Gate(NamedTuple):
+    """What must hold, what was found, and whether it does; None if it could not be seen."""
+
+    name: str
+    limit: str
+    found: str
+    holds: bool | None
+
+
+def gates(count: bool = True) -> list[Gate]:
+    """Go through every gate."""
+    found = [gate for d in STEP for gate in _ratios(d)]
+    return [*found, _instructions()] if count else found
+
+
+def _ratios(d: int) -> list[Gate]:
+    measured = case(d, "float64", seconds=3.0)["times_ours"]
+    found = []
+    for name, target in STEP[d].items():
+        if name in measured and name.startswith("NumPy"):
+            limit, value = target / MARGIN, measured[name][1]
+            found.append(Gate(f"d = {d}: {name} over ours", f">= {number(limit)}", number(value), value >= limit))
+    if "C" in measured:
+        limit, value = STEP[d]["C"] * 2, 1 / measured["C"][1]
+        found.append(Gate(f"d = {d}: ours over C", f"<= {number(limit)}", number(value), value <= limit))
+    return found
+
+
+def _instructions() -> Gate:
+    """Instructions of a step at d = 256 against the committed number, if it was counted with the same numba."""
+    name = "instructions of a step, d = 256"
+    if shutil.which("valgrind") is None or platform.machine() != "x86_64":
+        return Gate(name, "-", "skipped: no valgrind", None)
+    committed = json.loads(COMMITTED.read_text())
+    if committed["numba"] != _numba():
+        return Gate(name, "-", f"skipped: counted with numba {committed['numba']}, not {_numba()}", None)
+    value = count_instructions()
+    low, high = (committed["instructions"] * (1 + sign * TOLERANCE) for sign in (-1, 1))
+    return Gate(name, f"{number(low)}..{number(high)}", number(value), low <= value <= high)
+
+
+def count_instructions() -> float:
+    """Instructions of a step: those of a process that takes 2N, less those of one that takes N, over N."""
+    with tempfile.TemporaryDirectory() as cache:
+        environment = {**os.environ, **PROCESSOR, "UCLS_CACHE_DIR": cache, "PYTHONHASHSEED": "0"}
+        subprocess.run([sys.executable, "-m", "bench.counted", "1"], env=environment, check=True)  # compiles
+        totals = [_count(steps, environment) for steps in (STEPS, 2 * STEPS)]
+    return (totals[1] - totals[0]) / STEPS
+
+
+def _count(steps: int, environment: dict[str, str]) -> int:
+    with tempfile.NamedTemporaryFile() as out:
+        valgrind = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={out.name}"]
+        command = [*valgrind, sys.executable, "-m", "bench.counted", str(steps)]
+        subprocess.run(command, env=environment, check=True, stderr=subprocess.DEVNULL)
+        lines = Path(out.name).read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith(("summary:", "totals:")))
+
+
+def _numba() -> str:
+    return importlib.metadata.version("numba")
+
+
+def commit_count() -> None:
+    """Write the number that later counts are held against."""
+    about = {"instructions": round(count_instructions()), "numba": _numba()}
+    COMMITTED.write_text(json.dumps(about) + "\n")
+
+
+def table(found: list[Gate]) -> Table:
+    """The gates, as a table."""
+    words = {True: "holds", False: "BROKEN", None: "not seen"}
+    rows = [[gate.name, gate.limit, gate.found, words[gate.holds]] for gate in found]
+    return Table("Gates", ["what", "limit", "found", "verdict"], rows)
+
+
+def as_data(found: list[Gate]) -> list[dict[str, Any]]:
+    """The gates, as plain data."""
+    return [gate._asdict() for gate in found]

@@ -1,0 +1,81 @@
+"""The page and the picture that one run leaves behind."""
+
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+from matplotlib.figure import Figure
+
+from bench import targets
+from bench.ceiling import FLOPS
+from bench.steps import OURS
+from bench.tables import Table, markdown
+
+STYLE: Any = {"font.size": 8, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "ucls"}
+# Colour-blind safe, after Okabe and Ito.
+COLOURS = {
+    OURS: "#0072B2",
+    "C": "#D55E00",
+    "NumPy, dense": "#999999",
+    "NumPy, tuned": "#56B4E9",
+    "NumPy, our algebra": "#009E73",
+    "JAX, plain": "#E69F00",
+    "JAX, structured": "#CC79A7",
+}
+ROOF = "#333333"
+
+
+def tables(found: dict[str, Any]) -> list[Table]:
+    """The tables of every part that was measured."""
+    return [each for part in found if part != "machine" for each in import_module(f"bench.{part}").tables(found[part])]
+
+
+def write(found: dict[str, Any], folder: Path, command: str) -> Path:
+    """Write performance.md, and performance.svg where steps were measured; return the page's path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    text = ["# Performance", "", f"Made by `{command}`; everything on this page was measured in that one run.", ""]
+    text += ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in found["machine"].items()), ""]
+    if targets.verdicts(found):
+        text.append(markdown(targets.table(found)))
+    if "step" in found:
+        draw(found["step"], folder / "performance.svg")
+        text += ["![useful operations a second of every version, under the machine's roof](performance.svg)", ""]
+    text += [markdown(table) for table in tables(found)]
+    page = folder / "performance.md"
+    page.write_text("\n".join(text).rstrip() + "\n")
+    return page
+
+
+def draw(found: dict[str, Any], path: Path) -> None:
+    """Draw useful operations (10 d^2 a step) a second against d, a panel for each type, under the roof."""
+    dtypes = list(dict.fromkeys(case["dtype"] for case in found["cases"]))
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(4.4 * len(dtypes), 3.6), layout="constrained")
+        for axes, dtype in zip(figure.subplots(1, len(dtypes), squeeze=False)[0], dtypes, strict=True):
+            cases = [case for case in found["cases"] if case["dtype"] == dtype]
+            if all(case["ceiling"] for case in cases):
+                roof = [(case["d"], case["ceiling"]["us"]) for case in cases]
+                axes.plot(*_rates(roof)[:2], color=ROOF, linewidth=2.4, label="ceiling")
+            for name, colour in COLOURS.items():
+                if name in cases[0]["us"]:
+                    x, y, low, high = _rates([(case["d"], case["us"][name]) for case in cases])
+                    width = 2.2 if name == OURS else 1.2
+                    axes.plot(x, y, "o-", color=colour, linewidth=width, markersize=3, label=name)
+                    axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+            axes.set_xscale("log", base=2)
+            axes.set_yscale("log")
+            axes.set_xticks([case["d"] for case in cases], [str(case["d"]) for case in cases])
+            axes.set_xlabel("features d, all seen")
+            axes.set_title(dtype)
+            axes.grid(alpha=0.25, linewidth=0.5)
+        figure.axes[0].set_ylabel("useful Gflop/s (10 d² a step)")
+        figure.axes[-1].legend(frameon=False, fontsize=7)
+        figure.savefig(path, metadata={"Date": None})
+
+
+def _rates(points: list[tuple[int, Any]]) -> tuple[list[int], list[float], list[float], list[float]]:
+    """Sizes, and Gflop/s by the median and both quartiles of the microseconds."""
+    rates = [[FLOPS * d * d / us / 1e3 for us in spread] for d, spread in points]
+    high, median, low = (list(each) for each in zip(*rates, strict=True))
+    return [d for d, _ in points], median, low, high

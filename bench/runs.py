@@ -1,0 +1,119 @@
+"""Whole runs at default settings, and two processes against one."""
+
+import multiprocessing
+import time
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bench.harness import Effort, cores, lasted, pin, ratio, spread
+from bench.tables import Table, within
+from ucls.loop import make_run
+
+WHOLE = 50_000
+
+
+class Domain(NamedTuple):
+    """A domain of the paper, how many steps to take in it, and how often."""
+
+    name: str
+    env: str
+    steps: int
+    quick: int
+    repeats: int
+
+
+DOMAINS = (
+    Domain("River Swim", "ucls/RiverSwim-v0", WHOLE, 5000, 5),
+    Domain("Puddle World", "ucls/PuddleWorld-v0", WHOLE, 3000, 3),
+    Domain("Sparse Mountain Car", "ucls/SparseMountainCar-v0", 15_000, 1200, 1),
+)
+
+
+def measure(effort: Effort) -> dict[str, Any]:
+    """Run the three domains, then two processes against one."""
+    found = {domain.name: _runs(domain, effort) for domain in DOMAINS}
+    return {"domains": found, "two": two_processes(effort)}
+
+
+def _runs(domain: Domain, effort: Effort) -> dict[str, Any]:
+    make_run(domain.env).advance(100)  # compiles
+    steps, chunk = effort.of(domain.steps, domain.quick), effort.of(domain.steps, domain.quick) // 10
+    speeds, whole = [], []
+    for seed in range(effort.of(domain.repeats, 1)):
+        run = make_run(domain.env, seed=seed)
+        seconds = [lasted(run.advance, chunk) for _ in range(10)]
+        speeds.append(run.steps / sum(seconds))
+        seen, d = int(run.learner.state.system.seen[0]), run.learner.coder.size
+        rest = (WHOLE - run.steps) / chunk * seconds[-1] * (d / seen) ** 2
+        whole.append(WHOLE / (sum(seconds) + rest))
+    return {"d": d, "seen": seen, "steps": steps, "speed": spread(np.array(speeds)), "whole": spread(np.array(whole))}
+
+
+def two_processes(effort: Effort) -> dict[str, Any]:
+    """The steps a second of two processes on two cores, over those of one alone, in turns."""
+    if len(_all_cores) < 2:
+        return {"skipped": "only one core"}
+    steps = effort.of(12_000, 1500)
+    context = multiprocessing.get_context("spawn")
+    pipes, workers = [], []
+    for core in _all_cores[:2]:
+        ours, theirs = context.Pipe()
+        workers.append(context.Process(target=_work, args=(theirs, core), daemon=True))
+        workers[-1].start()
+        pipes.append(ours)
+    try:
+        _together(pipes, 100)
+        alone, both = [], []
+        for _ in range(effort.of(7, 2)):
+            alone.append(steps / _together(pipes[:1], steps))
+            both.append(2 * steps / _together(pipes, steps))
+        return {"steps": steps, "ratio": ratio(np.array(both), np.array(alone)), "alone": spread(np.array(alone))}
+    finally:
+        for pipe in pipes:
+            pipe.send(0)
+        for worker in workers:
+            worker.join(10)
+
+
+def _together(pipes: list[Any], steps: int) -> float:
+    """Let workers run side by side; return the seconds until the last is done."""
+    began = time.perf_counter()
+    for pipe in pipes:
+        pipe.send(steps)
+    for pipe in pipes:
+        pipe.recv()
+    return time.perf_counter() - began
+
+
+def _work(pipe: Any, core: int) -> None:
+    pin(core)
+    while steps := pipe.recv():
+        make_run("ucls/PuddleWorld-v0").advance(steps)
+        pipe.send(True)
+
+
+_all_cores = cores()  # before the process is pinned to one of them
+
+
+def tables(found: dict[str, Any]) -> list[Table]:
+    """Steps a second."""
+    rows = [
+        [name, str(r["d"]), str(r["seen"]), f"{r['steps']:,}", within(r["speed"]), within(r["whole"])]
+        for name, r in found["domains"].items()
+    ]
+    two = found["two"]
+    said = (
+        two.get("skipped")
+        or f"{within(two['ratio'])} times the steps a second of one alone ({two['steps']:,} steps each)"
+    )
+    return [
+        Table(
+            "Whole runs at default settings, steps a second",
+            ["domain", "d", "seen at the end", "steps", "measured", f"of {WHOLE:,} steps"],
+            rows,
+            "float64, one process on one core, compilation not counted. Where fewer than 50,000 steps were taken, the"
+            " rest is reckoned at the cost of the last tenth, raised as if all d features were seen (it is an estimate"
+            f" from above of the cost). Two processes on two cores in Puddle World: {said}.",
+        )
+    ]

@@ -1,0 +1,82 @@
+"""The UCLS step against what else one could write, and against the machine's ceiling."""
+
+from typing import Any
+
+import numpy as np
+
+from bench import ceiling, native
+from bench.harness import Effort, Job, interleave, ratio, spread
+from bench.steps import OURS, versions
+from bench.steps.stream import make_stream
+from bench.tables import Table, number, within
+
+SIZES = [(d, dtype) for dtype in ("float64", "float32") for d in (128, 256, 512, 1024, 2048)]
+QUICK = [(128, "float64"), (512, "float64"), (512, "float32")]
+TOLERANCE = {"float64": 1e-8, "float32": 1e-3}
+TOGETHER = 64  # steps after which all versions must agree
+
+
+def measure(effort: Effort) -> dict[str, Any]:
+    """Time every version for every size and type of numbers."""
+    cases = [case(d, dtype, effort.of(14.0, 0.7), effort.of(5, 3)) for d, dtype in effort.of(SIZES, QUICK)]
+    return {"cases": cases, "skipped": cases[0].pop("skipped")}
+
+
+def case(d: int, dtype: str, seconds: float, at_least: int = 5) -> dict[str, Any]:
+    """Time every version at one size, after they have been seen to agree."""
+    learners, skipped = versions(make_stream(d), dtype)
+    for learner in learners.values():
+        learner.run(TOGETHER)
+    for name, learner in learners.items():
+        check_agreement(name, learner, learners[OURS], TOLERANCE[dtype])
+    jobs = {name: Job(learner.run, learner.unit) for name, learner in learners.items()}
+    limits = ceiling.jobs(d, dtype) if native.compiler() else {}
+    samples = interleave({**jobs, **limits}, seconds, at_least)
+    for name, learner in learners.items():
+        if not np.isfinite(learner.w).all():
+            raise ArithmeticError(f"{name} diverged at d = {d}: its time means nothing")
+    binds, best = ceiling.binding(samples) if limits else (None, None)
+    return {
+        "d": d,
+        "dtype": dtype,
+        "us": {name: spread(values) for name, values in samples.items()},
+        "times_ours": {name: ratio(values, samples[OURS]) for name, values in samples.items()},
+        "ceiling": None if best is None else {"binds": binds, "us": spread(best), "part": ratio(best, samples[OURS])},
+        "skipped": skipped,
+    }
+
+
+def check_agreement(name: str, one: Any, other: Any, tolerance: float) -> None:
+    """Raise unless w and C are the same; C to the size of its learned entries, which are far smaller than its start."""
+    learned = np.abs(other.C - np.diag(np.diag(other.C))).max()
+    for letter, mine, theirs, size in (("w", one.w, other.w, np.abs(other.w).max()), ("C", one.C, other.C, learned)):
+        if not np.allclose(mine, theirs, rtol=tolerance, atol=tolerance * size):
+            raise ArithmeticError(f"{name} and {OURS} differ in {letter} by {np.abs(mine - theirs).max():.3g}")
+
+
+def tables(found: dict[str, Any]) -> list[Table]:
+    """Microseconds a step, and how many times as long as ours the others take."""
+    names = [name for name in found["cases"][0]["us"] if not name.startswith(("read", "multiply"))]
+    skipped = f" Skipped: {'; '.join(found['skipped'])}." if found["skipped"] else ""
+    times, ratios = [], []
+    for c in found["cases"]:
+        label, top = f"{c['d']} {c['dtype']}", c["ceiling"]
+        times.append([label, *(number(c["us"][n][1]) for n in names), number(top["us"][1]) if top else "-"])
+        last = [within(top["part"]), top["binds"]] if top else ["-", "-"]
+        ratios.append([label, *(within(c["times_ours"][n]) for n in names if n != OURS), *last])
+    others = [name for name in names if name != OURS]
+    return [
+        Table(
+            "The UCLS step, microseconds",
+            ["d, type", *names, "ceiling"],
+            times,
+            f"Medians. All d features are seen, 8 are active, w and C of all versions agree.{skipped}",
+        ),
+        Table(
+            "The UCLS step, others over ours",
+            ["d, type", *others, "part of ceiling", "what binds"],
+            ratios,
+            "Medians of the ratios turn by turn, with quartiles. The ceiling is the longer of reading A and B once"
+            " (from 1, 2, 4 or 8 places at a time, the best of them) and of 10 d^2 multiplications and additions.",
+        ),
+    ]

@@ -1,0 +1,34 @@
+"""The UCLS step, written in several ways that must agree: each is a class made from a stream and a type of numbers.
+
+It has `run(steps)`, which goes on along the stream, `unit` (how many steps it takes at a time), and `w` and `C`.
+"""
+
+from typing import Any
+
+from bench import native
+from bench.steps.dense_numpy import DenseNumpy
+from bench.steps.kernel import Kernel
+from bench.steps.stream import Stream
+from bench.steps.tuned_numpy import LazyNumpy, TunedNumpy
+
+OURS = "ucls"
+
+
+def versions(stream: Stream, dtype: str) -> tuple[dict[str, Any], list[str]]:
+    """Every version that this machine can run, and a word on those that it cannot."""
+    found: dict[str, Any] = {OURS: Kernel(stream, dtype)}
+    skipped = []
+    if native.compiler():
+        from bench.steps.c import Native
+
+        found["C"] = Native(stream, dtype)
+    else:
+        skipped.append("C: no compiler")
+    found |= {cls.NAME: cls(stream, dtype) for cls in (DenseNumpy, TunedNumpy, LazyNumpy)}
+    try:
+        from bench.steps.jax_scan import PlainScan, StructuredScan
+    except ImportError:
+        skipped.append("JAX: not installed (pip install 'ucls[bench]')")
+    else:
+        found |= {cls.NAME: cls(stream, dtype) for cls in (PlainScan, StructuredScan)}
+    return found, skipped

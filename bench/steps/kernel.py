@@ -1,0 +1,48 @@
+"""The package's own step, in a compiled loop."""
+
+import numpy as np
+
+from bench.steps.stream import Stream
+from ucls import linalg as la
+from ucls._jit import jit_uncached
+from ucls.algorithms import ucls
+
+update = ucls.update
+
+
+@jit_uncached
+def _along(state, hyper, index, value, r, gamma, first, steps, rng):
+    for t in range(first, first + steps):
+        i = t % len(r)
+        xs, xs_next = (
+            la.Active(index[i : i + 1], value[i : i + 1]),
+            la.Active(index[i + 1 : i + 2], value[i + 1 : i + 2]),
+        )
+        update(state, hyper, xs, 0, r[i], gamma, xs_next, 0, rng)
+
+
+class Kernel:
+    """`ucls.algorithms.ucls.update`, with all features of the stream taken as seen, in room for `size` of them."""
+
+    unit = 1
+
+    def __init__(self, stream: Stream, dtype: str, size: int | None = None) -> None:
+        self.hyper = ucls.Hyper()
+        self.state = ucls.init(self.hyper, size or stream.d, 1, stream.index.shape[1], 0, np.dtype(dtype).type)
+        self.state.system.seen[0] = stream.d
+        self.stream = stream
+        self.t = 0
+        self.rng = np.random.default_rng(0)
+
+    def run(self, steps: int) -> None:
+        _, index, value, r, gamma = self.stream
+        _along(self.state, self.hyper, index, value, r, gamma, self.t, steps, self.rng)
+        self.t += steps
+
+    @property
+    def w(self) -> np.ndarray:
+        return self.state.system.w
+
+    @property
+    def C(self) -> np.ndarray:
+        return np.tril(self.state.C) + np.tril(self.state.C, -1).T
