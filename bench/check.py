@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 
 from bench.step import case
 from bench.tables import Table, number
-from bench.targets import STEP
 
-MARGIN = 3.0  # a gate is this much weaker than its target
+# Others over ours, at least: about half of what was found on a machine with AVX-512 and one BLAS thread.
+RATIOS = {128: {"NumPy, dense": 10.0, "NumPy, tuned": 5.0}, 512: {"NumPy, dense": 12.0, "NumPy, tuned": 2.0}}
+OVER_C = 2.0  # ours over C, at most
 COMMITTED = Path(__file__).with_name("instructions.json")
 TOLERANCE = 0.2
 STEPS = 400
@@ -34,20 +35,19 @@ class Gate(NamedTuple):
 
 def gates(count: bool = True) -> list[Gate]:
     """Go through every gate."""
-    found = [gate for d in STEP for gate in _ratios(d)]
+    found = [gate for d in RATIOS for gate in _ratios(d)]
     return [*found, _instructions()] if count else found
 
 
 def _ratios(d: int) -> list[Gate]:
     measured = case(d, "float64", seconds=3.0)["times_ours"]
     found = []
-    for name, target in STEP[d].items():
-        if name in measured and name.startswith("NumPy"):
-            limit, value = target / MARGIN, measured[name][1]
-            found.append(Gate(f"d = {d}: {name} over ours", f">= {number(limit)}", number(value), value >= limit))
+    for name, limit in RATIOS[d].items():
+        value = measured[name][1]
+        found.append(Gate(f"d = {d}: {name} over ours", f">= {number(limit)}", number(value), value >= limit))
     if "C" in measured:
-        limit, value = STEP[d]["C"] * 2, 1 / measured["C"][1]
-        found.append(Gate(f"d = {d}: ours over C", f"<= {number(limit)}", number(value), value <= limit))
+        value = 1 / measured["C"][1]
+        found.append(Gate(f"d = {d}: ours over C", f"<= {number(OVER_C)}", number(value), value <= OVER_C))
     return found
 
 

@@ -18,7 +18,6 @@ def measure(effort: Effort) -> dict[str, Any]:
     """Seconds from the command to its end, after one step; in a hurry only with the cache that is there."""
     cold, warm = [], []
     if effort.quick:
-        _train(None)
         return {"cold": None, "warm": spread(np.array([lasted(_train, None)]))}
     for _ in range(2):
         with tempfile.TemporaryDirectory() as cache:
