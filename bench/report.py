@@ -70,7 +70,8 @@ def draw(found: dict[str, Any], path: Path) -> None:
             axes.set_title(dtype)
             axes.grid(alpha=0.25, linewidth=0.5)
         figure.axes[0].set_ylabel("useful Gflop/s (10 d² a step)")
-        figure.axes[-1].legend(frameon=False, fontsize=7)
+        lines, names = figure.axes[0].get_legend_handles_labels()
+        figure.legend(lines, names, loc="outside lower center", ncols=4, frameon=False)
         figure.savefig(path, metadata={"Date": None})
 
 

@@ -18,7 +18,7 @@ TOGETHER = 64  # steps after which all versions must agree
 
 def measure(effort: Effort) -> dict[str, Any]:
     """Time every version for every size and type of numbers."""
-    cases = [case(d, dtype, effort.of(14.0, 0.7), effort.of(5, 3)) for d, dtype in effort.of(SIZES, QUICK)]
+    cases = [case(d, dtype, effort.of(10.0, 0.7), effort.of(5, 3)) for d, dtype in effort.of(SIZES, QUICK)]
     return {"cases": cases, "skipped": cases[0].pop("skipped")}
 
 
