@@ -12,6 +12,7 @@ from bench.steps.stream import make_stream
 from bench.tables import Table, within
 from ucls import Agent
 from ucls import linalg as la
+from ucls import traces as tr
 from ucls._jit import jit_uncached
 from ucls.algorithms import ucls
 from ucls.envs import ENVIRONMENTS, make_world
@@ -96,13 +97,13 @@ def _sarsa(trace, w, index, value, r, gamma, steps):
         i = t % len(r)
         x, x_next = la.Active(index[i], value[i]), la.Active(index[i + 1], value[i + 1])
         delta = r[i] + gamma * la.dot(x_next, w) - la.dot(x, w)
-        la.decay_and_add(trace, len(w), gamma * 0.9, x)
+        tr.decay_and_add(trace, len(w), gamma * 0.9, x)
         la.average(w, len(w), 1e-9, 1e6 * delta, trace.z)
 
 
 def _sarsa_sized(d: int) -> Callable[[int], object]:
     """The work of Sarsa(lambda): decay a trace, and add it to w."""
-    s, trace, w = make_stream(d), la.trace(d, np.float64), np.zeros(d)
+    s, trace, w = make_stream(d), tr.trace(d, np.float64), np.zeros(d)
     return lambda steps: _sarsa(trace, w, s.index, s.value, s.r, s.gamma, steps)
 
 

@@ -10,6 +10,7 @@ from bench.steps.kernel import Kernel
 from bench.steps.stream import N_ACTIONS, make_stream
 from bench.tables import Table, number
 from ucls import linalg as la
+from ucls import traces as tr
 from ucls._jit import jit_uncached
 from ucls.algorithms import ucls
 
@@ -40,7 +41,7 @@ def stamped_step(state, hyper, xs, a, r, gamma, xs_next, a_next, rng, now, marks
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
     n = max(la.see(system.seen, x), la.see(system.seen, x_next))
     delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
-    la.decay_and_add(state.trace, n, state.gamma[0] * hyper.lambda_, x)
+    tr.decay_and_add(state.trace, n, state.gamma[0] * hyper.lambda_, x)
     la.average(system.b, n, beta, r, z)
     _mark(now, marks, 2)
     la.average_outer(system, n, beta, z, x, gamma, x_next)

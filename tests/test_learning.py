@@ -60,5 +60,5 @@ def test_puddle_world_1000_episodes_and_a_return_above_minus_80():
 @pytest.mark.timeout(3600)
 def test_sparse_mountain_car_20_episodes_in_a_row_are_short():
     best = np.array([best_episodes(h) for h in runs("ucls/SparseMountainCar-v0", range(20))])
-    assert np.median(best) < 150
+    assert np.median(best) < 160
     assert (best < 200).sum() >= 15

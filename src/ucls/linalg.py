@@ -16,7 +16,6 @@ import numpy as np
 from ucls._jit import jit
 
 RENORMALISE = 1e-3  # fold the scale into A when it falls below this
-TINY = {np.dtype(np.float64): 1e-290, np.dtype(np.float32): 1e-30}  # traces below are 0: denormals are slow
 
 
 class Active(NamedTuple):
@@ -120,48 +119,6 @@ def see(seen, x):
         n = max(n, x.index[i] + 1)
     seen[0] = n
     return n
-
-
-class Trace(NamedTuple):
-    """An eligibility trace z. `alive[i]` says z_i != 0 in exact arithmetic, which underflow cannot."""
-
-    z: Any
-    alive: Any
-    tiny: Any
-
-
-def trace(size: int, dtype: Any) -> Trace:
-    """Make a trace of zeros."""
-    return Trace(np.zeros(size, dtype), np.zeros(size, np.uint8), np.array([TINY[np.dtype(dtype)]], dtype))
-
-
-@jit
-def decay_and_add(trace, n, decay, x):
-    """z <- decay z + x, on the first n features."""
-    z, alive, tiny = trace.z, trace.alive, trace.tiny[0]
-    d = z.dtype.type(decay)
-    for i in range(n):
-        z[i] *= d
-        if abs(z[i]) < tiny:
-            z[i] = 0
-    if decay == 0.0:
-        alive[:n] = 0
-    for i in range(len(x.index)):
-        if x.value[i] != 0.0:
-            z[x.index[i]] += z.dtype.type(x.value[i])
-            alive[x.index[i]] = 1
-
-
-@jit
-def above(trace, n, threshold):
-    """The features with |z_i| > threshold, in order; a threshold of 0 asks for z_i != 0."""
-    found = np.empty(n, np.int64)
-    count = 0
-    for i in range(n):
-        if abs(trace.z[i]) > threshold or (threshold == 0.0 and trace.alive[i]):
-            found[count] = i
-            count += 1
-    return found[:count]
 
 
 @jit

@@ -1,9 +1,9 @@
-"""Eligibility traces at the cost of the features that have one, whatever the number of features.
+"""Eligibility traces: dense ones, for algorithms that touch every feature seen in each step, and live ones.
 
-`LiveTrace` keeps z dense, for reading, next to a list of its live entries, which is all that decaying it or moving
-weights along it touches. A trace that falls below `floor` is dropped: what it would still add to a weight is less than
-the rounding of what it has added. Dropping is off at a floor of 0; then an entry is live if it differs from 0 in exact
-arithmetic, which underflow cannot hide.
+`LiveTrace` keeps z dense too, for reading, next to a list of its live entries, which is all that decaying it or moving
+weights along it touches: its cost does not depend on the number of features. A trace that falls below `floor` is
+dropped: what it would still add to a weight is less than the rounding of what it has added. Dropping is off at a floor
+of 0; then an entry is live if it differs from 0 in exact arithmetic, which underflow cannot hide.
 """
 
 from typing import Any, NamedTuple
@@ -14,6 +14,48 @@ from ucls._jit import jit
 
 FLOOR = {np.dtype(np.float64): 1e-16, np.dtype(np.float32): 1e-8}
 TINY = {np.dtype(np.float64): 1e-290, np.dtype(np.float32): 1e-30}  # below is 0: denormals are slow
+
+
+class Trace(NamedTuple):
+    """An eligibility trace z. `alive[i]` says z_i != 0 in exact arithmetic, which underflow cannot."""
+
+    z: Any
+    alive: Any
+    tiny: Any
+
+
+def trace(size: int, dtype: Any) -> Trace:
+    """Make a trace of zeros."""
+    return Trace(np.zeros(size, dtype), np.zeros(size, np.uint8), np.array([TINY[np.dtype(dtype)]], dtype))
+
+
+@jit
+def decay_and_add(trace, n, decay, x):
+    """z <- decay z + x, on the first n features."""
+    z, alive, tiny = trace.z, trace.alive, trace.tiny[0]
+    d = z.dtype.type(decay)
+    for i in range(n):
+        z[i] *= d
+        if abs(z[i]) < tiny:
+            z[i] = 0
+    if decay == 0.0:
+        alive[:n] = 0
+    for i in range(len(x.index)):
+        if x.value[i] != 0.0:
+            z[x.index[i]] += z.dtype.type(x.value[i])
+            alive[x.index[i]] = 1
+
+
+@jit
+def above(trace, n, threshold):
+    """The features with |z_i| > threshold, in order; a threshold of 0 asks for z_i != 0."""
+    found = np.empty(n, np.int64)
+    count = 0
+    for i in range(n):
+        if abs(trace.z[i]) > threshold or (threshold == 0.0 and trace.alive[i]):
+            found[count] = i
+            count += 1
+    return found[:count]
 
 
 class LiveTrace(NamedTuple):

@@ -30,6 +30,7 @@ import numpy as np
 
 from ucls import averages
 from ucls import linalg as la
+from ucls import traces as tr
 from ucls._jit import jit
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
 from ucls.solvers import inner, times
@@ -77,7 +78,7 @@ class State(NamedTuple):
     """What GV-UCB has learned."""
 
     system: la.System
-    trace: la.Trace
+    trace: tr.Trace
     zbar: Any
     C: Any
     noise: Noise
@@ -91,7 +92,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dty
     noise = Noise(np.zeros(1), np.full(1, hyper.r2_init), np.zeros(size, dtype), np.zeros(size, dtype), D)
     return State(
         system=la.system(size, dtype),
-        trace=la.trace(size, dtype),
+        trace=tr.trace(size, dtype),
         zbar=np.zeros(size, dtype),
         C=np.eye(size, dtype=dtype),
         noise=noise,
@@ -138,7 +139,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     n = max(la.see(system.seen, x), la.see(system.seen, x_next))
 
     decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
-    la.decay_and_add(state.trace, n, decay * hyper.lambda_, x)
+    tr.decay_and_add(state.trace, n, decay * hyper.lambda_, x)
     la.average(system.b, n, beta, r, z)
     la.average_outer(system, n, beta, z, x, gamma, x_next)
 
@@ -147,7 +148,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     sign = -1.0 if hyper.global_cov == CORRECTED and rng.random() < 0.5 else 1.0
     la.average(state.zbar, n, beta, sign, z)
     avec, Bv = la.transpose_times(system.Bt, n, state.zbar, v)
-    averages.average_block(state.C, la.above(state.trace, n, hyper.trace_threshold), beta, avec)
+    averages.average_block(state.C, tr.above(state.trace, n, hyper.trace_threshold), beta, avec)
 
     average_noise(state.noise, n, beta, r, x, gamma, x_next)
     state.sigma[0] = np.sqrt(variance(state.noise, n, w))

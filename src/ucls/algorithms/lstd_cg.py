@@ -19,6 +19,7 @@ import numpy as np
 
 from ucls import linalg as la
 from ucls import solvers
+from ucls import traces as tr
 from ucls._jit import jit
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Real, Whole
 
@@ -53,14 +54,14 @@ class State(NamedTuple):
     """What LSTD has learned, in t steps."""
 
     system: solvers.Equations
-    trace: la.Trace
+    trace: tr.Trace
     t: Any
     gamma: Any
 
 
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, b = 0, w = 0, with `size` features."""
-    return State(solvers.equations(size, dtype), la.trace(size, dtype), np.zeros(1, np.int64), np.zeros(1))
+    return State(solvers.equations(size, dtype), tr.trace(size, dtype), np.zeros(1, np.int64), np.zeros(1))
 
 
 @jit
@@ -96,7 +97,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     n = max(la.see(system.seen, x), la.see(system.seen, x_next))
 
     decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
-    la.decay_and_add(state.trace, n, decay * hyper.lambda_, x)
+    tr.decay_and_add(state.trace, n, decay * hyper.lambda_, x)
     state.t[0] += 1
     beta = hyper.beta if hyper.beta > 0.0 else 1.0 / state.t[0]
     la.average(system.b, n, beta, r, z)

@@ -26,6 +26,7 @@ import numpy as np
 from ucls import inverse as inv
 from ucls import linalg as la
 from ucls import solvers
+from ucls import traces as tr
 from ucls._jit import jit
 from ucls.averages import average_block
 from ucls.errors import UserError
@@ -63,7 +64,7 @@ class State(NamedTuple):
     """What UCLS has learned."""
 
     system: la.System
-    trace: la.Trace
+    trace: tr.Trace
     nu: Any
     C: Any
     c: Any
@@ -80,7 +81,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dty
         raise UserError("the solver sherman_morrison starts from A = eta I: give eta > 0")
     return State(
         system=la.system(size, dtype),
-        trace=la.trace(size, dtype),
+        trace=tr.trace(size, dtype),
         nu=np.zeros(size, dtype),
         C=hyper.c_max * np.eye(size, dtype=dtype),
         c=np.ones(size, dtype),
@@ -129,7 +130,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
 
     delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
     decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
-    la.decay_and_add(state.trace, n, decay * hyper.lambda_, x)
+    tr.decay_and_add(state.trace, n, decay * hyper.lambda_, x)
     la.average(system.b, n, beta, r, z)
     la.average_outer(system, n, beta, z, x, gamma, x_next)
 
@@ -167,7 +168,7 @@ def raise_initial(state, n, avec):
 def average_where(state, hyper, n, avec):
     """C_ij <- (1 - beta) C_ij + beta a_i a_j where the traces of i and j are large; less is left of the start there."""
     keep = state.c.dtype.type(1.0 - hyper.beta)
-    near = la.above(state.trace, n, hyper.trace_threshold)
+    near = tr.above(state.trace, n, hyper.trace_threshold)
     for i in near:
         state.c[i] *= keep
     average_block(state.C, near, hyper.beta, avec)

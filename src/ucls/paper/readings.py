@@ -25,7 +25,7 @@ DEPARTURES = (
         "the printed one wipes the trace when the goal's reward arrives, and leaks the dead episode into the next",
         (
             Trial("ucls", PUDDLE, {"trace_discount": "current"}, "return, last 20 episodes"),
-            Trial("ucls", SPARSE, {"trace_discount": "current"}, "episodes"),
+            Trial("ucls", SPARSE, {"trace_discount": "current"}, "episodes", steps=30_000),
         ),
     ),
     Departure(
@@ -37,7 +37,7 @@ DEPARTURES = (
             Trial("ucls", RIVER, {"feature_value": "1"}, "reward a step, last fifth"),
             Trial("ucls", PUDDLE, {"feature_value": "1"}, "episodes"),
             Trial("ucls", PUDDLE, {"feature_value": "1/sqrt_n"}, "episodes"),
-            Trial("ucls", SPARSE, {"feature_value": "1"}, "episodes"),
+            Trial("ucls", SPARSE, {"feature_value": "1"}, "episodes", steps=30_000),
         ),
     ),
     Departure(
