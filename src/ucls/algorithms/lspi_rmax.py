@@ -8,7 +8,7 @@ what is not known is regressed towards gmax, the largest return there could be. 
 Departures from the printed boxes, each a setting that can be put back where there is another reading that can work:
 - a visit counts 1 for each active feature, not the feature's value, so that m does not depend on the tilings. Literal:
   `counting=values`.
-- the smallest count is that of the *active* features; over all of them, as IsKnown is printed, nothing is ever known.
+- the smallest count is that of the *active* features; over all of them, as printed, nothing is known until all is.
 - w moves by (B' + eta I)(b - Aw), not (B + eta I)(b - Aw), because B is an estimate of A^-T. Literal:
   `preconditioner=printed`.
 - gmax is a fact of the environment; the paper's rule gives 500 in Sparse Mountain Car, where no return exceeds 1, and
