@@ -1,4 +1,4 @@
-"""The step of every algorithm, and how it grows with the number of features and of actions."""
+"""The step of every algorithm, and how it grows with the number of features, of actions and of data."""
 
 import time
 from typing import Any
@@ -7,12 +7,14 @@ import numpy as np
 
 from bench.harness import Effort, took
 from bench.tables import Table, number
+from ucls import checkpoint
 from ucls import linalg as la
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.features import features_module
 from ucls.loop import Run, make_run
 
 MEMORY, QUICK = (64, 128, 256, 512), (64, 128)
+DATA, LITTLE = (2_000, 10_000, 50_000, 200_000), (1_000, 2_000)
 # Environments with two, three and four actions, and memory for about 512 features each.
 ACTIONS = {"ucls/RiverSwim-v0": 256, "ucls/MountainCar-v0": 170, "ucls/PuddleWorld-v0": 128}
 FINE = {"ucls/RiverSwim-v0": 128, "ucls/MountainCar-v0": 16, "ucls/PuddleWorld-v0": 16}
@@ -25,7 +27,8 @@ def measure(effort: Effort) -> dict[str, Any]:
         own = hasattr(algorithm_module(name), "FEATURES")
         growth = {} if own else {4 * m: _cost("ucls/PuddleWorld-v0", name, m, effort) for m in effort.of(MEMORY, QUICK)}
         actions = {env: _cost(env, name, None if own else memory, effort) for env, memory in ACTIONS.items()}
-        found[name] = {"by_size": growth, "by_actions": actions, "own_features": own}
+        data = _by_data(name, effort) if hasattr(algorithm_module(name), "grow") else {}
+        found[name] = {"by_size": growth, "by_actions": actions, "own_features": own, "by_data": data}
     return found
 
 
@@ -40,8 +43,21 @@ def _cost(env: str, agent: str, memory: int | None, effort: Effort) -> dict[str,
     end = time.process_time() + effort.of(0.8, 0.1)
     while not happened.diverged and (len(samples) < 3 or time.process_time() < end):
         samples.append(1e6 * took(run.advance, chunk) / chunk)
+        if samples[-1] * chunk < 1e4:  # a call costs some microseconds too: let it take many steps
+            chunk, samples = 4 * chunk, []
     us = float(np.median(samples)) if samples else None
     return {"us": us, "d": run.learner.coder.size, "steps": run.steps, "actions": run.learner.plan.n_actions}
+
+
+def _by_data(agent: str, effort: Effort) -> dict[int, dict[str, float]]:
+    """Microseconds a step, and megabytes of what was learned, after some steps of Puddle World at default settings."""
+    run, found = make_run("ucls/PuddleWorld-v0", agent), {}
+    for steps in effort.of(DATA, LITTLE):
+        run.advance(steps - run.steps - 500)
+        us = 1e6 * took(run.advance, 500) / 500
+        arrays = checkpoint.flatten("", run.learner.state).values()
+        found[steps] = {"us": us, "megabytes": sum(array.nbytes for array in arrays) / 1e6}
+    return found
 
 
 def _number_tiles(run: Run) -> None:
@@ -71,7 +87,22 @@ def tables(found: dict[str, Any]) -> list[Table]:
             ["algorithm", *(f"d={d}" for d in sizes), "grows as d^", *(f"{n} actions" for n in actions)],
             rows,
             "In the compiled loop, with 8 tilings whose table is full; d grows in Puddle World (4 actions), the actions"
-            " at d of about 512 in River Swim, Mountain Car and Puddle World. An algorithm that keeps its data grows"
-            " with the steps too, of which there were some hundreds. A dash: it diverged, or has no such d.",
-        )
+            " at d of about 512 in River Swim, Mountain Car and Puddle World. A dash: it diverged, or has no such d.",
+        ),
+        _data_table(found),
     ]
+
+
+def _data_table(found: dict[str, Any]) -> Table:
+    grown = {name: row["by_data"] for name, row in found.items() if row["by_data"]}
+    steps = list(next(iter(grown.values())))
+    rows = [
+        [name, *(f"{number(data[n]['us'])} ({number(data[n]['megabytes'])})" for n in steps)]
+        for name, data in grown.items()
+    ]
+    return Table(
+        "Algorithms that keep their data, microseconds a step (megabytes)",
+        ["algorithm", *(f"after {int(n):,} steps" for n in steps)],
+        rows,
+        "Puddle World, default settings, the mean of 500 steps there, resampling of RLSVI included.",
+    )

@@ -162,8 +162,10 @@ def _listing(rows: list[dict[str, Any]], key: str, as_json: bool) -> None:
         console.print(f"[bold]{escape(row[key])}[/]  {escape(row['about'])}")
         table = Table(box=None, show_header=False, padding=(0, 2), pad_edge=True)
         for setting in row["settings"]:
-            table.add_row(f"[cyan]{setting['name']}[/]", str(setting["default"]), escape(setting["about"]))
+            choices = f" ({setting['takes']})" if setting["takes"].startswith("one of") else ""
+            table.add_row(f"[cyan]{setting['name']}[/]", str(setting["default"]), escape(setting["about"] + choices))
         console.print(table)
+        console.print()
 
 
 def main() -> None:
