@@ -37,5 +37,6 @@ def test_difference_is_literal_less_ours_on_common_seeds(monkeypatch):
     assert (found.literal, found.ours, found.mean) == (2.0, 4.0, -2.0)
     assert -3.0 <= found.low <= -2.0 <= found.high <= -1.0
     text = d.page([departure], [[found]], 3)
-    assert "reward a step, last fifth 2 against 4, difference **-2**" in text
+    assert "10 steps, `trace_threshold=0` against default: reward a step, last fifth 2 against 4" in text
+    assert "difference **-2**" in text
     assert "ucls departures --runs 3" in text

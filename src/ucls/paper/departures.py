@@ -117,12 +117,16 @@ def page(departures: Sequence[Departure], found: list[list[Difference]], runs: i
 
 
 def _sentence(d: Difference) -> str:
-    change = ", ".join(f"`{name}={value}`" for name, value in d.trial.literal.items())
+    sides = f"{_words(d.trial.literal)} against {_words(d.trial.ours)}"
     text = (
-        f"{d.trial.agent}, {TITLES[d.trial.env]}, {change}: {d.trial.measure} {d.literal:.4g} against {d.ours:.4g}, "
-        f"difference **{d.mean:.3g}** [{d.low:.3g}, {d.high:.3g}]"
+        f"{d.trial.agent}, {TITLES[d.trial.env]}, {d.trial.steps:,} steps, {sides}: {d.trial.measure} {d.literal:.4g} "
+        f"against {d.ours:.4g}, difference **{d.mean:.3g}** [{d.low:.3g}, {d.high:.3g}]"
     )
     return text + (f"; {d.diverged} of {2 * d.runs} runs diverged" if d.diverged else "")
+
+
+def _words(settings: dict[str, Any]) -> str:
+    return ", ".join(f"`{name}={value}`" for name, value in settings.items()) or "default"
 
 
 def _cell(trial: Trial, settings: dict[str, Any], seed: int) -> Cell:

@@ -124,10 +124,7 @@ DEPARTURES = (
         "R_max/(1 - gamma), or R_max h with h = 10,000: 500 in Sparse Mountain Car, -10,000 in Puddle World",
         "the largest return there is: 1 and 0 (`gmax`)",
         "500 is unreachable, -10,000 is pessimistic",
-        (
-            Trial("lspi-rmax", PUDDLE, {"gmax": -10000}, "episodes"),
-            Trial("lspi-rmax", RIVER, {"gmax": 1}, "reward a step, last fifth"),
-        ),
+        (Trial("lspi-rmax", PUDDLE, {"gmax": -10000}, "episodes"),),
     ),
     Departure(
         "LSTD, conjugate gradient",
