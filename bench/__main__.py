@@ -49,6 +49,8 @@ def _measure(parts: list[str], quick: bool, as_json: bool) -> int:
         began = time.perf_counter()
         found[part] = import_module(f"bench.{part}").measure(Effort(quick))
         print(f"{part}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
+        report.keep(found, ROOT / "out" / "bench")
+    found = {part: found[part] for part in ("machine", *PARTS) if part in found}
     found = json.loads(json.dumps(found))
     if as_json:
         print(json.dumps(found))

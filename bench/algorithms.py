@@ -38,14 +38,14 @@ def _cost(env: str, agent: str, memory: int | None, effort: Effort) -> dict[str,
     run = make_run(env, agent, settings=settings, steps=2000)
     if memory is not None:
         _number_tiles(run)
-    happened = run.advance(effort.of(200, 50))
+    run.advance(effort.of(200, 50))
     samples, chunk = [], 20
-    end = time.process_time() + effort.of(0.8, 0.1)
-    while not happened.diverged and (len(samples) < 3 or time.process_time() < end):
+    end = time.process_time() + effort.of(0.4, 0.1)
+    while not run.diverged and (len(samples) < 3 or time.process_time() < end):
         samples.append(1e6 * took(run.advance, chunk) / chunk)
         if samples[-1] * chunk < 1e4:  # a call costs some microseconds too: let it take many steps
             chunk, samples = 4 * chunk, []
-    us = float(np.median(samples)) if samples else None
+    us = float(np.median(samples)) if samples and not run.diverged else None
     return {"us": us, "d": run.learner.coder.size, "steps": run.steps, "actions": run.learner.plan.n_actions}
 
 
@@ -53,7 +53,8 @@ def _by_data(agent: str, effort: Effort) -> dict[int, dict[str, float]]:
     """Microseconds a step, and megabytes of what was learned, after some steps of Puddle World at default settings."""
     run, found = make_run("ucls/PuddleWorld-v0", agent), {}
     for steps in effort.of(DATA, LITTLE):
-        run.advance(steps - run.steps - 500)
+        if run.diverged or run.advance(steps - run.steps - 500).diverged:
+            break
         us = 1e6 * took(run.advance, 500) / 500
         arrays = checkpoint.flatten("", run.learner.state).values()
         found[steps] = {"us": us, "megabytes": sum(array.nbytes for array in arrays) / 1e6}
@@ -95,11 +96,11 @@ def tables(found: dict[str, Any]) -> list[Table]:
 
 def _data_table(found: dict[str, Any]) -> Table:
     grown = {name: row["by_data"] for name, row in found.items() if row["by_data"]}
-    steps = list(next(iter(grown.values())))
-    rows = [
-        [name, *(f"{number(data[n]['us'])} ({number(data[n]['megabytes'])})" for n in steps)]
-        for name, data in grown.items()
-    ]
+    steps = max(grown.values(), key=len, default={})
+    rows = []
+    for name, data in grown.items():
+        cells = [f"{number(data[n]['us'])} ({number(data[n]['megabytes'])})" if n in data else "-" for n in steps]
+        rows.append([name, *cells])
     return Table(
         "Algorithms that keep their data, microseconds a step (megabytes)",
         ["algorithm", *(f"after {int(n):,} steps" for n in steps)],

@@ -1,5 +1,6 @@
 """The page and the picture that one run leaves behind."""
 
+import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,12 @@ ROOF = "#333333"
 def tables(found: dict[str, Any]) -> list[Table]:
     """The tables of every part that was measured."""
     return [each for part in found if part != "machine" for each in import_module(f"bench.{part}").tables(found[part])]
+
+
+def keep(found: dict[str, Any], folder: Path) -> None:
+    """Keep the numbers measured so far, whatever may come."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "measured.json").write_text(json.dumps(found))
 
 
 def write(found: dict[str, Any], folder: Path, command: str) -> Path:
