@@ -101,8 +101,11 @@ class _Ours:
             _check_saved(source, order, order.env)
             self.run = Run.load(source, algorithm_module(order.agent))
         self.plan = self.run.learner.plan
-        self.optimum = self.run.world.module.optimal(self.run.world.env).reward_rate
         self.advance, self.save = self.run.advance, self.run.save
+
+    def optimum(self) -> float:
+        """What an optimal policy earns a step; asked for after the run, because it may have to be planned first."""
+        return self.run.world.module.optimal(self.run.world.env).reward_rate
 
 
 class _Foreign:
@@ -120,8 +123,10 @@ class _Foreign:
             _check_saved(source, order, None)
             self.agent = Agent.load(source, env, algorithm_module(order.agent))
         self.plan = self.agent.learner.plan
-        self.optimum = None
         self.save = self.agent.save
+
+    def optimum(self) -> None:
+        """Nobody knows."""
 
     def advance(self, steps: int) -> History:
         before = self.agent.history
@@ -165,7 +170,7 @@ def _summary(order: Order, happened: History, speed: float, learner: "_Ours | _F
         "last_fifth_reward": happened.last_fifth_reward,
         "last_episode_steps": float(lengths[-20:].mean()) if len(lengths) else None,
         "last_episode_return": float(returns[-20:].mean()) if len(returns) else None,
-        "optimal_reward_rate": learner.optimum,
+        "optimal_reward_rate": learner.optimum(),
         "steps_per_second": speed,
         "diverged": happened.diverged,
         "settings": dict(plan.settings),
