@@ -11,6 +11,7 @@ from conftest import small_run
 from test_cli import ucls
 from ucls.errors import UserError
 from ucls.loop import Run, make_run
+from ucls.study import Cell, run_cells
 
 RIVER = "ucls/RiverSwim-v0"
 
@@ -60,6 +61,13 @@ def test_the_command_trains_and_resumes_it(tmp_path):
     assert files[0] == files[1]
     with pytest.raises(UserError, match="holds the agent 'my_agent', not 'ucls'"):
         ucls("train", RIVER, "--steps", 10, "--resume", tmp_path / "part")
+
+
+@pytest.mark.xdist_group("my_agent")
+def test_a_cell_names_it_too():
+    cell = Cell(RIVER, "my_agent", 300, 4, (("kappa", 2.0),))
+    expected = make_run(RIVER, "my_agent", seed=4, settings={"kappa": 2.0}).advance(300)
+    assert np.array_equal(run_cells([cell], "", jobs=1, quiet=True)[cell].rewards, expected.rewards)
 
 
 @pytest.mark.xdist_group("my_agent")

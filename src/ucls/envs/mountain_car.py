@@ -85,7 +85,10 @@ def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:
     """Draw the hill, the flag at the goal and the car, tilted as the road is."""
     w, h = canvas.width, canvas.height
     scale = (w - 40.0) / 1.8
-    road = lambda x: (20.0 + (x + 1.2) * scale, 0.58 * h - 0.30 * h * np.sin(3.0 * x))  # noqa: E731
+
+    def road(x):
+        return 20.0 + (x + 1.2) * scale, 0.58 * h - 0.30 * h * np.sin(3.0 * x)
+
     canvas.gradient(MIST, WHITE)
     canvas.disc((0.30 * w, 0.20 * h), 26, ORANGE, 0.35)
     columns = (np.arange(w) - 20.0) / scale - 1.2
@@ -99,7 +102,10 @@ def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:
     slope = -0.90 * h * np.cos(3.0 * s[0]) / scale
     along = np.array((1.0, slope)) / np.hypot(1.0, slope)
     up = np.array((along[1], -along[0]))
-    at = lambda forward, upward: tuple(np.array((x, y)) + forward * along + upward * up)  # noqa: E731
+
+    def at(forward, upward):
+        return tuple(np.array((x, y)) + forward * along + upward * up)
+
     canvas.polygon((at(-22, 8), at(-22, 17), at(22, 17), at(24, 8)), INK)
     canvas.polygon((at(-13, 17), at(-9, 27), at(8, 27), at(14, 17)), INK)
     canvas.polygon((at(-8, 18), at(-6, 24), at(6, 24), at(9, 18)), MIST)

@@ -92,7 +92,10 @@ def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:
     """Draw the square, the puddles by their depth, where episodes start and end, and the agent."""
     side = canvas.height - 40.0
     left, bottom = (canvas.width - side) / 2, canvas.height - 20.0
-    place = lambda x, y: (left + x * side, bottom - y * side)  # noqa: E731
+
+    def place(x, y):
+        return left + x * side, bottom - y * side
+
     canvas.gradient(MIST, WHITE)
     canvas.box(place(0.5, 0.5), (side / 2 + 8, side / 2 + 8), 14, INK, 0.12)
     canvas.box(place(0.5, 0.5), (side / 2 + 5, side / 2 + 5), 12, GRASS)
