@@ -6,7 +6,12 @@ import pytest
 from ucls.history import History
 from ucls.loop import make_run
 from ucls.paper import departures as d
+from ucls.paper.domains import RIVER
 from ucls.paper.readings import DEPARTURES
+from ucls.study import Store
+from ucls.study.result import summarise
+from ucls.study.runner import Outcome
+from ucls.study.store import Circumstance
 
 TRIALS = [trial for departure in DEPARTURES for trial in departure.trials]
 
@@ -23,17 +28,19 @@ def test_what_is_not_measured_says_why():
         assert bool(departure.trials) != bool(departure.unmeasured), departure.where
 
 
-def test_difference_is_literal_less_ours_on_common_seeds(monkeypatch):
-    trial = d.Trial("ucls", d.RIVER, {"trace_threshold": 0}, "reward a step, last fifth", steps=10)
-    rewards = {"literal": [1.0, 2.0, 3.0], "ours": [2.0, 4.0, 6.0]}
+def test_difference_is_literal_less_ours_on_common_seeds(tmp_path):
+    trial = d.Trial("ucls", RIVER, {"trace_threshold": 0}, "reward a step, last fifth", steps=10)
 
-    def runs(cells, title, jobs, quiet):
-        side = {cell: rewards["literal" if cell.settings else "ours"][cell.seed] for cell in cells}
-        return {cell: History(np.full(10, value), np.zeros(10, np.uint8)) for cell, value in side.items()}
+    def runner(cells, habits, stop):
+        for cell in cells:
+            literal = dict(cell.settings)["agent.trace_threshold"] == 0
+            value = [1.0, 2.0, 3.0][cell.seed] * (1 if literal else 2)
+            history = History(np.full(10, value), np.zeros(10, np.uint8))
+            yield Outcome(cell.id, summarise(history, 1), Circumstance(1.0, 10.0, "", "", ""))
 
-    monkeypatch.setattr(d, "run_cells", runs)
     departure = d.Departure("somewhere", "this", "that", "because", (trial,))
-    [[found]] = d.measure([departure], 3, None, True)
+    with Store(tmp_path / "runs.sqlite", write=True) as store:
+        [[found]] = d.measure([departure], 3, store, runner, quiet=True)
     assert (found.literal, found.ours, found.mean) == (2.0, 4.0, -2.0)
     assert -3.0 <= found.low <= -2.0 <= found.high <= -1.0
     text = d.page([departure], [[found]], 3)

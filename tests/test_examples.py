@@ -11,7 +11,8 @@ from conftest import small_run
 from test_cli import ucls
 from ucls.errors import UserError
 from ucls.loop import Run, make_run
-from ucls.study import Cell, run_cells
+from ucls.study import Member, Store, Study, conduct, make_cells
+from ucls.study.local import local
 
 RIVER = "ucls/RiverSwim-v0"
 
@@ -64,10 +65,15 @@ def test_the_command_trains_and_resumes_it(tmp_path):
 
 
 @pytest.mark.xdist_group("my_agent")
-def test_a_cell_names_it_too():
-    cell = Cell(RIVER, "my_agent", 300, 4, (("kappa", 2.0),))
+def test_a_cell_names_it_too(tmp_path):
+    [cell] = make_cells(RIVER, "my_agent", steps=300, seeds=[4], settings={"kappa": 2.0}, resolution=1)
+    assert cell.code, "a changed file makes other cells"
     expected = make_run(RIVER, "my_agent", seed=4, settings={"kappa": 2.0}).advance(300)
-    assert np.array_equal(run_cells([cell], "", jobs=1, quiet=True)[cell].rewards, expected.rewards)
+    with Store(tmp_path / "runs.sqlite", write=True) as store:
+        conduct(store, Study("mine", (Member("mine", cell),)), local(1), quiet=True)
+        found = store.result(cell.id)
+    assert found is not None
+    assert np.array_equal(found.arrays["curve"], expected.rewards)
 
 
 @pytest.mark.xdist_group("my_agent")

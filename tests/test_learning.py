@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from ucls.envs import make_world
-from ucls.study import Cell, run_cell, run_cells
+from ucls.loop import make_run
 
 STEPS = 50_000
 
 
 def runs(env, seeds, steps=STEPS):
-    """What happened in a run of each seed, two at a time."""
-    return list(run_cells([Cell(env, "ucls", steps, seed) for seed in seeds], "", jobs=2, quiet=True).values())
+    """What happened in a run of each seed."""
+    return [make_run(env, steps=steps, seed=seed).advance(steps) for seed in seeds]
 
 
 def near_optimal_in_river_swim(happened):
@@ -27,19 +27,17 @@ def best_episodes(happened, window=20):
 
 
 def test_river_swim_is_solved_by_each_of_three_seeds():
-    assert all(
-        near_optimal_in_river_swim(run_cell(Cell("ucls/RiverSwim-v0", "ucls", STEPS, seed))) for seed in range(3)
-    )
+    assert all(near_optimal_in_river_swim(make_run("ucls/RiverSwim-v0", seed=seed).advance(STEPS)) for seed in range(3))
 
 
 def test_puddle_world_is_learned_within_15000_steps():
-    happened = run_cell(Cell("ucls/PuddleWorld-v0", "ucls", 15_000, 4))
+    happened = make_run("ucls/PuddleWorld-v0", seed=4).advance(15_000)
     assert len(happened.episode_steps) > 100
     assert happened.episode_returns[-20:].mean() > -120
 
 
 def test_sparse_mountain_car_finds_the_goal_again_and_again():
-    happened = run_cell(Cell("ucls/SparseMountainCar-v0", "ucls", 20_000, 10))
+    happened = make_run("ucls/SparseMountainCar-v0", seed=10).advance(20_000)
     assert happened.rewards.sum() >= 15
     assert happened.episode_steps[-10:].mean() < 300
 

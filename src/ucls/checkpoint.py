@@ -20,34 +20,46 @@ T = TypeVar("T")
 
 def save(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Path:
     """Write arrays and what they are about."""
-    from safetensors.numpy import save_file
-
     path = Path(path)
-    # safetensors writes the buffer as it lies in memory: anything but C order would be corrupted.
-    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    text = json.dumps({"format": FORMAT, **about}, sort_keys=True)
-    write_atomic(path, lambda file: save_file(contiguous, file, {"ucls": text}))
+    blob = to_bytes(arrays, about)
+    write_atomic(path, lambda file: file.write_bytes(blob))
     return path
 
 
 def load(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read what `save` wrote, or say in one line why that cannot be."""
-    from safetensors import SafetensorError, safe_open
-
     path = Path(path)
     if not path.is_file():
         raise UserError(f"no checkpoint at {path}: give the file that `save` or `ucls train --out` wrote")
+    return from_bytes(path.read_bytes(), str(path))
+
+
+def to_bytes(arrays: Mapping[str, np.ndarray], about: Mapping[str, Any] = {}) -> bytes:
+    """Arrays and what they are about as bytes; equal content gives equal bytes."""
+    from safetensors.numpy import save as serialise
+
+    # safetensors writes the buffer as it lies in memory: anything but C order would be corrupted.
+    contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
+    text = json.dumps({"format": FORMAT, **about}, sort_keys=True)
+    return serialise(contiguous, {"ucls": text})
+
+
+def from_bytes(blob: bytes, name: str = "the checkpoint") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """Read what `to_bytes` made, or say in one line why that cannot be."""
+    from safetensors import SafetensorError
+    from safetensors.numpy import load as parse
+
     try:
-        with safe_open(path, "numpy") as file:
-            text = (file.metadata() or {}).get("ucls")
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (not a dictionary)
-    except (SafetensorError, OSError) as error:
-        raise UserError(f"{path} cannot be read as a checkpoint, it is damaged or foreign: {error}") from None
+        arrays = parse(blob)
+        length = int.from_bytes(blob[:8], "little")
+        text = json.loads(blob[8 : 8 + length]).get("__metadata__", {}).get("ucls")
+    except (SafetensorError, ValueError) as error:
+        raise UserError(f"{name} cannot be read as a checkpoint, it is damaged or foreign: {error}") from None
     if text is None:
-        raise UserError(f"{path} is not a checkpoint of ucls: it says nothing about itself")
+        raise UserError(f"{name} is not a checkpoint of ucls: it says nothing about itself")
     about = json.loads(text)
     if about["format"] > FORMAT:
-        raise UserError(f"{path} was written by a newer ucls (format {about['format']}): update ucls to read it")
+        raise UserError(f"{name} was written by a newer ucls (format {about['format']}): update ucls to read it")
     return about, arrays
 
 

@@ -98,13 +98,17 @@ def paper(
     runs: Annotated[int | None, typer.Option(min=1, help="Runs in each domain; a few by default.")] = None,
     steps: Annotated[int, typer.Option(min=100, help="Steps of each run.")] = 50_000,
     out: Annotated[Path, typer.Option(help="Folder for the table and the figure.")] = Path("out/paper"),
+    store: Annotated[Path | None, typer.Option(help="Where runs are kept: OUT/runs.sqlite.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
     as_json: Json = False,
 ) -> None:
     """Run UCLS on the three domains of the paper, and hold it against the optimum."""
     from ucls import paper as reproduction
+    from ucls.study import Store
+    from ucls.study.local import local
 
-    rows = reproduction.reproduce(out, runs, steps, jobs, quiet=as_json)
+    with Store(store or out / "runs.sqlite", write=True) as opened:
+        rows = reproduction.reproduce(out, runs, steps, opened, local(jobs), quiet=as_json)
     if as_json:
         print(json.dumps(rows))
     else:
@@ -115,13 +119,17 @@ def paper(
 def departures(
     runs: Annotated[int, typer.Option(min=1, help="Seeds for each side of a comparison.")] = 5,
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("out/departures.md"),
+    store: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("out/departures.sqlite"),
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
 ) -> None:
     """Measure what each departure from the paper's text changes: the literal reading against ours."""
     from ucls.paper.departures import measure, write_page
     from ucls.paper.readings import DEPARTURES
+    from ucls.study import Store
+    from ucls.study.local import local
 
-    found = measure(DEPARTURES, runs, jobs, quiet=False)
+    with Store(store, write=True) as opened:
+        found = measure(DEPARTURES, runs, opened, local(jobs))
     write_page(DEPARTURES, found, runs, out)
     print(f"wrote {out}")
 

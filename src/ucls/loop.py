@@ -24,7 +24,7 @@ from ucls.features import features_module
 from ucls.history import TERMINATED, TRUNCATED, History
 from ucls.learner import Learner, Plan, kernels, refuse_diverged, saved_algorithm
 from ucls.randomness import from_words, generator, spawn, to_words
-from ucls.settings import distribute, shown
+from ucls.settings import distribute, resolve, shown
 
 
 @functools.cache
@@ -93,9 +93,19 @@ class Run:
 
     def save(self, path: str | Path) -> Path:
         """Write a checkpoint; a run restored from it goes on bit for bit."""
+        return checkpoint.save(path, self.about(), self.checkpoint())
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """Everything that the next step reads."""
         refuse_diverged(self.diverged)
         world = {"world.s": self.s, "world.clock": self.clock, "world.rng": to_words(self.world_rng)}
-        return checkpoint.save(path, self.about(), {**self.learner.checkpoint(), **world})
+        return {**self.learner.checkpoint(), **world}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], steps: int) -> None:
+        """Go back to a checkpoint that this run wrote after some steps."""
+        self.learner.restore(arrays)
+        self.s, self.clock, self.steps = arrays["world.s"].copy(), arrays["world.clock"].copy(), steps
+        from_words(self.world_rng, arrays["world.rng"])
 
     def about(self) -> dict[str, Any]:
         """What this run is, as data."""
@@ -111,10 +121,42 @@ class Run:
         world = make_world(about["env"], about["env_settings"])
         plan = Plan(**about["plan"])
         run = cls(world, Learner(plan, algorithm=saved_algorithm(plan, algorithm)))
-        run.learner.restore(arrays)
-        run.s, run.clock, run.steps = arrays["world.s"].copy(), arrays["world.clock"].copy(), about["steps"]
-        from_words(run.world_rng, arrays["world.rng"])
+        run.restore(arrays, about["steps"])
         return run
+
+
+def plan_run(
+    env: str,
+    agent: str = "ucls",
+    *,
+    seed: int = 0,
+    settings: Mapping[str, object] = {},
+    features: str | None = None,
+    dtype: str = "float64",
+) -> tuple[World, Plan]:
+    """Say what a run by these names is, every setting resolved; `settings` may name those of the agent, the features
+    and the environment alike."""
+    algorithm: Any = algorithm_module(agent)
+    environment: Any = module_of(env)
+    default, tuned = getattr(algorithm, "FEATURES", environment.FEATURES)
+    name = features or default
+    coder: Any = features_module(name)
+    given = distribute(settings, {"agent": algorithm.Hyper, "features": coder.Settings, "env": environment.Env})
+    world = make_world(env, given["env"])
+    low, high = bounds(world)
+    feature_settings = {**(tuned if name == default else {}), **given["features"]}
+    plan = Plan(
+        agent=agent,
+        settings=shown(resolve(algorithm.Hyper, given["agent"], environment.facts(world.env))),
+        features=name,
+        feature_settings=shown(resolve(coder.Settings, feature_settings)),
+        low=[float(low) for low in low],
+        high=[float(high) for high in high],
+        n_actions=len(environment.ACTIONS),
+        seed=seed,
+        dtype=dtype,
+    )
+    return world, plan
 
 
 def make_run(
@@ -127,24 +169,6 @@ def make_run(
     features: str | None = None,
     dtype: str = "float64",
 ) -> Run:
-    """Make a run by names; `settings` may name those of the agent, the features and the environment alike."""
-    algorithm: Any = algorithm_module(agent)
-    environment: Any = module_of(env)
-    default, tuned = getattr(algorithm, "FEATURES", environment.FEATURES)
-    name = features or default
-    groups = {"agent": algorithm.Hyper, "features": features_module(name).Settings, "env": environment.Env}
-    given = distribute(settings, groups)
-    world = make_world(env, given["env"])
-    low, high = bounds(world)
-    plan = Plan(
-        agent=agent,
-        settings=given["agent"],
-        features=name,
-        feature_settings={**(tuned if name == default else {}), **given["features"]},
-        low=[float(low) for low in low],
-        high=[float(high) for high in high],
-        n_actions=len(environment.ACTIONS),
-        seed=seed,
-        dtype=dtype,
-    )
-    return Run(world, Learner(plan, steps, environment.facts(world.env), algorithm))
+    """Make the run that `plan_run` says; `steps` is how long it is expected to be."""
+    world, plan = plan_run(env, agent, seed=seed, settings=settings, features=features, dtype=dtype)
+    return Run(world, Learner(plan, steps))

@@ -30,6 +30,11 @@ class Env(NamedTuple):
     cutoff: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 10000
 
 
+def measure(env: Env) -> str:
+    """What runs are compared by."""
+    return "mean_return" if env.reward == CLASSIC else "reward"
+
+
 def facts(env: Env) -> dict[str, float]:
     """Numbers that some algorithms take as defaults."""
     best = 1.0 if env.reward == SPARSE else 0.0

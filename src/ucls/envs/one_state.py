@@ -30,6 +30,11 @@ class Env(NamedTuple):
     cutoff: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 0
 
 
+def measure(env: Env) -> str:
+    """What runs are compared by."""
+    return "reward"
+
+
 def facts(env: Env) -> dict[str, float]:
     """Numbers that some algorithms take as defaults."""
     return {"reward_max": 10.0, "return_max": 10.0}

@@ -36,6 +36,11 @@ class Env(NamedTuple):
     cutoff: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 10000
 
 
+def measure(env: Env) -> str:
+    """What runs are compared by."""
+    return "mean_return"
+
+
 def facts(env: Env) -> dict[str, float]:
     """Numbers that some algorithms take as defaults."""
     return {"reward_max": 0.0, "return_max": 0.0}

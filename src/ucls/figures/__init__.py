@@ -10,8 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from ucls._files import write_atomic
-from ucls.history import History
 from ucls.stats import moving_mean
+from ucls.study.result import Result
 
 BLUE, ORANGE, INK = "#0072B2", "#D55E00", "#333333"  # colour-blind safe, after Okabe and Ito
 
@@ -28,14 +28,14 @@ STYLE: Any = {
 REWARD_WINDOW, EPISODE_WINDOW = 2000, 20
 
 
-def learning_curves(panels: Sequence[tuple[str, Sequence[History], Any]], path: Path) -> None:
+def learning_curves(panels: Sequence[tuple[str, Sequence[Result], Any]], path: Path) -> None:
     """Draw every run thin, their median thick and the optimum as a line, a panel for each domain; PNG and SVG."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(9.6, 3.3), layout="constrained")
-        for axes, (title, histories, optimum) in zip(figure.subplots(1, len(panels)), panels, strict=True):
-            steps = len(histories[0].rewards)
+        for axes, (title, results, optimum) in zip(figure.subplots(1, len(panels)), panels, strict=True):
+            steps = results[0].steps
             at = np.linspace(0, steps, 201)[1:]
-            curves = np.array([_curve(h, optimum, at) for h in histories])
+            curves = np.array([_curve(result, optimum, at) for result in results])
             for curve in curves:
                 axes.plot(at / 1000, curve, color=BLUE, alpha=0.25, linewidth=0.7)
             axes.plot(at / 1000, _median(curves), color=BLUE, linewidth=1.8, label="UCLS: median, and each run")
@@ -51,7 +51,7 @@ def learning_curves(panels: Sequence[tuple[str, Sequence[History], Any]], path: 
                 axes.yaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
                 axes.yaxis.set_minor_formatter(NullFormatter())
                 axes.set_ylim(bottom=0.8 * best)
-            axes.set_title(f"{title} ({len(histories)} runs)", color=INK)
+            axes.set_title(f"{title} ({len(results)} runs)", color=INK)
             axes.set_xlabel("thousand steps")
             axes.set_xlim(0, steps / 1000)
             axes.grid(alpha=0.25, linewidth=0.5)
@@ -61,13 +61,16 @@ def learning_curves(panels: Sequence[tuple[str, Sequence[History], Any]], path: 
             write_atomic(target, lambda file: figure.savefig(file, dpi=200, metadata=_undated(file)))
 
 
-def _curve(history: History, optimum: Any, at: np.ndarray) -> np.ndarray:
+def _curve(result: Result, optimum: Any, at: np.ndarray) -> np.ndarray:
     """One run at the given steps: its recent reward, or the length of its recent episodes once one has ended."""
     if optimum.episode_steps is None:
-        return moving_mean(history.rewards, REWARD_WINDOW)[at.astype(int) - 1]
-    ends = np.flatnonzero(history.ends) + 1
-    recent = moving_mean(history.episode_steps, EPISODE_WINDOW)
-    done = np.searchsorted(ends, at, side="right")
+        sums = result.arrays["curve"]
+        resolution = -(-result.steps // len(sums))
+        rate = moving_mean(sums, max(1, REWARD_WINDOW // resolution)) / resolution
+        return rate[np.minimum((at / resolution).astype(int), len(rate)) - 1]
+    lengths = result.arrays["episode_steps"]
+    recent = moving_mean(lengths, EPISODE_WINDOW)
+    done = np.searchsorted(np.cumsum(lengths), at, side="right")
     return np.concatenate([[np.nan], recent])[done]
 
 

@@ -3,45 +3,38 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ucls._files import write_atomic
 from ucls.envs import make_world
-from ucls.history import History
+from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE, Domain
 from ucls.stats import bootstrap_mean
-from ucls.study import Cell, run_cells
+from ucls.study import Member, Store, Study, conduct, make_cells
+from ucls.study.drive import Runner
+from ucls.study.result import Result
+
+FEW = {SPARSE: 4, PUDDLE: 8, RIVER: 12}
 
 
-class Domain(NamedTuple):
-    """A domain of the paper, and how many runs of it are a few."""
-
-    env: str
-    title: str
-    runs: int
-
-
-DOMAINS = (
-    Domain("ucls/SparseMountainCar-v0", "Sparse Mountain Car", 4),
-    Domain("ucls/PuddleWorld-v0", "Puddle World", 8),
-    Domain("ucls/RiverSwim-v0", "River Swim", 12),
-)
-
-
-def reproduce(out: Path, runs: int | None, steps: int, jobs: int | None, quiet: bool = False) -> list[dict[str, Any]]:
+def reproduce(
+    out: Path, runs: int | None, steps: int, store: Store, runner: Runner, quiet: bool = False
+) -> list[dict[str, Any]]:
     """Run UCLS on every domain, draw the figure, and return a row for each domain."""
     from ucls.figures import learning_curves
 
-    wanted = [Cell(d.env, "ucls", steps, seed) for d in DOMAINS for seed in range(runs or d.runs)]
-    histories = run_cells(wanted, "UCLS on the three domains", jobs, quiet)
+    groups = {env: make_cells(env, steps=steps, seeds=range(runs or FEW[env])) for env in FEW}
+    study = Study("UCLS on the three domains", tuple(Member("ucls", c) for group in groups.values() for c in group))
+    conduct(store, study, runner, quiet)
     panels, rows = [], []
-    for domain in DOMAINS:
-        mine = [histories[cell] for cell in wanted if cell.env == domain.env]
-        world = make_world(domain.env)
+    for env, cells in groups.items():
+        found = [store.result(cell.id) for cell in cells]
+        mine = [result for result in found if result is not None]
+        world = make_world(env)
         optimum = world.module.optimal(world.env)
-        rows.append(_row(domain, mine, optimum))
-        panels.append((domain.title, mine, optimum))
+        rows.append(_row(DOMAINS[env], mine, optimum))
+        panels.append((DOMAINS[env].title, mine, optimum))
     write_atomic(out / "results.json", lambda path: path.write_text(json.dumps(rows, indent=2) + "\n"))
     learning_curves(panels, out / "learning-curves")
     return rows
@@ -78,29 +71,27 @@ def _number(x: float) -> str:
     return np.format_float_positional(x, precision=4, unique=False, fractional=False, trim="-")
 
 
-def _row(domain: Domain, histories: list[History], optimum: Any) -> dict[str, Any]:
+def _row(domain: Domain, results: list[Result], optimum: Any) -> dict[str, Any]:
     """What was reached in a domain; a run that finished no episode counts with the length of the whole run."""
     measures: dict[str, Any] = {}
 
     def add(name: str, values: Sequence[float], best: float | None) -> None:
         measures[name] = {**bootstrap_mean(np.array(values))._asdict(), "optimum": best}
 
-    steps = len(histories[0].rewards)
+    steps, found = results[0].steps, [result.measures for result in results]
     if optimum.episode_steps is None:
-        add("reward a step, end", [h.last_fifth_reward for h in histories], optimum.reward_rate)
-        add("reward, all steps", [float(h.rewards.sum()) for h in histories], optimum.reward_rate * steps)
+        add("reward a step, end", [m.last_reward for m in found], optimum.reward_rate)
+        add("reward, all steps", [m.reward for m in found], optimum.reward_rate * steps)
     else:
-        last = [h.episode_steps[-20:].mean() if len(h.episode_steps) else steps for h in histories]
-        add("episodes", [float(len(h.episode_steps)) for h in histories], steps / optimum.episode_steps)
-        add("steps an episode, end", last, optimum.episode_steps)
+        add("episodes", [m.episodes for m in found], steps / optimum.episode_steps)
+        add("steps an episode, end", [m.last_steps or steps for m in found], optimum.episode_steps)
         if optimum.episode_return != 1:
-            ends = [h.episode_returns[-20:].mean() if len(h.episode_steps) else h.rewards.sum() for h in histories]
-            add("return, end", ends, optimum.episode_return)
+            add("return, end", [m.last_return or m.reward for m in found], optimum.episode_return)
     return {
         "env": domain.env,
         "title": domain.title,
-        "runs": len(histories),
+        "runs": len(results),
         "steps": steps,
-        "diverged": sum(h.diverged for h in histories),
+        "diverged": sum(result.diverged for result in results),
         "measures": measures,
     }

@@ -4,7 +4,7 @@
 the page. Its rows are `readings.DEPARTURES`: settings that a test makes runs of, so that the page names none in vain.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,30 +12,16 @@ from typing import Any
 import numpy as np
 
 from ucls._files import write_atomic
-from ucls.history import History
+from ucls.paper.domains import DOMAINS, PUDDLE, SPARSE
 from ucls.stats import bootstrap_mean
-from ucls.study import Cell, run_cells
+from ucls.study import Cell, Member, Store, Study, conduct, make_cells
+from ucls.study.drive import Runner
+from ucls.study.store import Row
 
-RIVER, PUDDLE, SPARSE = "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/SparseMountainCar-v0"
-CLASSIC, ONE_STATE = "ucls/MountainCar-v0", "ucls/OneState-v0"
-TITLES = {
-    RIVER: "River Swim",
-    PUDDLE: "Puddle World",
-    SPARSE: "Sparse Mountain Car",
-    CLASSIC: "Mountain Car",
-    ONE_STATE: "One-State",
-}
-
-
-def _last_return(history: History) -> float:
-    returns = history.episode_returns
-    return float(returns[-20:].mean()) if len(returns) else float(history.rewards.sum())
-
-
-MEASURES: dict[str, Callable[[History], float]] = {
-    "reward a step, last fifth": lambda history: history.last_fifth_reward,
-    "episodes": lambda history: float(len(history.episode_steps)),
-    "return, last 20 episodes": _last_return,
+MEASURES = {
+    "reward a step, last fifth": "last_reward",
+    "episodes": "episodes",
+    "return, last 20 episodes": "last_return",
 }
 
 
@@ -77,14 +63,19 @@ class Difference:
     diverged: int
 
 
-def measure(departures: Sequence[Departure], runs: int, jobs: int | None, quiet: bool) -> list[list[Difference]]:
+def measure(
+    departures: Sequence[Departure], runs: int, store: Store, runner: Runner, quiet: bool = False
+) -> list[list[Difference]]:
     """Run every trial of every departure on seeds 0 to runs - 1."""
-    cells = {
-        _cell(t, s, seed) for d in departures for t in d.trials for s in (t.literal, t.ours) for seed in range(runs)
+    groups = {
+        (id(t), side): _cells(t, side, runs) for d in departures for t in d.trials for side in ("literal", "ours")
     }
-    slow_first = sorted(cells, key=lambda cell: (cell.env != SPARSE, cell.env != PUDDLE, cell))
-    histories = run_cells(slow_first, "literal against ours", jobs, quiet)
-    return [[_difference(trial, runs, histories) for trial in departure.trials] for departure in departures]
+    cells = {cell.id: cell for group in groups.values() for cell in group}
+    slow_first = sorted(cells.values(), key=lambda cell: (cell.env != SPARSE, cell.env != PUDDLE, cell))
+    study = Study("departures", tuple(Member(cell.agent, cell) for cell in slow_first))
+    conduct(store, study, runner, quiet)
+    rows = {row.id: row for row in store.rows(study.name)}
+    return [[_difference(trial, runs, rows) for trial in departure.trials] for departure in departures]
 
 
 def write_page(departures: Sequence[Departure], found: list[list[Difference]], runs: int, path: Path) -> None:
@@ -122,8 +113,9 @@ def page(departures: Sequence[Departure], found: list[list[Difference]], runs: i
 def _sentence(d: Difference) -> str:
     sides = f"{_words(d.trial.literal)} against {_words(d.trial.ours)}"
     text = (
-        f"{d.trial.agent}, {TITLES[d.trial.env]}, {d.trial.steps:,} steps, {sides}: {d.trial.measure} {d.literal:.4g} "
-        f"against {d.ours:.4g}, difference **{d.mean:.3g}** [{d.low:.3g}, {d.high:.3g}]"
+        f"{d.trial.agent}, {DOMAINS[d.trial.env].title}, {d.trial.steps:,} steps, {sides}: "
+        f"{d.trial.measure} {d.literal:.4g} against {d.ours:.4g}, "
+        f"difference **{d.mean:.3g}** [{d.low:.3g}, {d.high:.3g}]"
     )
     return text + (f"; {d.diverged} of {2 * d.runs} runs diverged" if d.diverged else "")
 
@@ -132,14 +124,20 @@ def _words(settings: dict[str, Any]) -> str:
     return ", ".join(f"`{name}={value}`" for name, value in settings.items()) or "default"
 
 
-def _cell(trial: Trial, settings: dict[str, Any], seed: int) -> Cell:
-    return Cell(trial.env, trial.agent, trial.steps, seed, tuple(sorted(settings.items())))
+def _cells(trial: Trial, side: str, runs: int) -> tuple[Cell, ...]:
+    return make_cells(trial.env, trial.agent, steps=trial.steps, seeds=range(runs), settings=getattr(trial, side))
 
 
-def _difference(trial: Trial, runs: int, histories: dict[Cell, History]) -> Difference:
-    score = MEASURES[trial.measure]
-    pairs = [[histories[_cell(trial, s, seed)] for seed in range(runs)] for s in (trial.literal, trial.ours)]
-    literal, ours = (np.array([score(history) for history in side]) for side in pairs)
+def _difference(trial: Trial, runs: int, rows: dict[str, Row]) -> Difference:
+    pairs = [[rows[cell.id] for cell in _cells(trial, side, runs)] for side in ("literal", "ours")]
+    literal, ours = (np.array([_score(row, trial.measure) for row in side]) for side in pairs)
     estimate = bootstrap_mean(literal - ours)
-    diverged = sum(history.diverged for side in pairs for history in side)
+    diverged = sum(row.status == "diverged" for side in pairs for row in side)
     return Difference(trial, runs, float(literal.mean()), float(ours.mean()), *estimate, diverged)
+
+
+def _score(row: Row, name: str) -> float:
+    """The measure of a run; one that finished no episode counts with the whole of its reward."""
+    assert row.measures is not None, f"cell {row.id} failed: {row.error}"
+    value = getattr(row.measures, MEASURES[name])
+    return row.measures.reward if value is None else value

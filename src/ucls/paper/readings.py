@@ -1,6 +1,7 @@
 """Every place where the product departs from the paper's text, as data: the rows of docs/departures.md."""
 
-from ucls.paper.departures import CLASSIC, PUDDLE, RIVER, SPARSE, Departure, Trial
+from ucls.paper.departures import Departure, Trial
+from ucls.paper.domains import CLASSIC, PUDDLE, RIVER, SPARSE
 
 # With the box's own settings these two do not learn River Swim, and then no reading differs from another.
 STEPS = {"alpha": 0.1, "alpha_var": 0.01}  # of UCLS-L

@@ -1,0 +1,58 @@
+"""The sweeps that tune the competitors: 16 settings each in each domain, on three seeds that are never reported.
+
+UCLS is not tuned; its sweep over p answers one claim (17) and nothing else uses it.
+"""
+
+from ucls.paper.domains import CLASSIC, PUDDLE, RIVER, SPARSE, dtype_of
+from ucls.study.declare import default_measure
+from ucls.study.sweep import Range, Space, Sweep
+
+SIZE, RUNS = 16, 3
+
+# What each algorithm's sweep fixes and ranges over; DGPQ's ranges are those of its box.
+SPACES: dict[str, tuple[str, dict[str, object], Space]] = {
+    "sarsa-optimistic": ("sarsa", {"optimistic": "yes", "epsilon": 0.0}, {"alpha": Range(0.003, 1.0)}),
+    "sarsa-epsilon": ("sarsa", {}, {"alpha": Range(0.01, 1.0), "epsilon": Range(0.001, 0.5)}),
+    "ucls-l": (
+        "ucls-l",
+        {},
+        {"p_bar": Range(0.03, 10.0), "alpha": Range(0.01, 1.0), "alpha_var": Range(0.001, 0.3)},
+    ),
+    "ucbootstrap": ("ucbootstrap", {}, {"step": Range(0.003, 1.0), "alpha": Range(0.005, 0.5)}),
+    "dgpq": (
+        "dgpq",
+        {},
+        {
+            "bandwidth": Range(0.001, 0.5),
+            "sigma_tol": Range(0.01, 0.1),
+            "epsilon": Range(0.01, 0.1),
+            "lipschitz": Range(1.0, 20.0),
+        },
+    ),
+    "rlsvi": ("rlsvi", {}, {"l": Range(1e-4, 100.0)}),
+    "lspi-rmax": (
+        "lspi-rmax",
+        {},
+        {"m": Range(1, 50, whole=True), "eta": Range(1e-5, 1e-2), "b_step": Range(0.001, 0.1)},
+    ),
+    "gv-ucb": ("gv-ucb", {}, {"p": Range(1e-5, 0.9)}),
+    "ucls-p": ("ucls", {}, {"p": Range(1e-3, 0.9)}),
+}
+
+DOMAINS_OF = dict.fromkeys(SPACES, (RIVER, PUDDLE, SPARSE)) | {
+    "dgpq": (RIVER, PUDDLE, SPARSE, CLASSIC),
+    "ucls-p": (SPARSE,),
+}
+
+
+def sweep_of(label: str, env: str) -> Sweep:
+    """The sweep of an algorithm in a domain."""
+    agent, fixed, space = SPACES[label]
+    if agent == "rlsvi" and env != RIVER:
+        fixed = {**fixed, "resample_every": 0}  # the paper resamples at the start of episodes only
+    return Sweep(label, agent, env, space, fixed, 50_000, SIZE, RUNS, default_measure(env), dtype_of(agent, env))
+
+
+def all_sweeps() -> list[Sweep]:
+    """Every sweep, the cheap ones first."""
+    return [sweep_of(label, env) for label in SPACES for env in DOMAINS_OF[label]]

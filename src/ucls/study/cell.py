@@ -1,0 +1,96 @@
+"""A cell: what one run is, as data. Its id is a digest of its content, so equal cells are the same run everywhere."""
+
+import hashlib
+import inspect
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.errors import UserError
+from ucls.learner import DTYPES
+from ucls.loop import plan_run
+from ucls.settings import shown
+
+# The version of everything that decides a run's numbers. A change that alters any run raises it, and results of
+# different numerics never meet under one id.
+NUMERICS = 1
+BINS = 500
+
+Pairs = tuple[tuple[str, Any], ...]
+
+
+class Cell(NamedTuple):
+    """One run as data.
+
+    `settings` are all of them, resolved, as pairs of a name with its group (`agent.p`, `features.tilings`,
+    `env.noise_sd`) and a value. Rewards are kept in sums of `resolution` steps; `probe` names what is measured along
+    the way, `keep` asks for the final learner, and `code` is the digest of an algorithm that is not ours.
+    """
+
+    agent: str
+    env: str
+    steps: int
+    seed: int
+    settings: Pairs
+    features: str
+    resolution: int
+    dtype: str = "float64"
+    probe: str = ""
+    keep: bool = False
+    code: str = ""
+    numerics: int = NUMERICS
+
+    @property
+    def id(self) -> str:
+        """The digest of the content."""
+        return hashlib.sha256(self.json().encode()).hexdigest()[:24]
+
+    def json(self) -> str:
+        """The content as canonical JSON; what is empty is left out."""
+        content = {name: value for name, value in self._asdict().items() if value or name == "seed"}
+        return json.dumps({**content, "settings": dict(self.settings)}, sort_keys=True, separators=(",", ":"))
+
+    @classmethod
+    def from_json(cls, text: str) -> "Cell":
+        """Read what `json` wrote."""
+        content = json.loads(text)
+        return cls(**{**content, "settings": tuple(sorted(content["settings"].items()))})
+
+
+def make_cells(
+    env: str,
+    agent: str = "ucls",
+    *,
+    steps: int,
+    seeds: Iterable[int],
+    settings: Mapping[str, object] = {},
+    features: str | None = None,
+    dtype: str = "float64",
+    resolution: int | None = None,
+    probe: str = "",
+    keep: bool = False,
+) -> tuple[Cell, ...]:
+    """Make a cell for each seed, with every setting checked and resolved once.
+
+    >>> cells = make_cells("ucls/RiverSwim-v0", steps=1000, seeds=range(2), settings={"p": 0.2})
+    >>> dict(cells[1].settings)["agent.p"], cells[1].seed, cells[0].id == cells[1].id
+    (0.2, 1, False)
+    """
+    if steps < 1:
+        raise UserError(f"a run of {steps} steps is none: give 1 or more")
+    if dtype not in DTYPES:
+        raise UserError(f"dtype cannot be {dtype!r}: give one of {', '.join(DTYPES)}")
+    world, plan = plan_run(env, agent, settings=settings, features=features, dtype=dtype)
+    groups = {"agent": plan.settings, "features": plan.feature_settings, "env": shown(world.env)}
+    resolved = sorted((f"{group}.{name}", value) for group, named in groups.items() for name, value in named.items())
+    resolution = resolution or max(1, -(-steps // BINS))
+    one = Cell(agent, env, steps, 0, tuple(resolved), plan.features, resolution, dtype, probe, keep, code_of(agent))
+    return tuple(one._replace(seed=int(seed)) for seed in seeds)
+
+
+def code_of(agent: str) -> str:
+    """The digest of an algorithm's file if it is not ours: a changed file makes other cells."""
+    if agent in ALGORITHMS:
+        return ""
+    return hashlib.sha256(inspect.getsource(algorithm_module(agent)).encode()).hexdigest()[:24]

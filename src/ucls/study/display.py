@@ -1,0 +1,61 @@
+"""What a person sees while a study runs: cells done, speed, time left, failures."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from ucls.study.cell import Cell
+from ucls.study.drive import Tally
+from ucls.study.runner import Outcome
+
+LINE_SECONDS = 10.0
+
+Watch = Callable[[Tally, Cell, Outcome], None]
+
+
+@contextmanager
+def watching(title: str, steps: int, quiet: bool = False) -> Iterator[Watch]:
+    """Show how a study of so many steps in all goes on; gives the function to tell of every outcome."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+    console = Console(stderr=True, quiet=quiet)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        TextColumn("{task.fields[said]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    began = time.monotonic()
+    bar = Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True)
+    # Steps, not cells, tell how long it takes: cells differ a thousandfold.
+    task = bar.add_task(title, total=steps, said="starting")
+    spoken = began
+
+    def watch(tally: Tally, cell: Cell, outcome: Outcome) -> None:
+        nonlocal spoken
+        said = words(tally, time.monotonic() - began)
+        bar.update(task, completed=tally.steps, said=said)
+        if outcome.error:
+            console.print(f"failed: {cell.agent} on {cell.env}, seed {cell.seed}: {outcome.error}", markup=False)
+        now = time.monotonic()
+        if not console.is_terminal and (now - spoken > LINE_SECONDS or tally.done + tally.failed == tally.cells):
+            spoken = now
+            console.print(f"{title}: {said}", markup=False)
+
+    with bar:
+        yield watch
+
+
+def words(tally: Tally, seconds: float) -> str:
+    """How far a study is, in words.
+
+    >>> words(Tally(20, done=5, diverged=1, steps=10_000), 4.0)
+    '5 of 20 cells, 2,500 steps/s, 1 diverged'
+    """
+    parts = [f"{tally.done + tally.failed} of {tally.cells} cells", f"{tally.steps / max(seconds, 1e-9):,.0f} steps/s"]
+    parts += [f"{tally.diverged} diverged"] if tally.diverged else []
+    parts += [f"{tally.failed} failed"] if tally.failed else []
+    return ", ".join(parts)

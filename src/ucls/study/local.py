@@ -1,0 +1,162 @@
+"""The local runner: a pool of processes on this machine, each kept alive and given one cell after another."""
+
+import multiprocessing
+import os
+import signal
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from multiprocessing.connection import Connection, wait
+from threading import Event
+from typing import Any
+
+from ucls.study.cell import Cell
+from ucls.study.runner import RETRIES, THREADS, Outcome, attempt, kind
+from ucls.study.work import Habits
+
+STOP = None
+PATIENCE = 8.0
+
+
+def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | None = None) -> Iterator[Outcome]:
+    """Run the cells in a pool of processes; once `stop` is set they keep what they have and end, within seconds.
+
+    A worker that is killed loses the cell it was at, which is given to another, three times in all.
+    """
+    waiting = _Queue(cells)
+    workers: list[_Worker] = []
+    try:
+        workers += [_Worker(habits) for _ in range(min(jobs or os.cpu_count() or 1, len(cells)))]
+        for worker in workers:
+            worker.give(waiting.take(None))
+        while any(worker.cell for worker in workers) and not stop.is_set():
+            ready = wait([worker.pipe for worker in workers if worker.cell], timeout=0.2)
+            for i, worker in enumerate(workers):
+                if worker.pipe not in ready:
+                    continue
+                outcome, cell = worker.answer(), worker.cell
+                assert cell is not None
+                if outcome is None:  # the process is gone
+                    worker.end()
+                    worker = workers[i] = _Worker(habits)
+                    outcome = waiting.put_back(cell)
+                worker.give(waiting.take(cell))
+                if outcome is not None:
+                    yield outcome
+        yield from _stop(workers)
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def local(jobs: int | None = None) -> Callable[[Sequence[Cell], Habits, Event], Iterator[Outcome]]:
+    """The local runner with a number of processes, as many as cores by default."""
+    return lambda cells, habits, stop: run_local(cells, habits, stop, jobs)
+
+
+def _stop(workers: "list[_Worker]") -> Iterator[Outcome]:
+    """Ask every worker to keep what it has and end, and take what they finish in the meantime."""
+    for worker in workers:
+        worker.stop()
+    deadline = time.monotonic() + PATIENCE
+    for worker in workers:
+        left = max(0.0, deadline - time.monotonic())
+        if worker.cell and worker.pipe.poll(left) and (outcome := worker.answer()):
+            yield outcome
+        worker.process.join(max(0.0, deadline - time.monotonic()))
+
+
+class _Queue:
+    """The cells still to be given, and how often each was lost."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self._kinds: dict[Any, deque[Cell]] = {}
+        self._lost: dict[str, int] = {}
+        for cell in cells:
+            self._kinds.setdefault(kind(cell), deque()).append(cell)
+
+    def take(self, last: Cell | None) -> Cell | None:
+        """The next cell: of the kind that the worker has compiled, or else of the kind with the most left."""
+        if not self._kinds:
+            return None
+        mine = kind(last) if last else None
+        chosen = mine if mine in self._kinds else max(self._kinds, key=lambda k: len(self._kinds[k]))
+        cell = self._kinds[chosen].popleft()
+        if not self._kinds[chosen]:
+            del self._kinds[chosen]
+        return cell
+
+    def put_back(self, cell: Cell) -> Outcome | None:
+        """Give a lost cell another chance, or say that it had enough of them."""
+        self._lost[cell.id] = lost = self._lost.get(cell.id, 0) + 1
+        if lost < RETRIES:
+            self._kinds.setdefault(kind(cell), deque()).appendleft(cell)
+            return None
+        error = f"its process was killed {lost} times, perhaps for want of memory"
+        return Outcome(cell.id, error=error, attempts=lost)
+
+
+class _Worker:
+    """A process and the pipe to it; `cell` is what it is at."""
+
+    def __init__(self, habits: Habits) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=work, args=(theirs, habits), daemon=True)
+        with _one_thread_each():
+            self.process.start()
+        theirs.close()  # so that either side sees the other's end
+        self.cell: Cell | None = None
+
+    def give(self, cell: Cell | None) -> None:
+        """Give it a cell; with none left it stays idle."""
+        self.cell = cell
+        if cell is not None:
+            _send(self.pipe, cell)
+
+    def answer(self) -> Outcome | None:
+        """What came of its cell; None if the process is gone."""
+        try:
+            return self.pipe.recv()
+        except (EOFError, OSError):
+            return None
+
+    def stop(self) -> None:
+        """Ask it to end."""
+        _send(self.pipe, STOP)
+
+    def end(self) -> None:
+        """End it."""
+        if self.process.is_alive():
+            self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+def work(pipe: Connection, habits: Habits) -> None:
+    """Run the cells that come through a pipe, until it closes; a message in the middle of a cell means stop."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the driver decides
+    with suppress(EOFError, OSError):  # the driver is gone
+        while (cell := pipe.recv()) is not STOP:
+            _send(pipe, attempt(cell, habits, pipe.poll))
+
+
+def _send(pipe: Connection, message: object) -> None:
+    with suppress(OSError):  # the other side is gone, which the next reading of its pipe tells
+        pipe.send(message)
+
+
+@contextmanager
+def _one_thread_each() -> Iterator[None]:
+    """Let processes that start now use one BLAS thread: on small matrices more get in each other's way."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

@@ -1,0 +1,127 @@
+"""Sweeps: the best settings of an algorithm in an environment, found on seeds that are never reported.
+
+Tuning seeds begin at `TUNING`, and a study's own seeds end before it: the two cannot meet.
+"""
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls.errors import UserError
+from ucls.settings import Whole
+from ucls.study.cell import Cell, make_cells
+from ucls.study.result import HIGHER_IS_BETTER, Measures
+
+TUNING = 1_000_000_000
+
+
+class Range(NamedTuple):
+    """Values between two numbers, evenly spread or evenly in their logarithm; `whole` for whole numbers."""
+
+    low: float
+    high: float
+    log: bool = True
+    whole: bool = False
+
+    def at(self, part: float) -> float:
+        """The value at a part of the way, 0 to 1."""
+        if self.log:
+            value = math.exp(math.log(self.low) + part * (math.log(self.high) - math.log(self.low)))
+        else:
+            value = self.low + part * (self.high - self.low)
+        return Whole().read(round(value)) if self.whole else float(f"{value:.3g}")
+
+
+Space = Mapping[str, Range | Sequence[Any]]
+
+
+class Sweep(NamedTuple):
+    """What to tune: the settings that are fixed, and the space of the others.
+
+    `size` candidates are tried (all of a grid if it is 0), each on `runs` tuning seeds.
+    """
+
+    label: str
+    agent: str
+    env: str
+    space: Space
+    fixed: Mapping[str, Any] = {}
+    steps: int = 50_000
+    size: int = 0
+    runs: int = 3
+    measure: str = "reward"
+    dtype: str = "float64"
+    features: str | None = None
+
+
+class Trial(NamedTuple):
+    """A candidate and what came of it: the mean over its sound runs, and how many were not."""
+
+    settings: dict[str, Any]
+    score: float | None
+    scores: list[float]
+    diverged: int
+
+
+def tuning_seeds(runs: int) -> range:
+    """The seeds of a sweep."""
+    return range(TUNING, TUNING + runs)
+
+
+def candidates(sweep: Sweep) -> list[dict[str, Any]]:
+    """The settings that a sweep tries: a grid, or a random sample that depends on nothing but the space and size.
+
+    A space of one range is spread evenly rather than at random.
+
+    >>> candidates(Sweep("a", "ucls", "ucls/RiverSwim-v0", {"p": Range(0.01, 1)}, size=3))
+    [{'p': 0.01}, {'p': 0.1}, {'p': 1.0}]
+    """
+    space, size = sweep.space, sweep.size
+    ranges = {name: values for name, values in space.items() if isinstance(values, Range)}
+    if not ranges:
+        grid = [dict(zip(space, values, strict=True)) for values in itertools.product(*space.values())]
+        if not size or size >= len(grid):
+            return grid
+        chosen = np.random.default_rng(0).choice(len(grid), size, replace=False)
+        return [grid[i] for i in sorted(chosen)]
+    if not size:
+        raise UserError(f"the sweep of {sweep.label} has a range in it: say how many candidates to try")
+    if len(space) == 1:
+        (name, values) = next(iter(ranges.items()))
+        return [{name: values.at(i / max(1, size - 1))} for i in range(size)]
+    rng = np.random.default_rng(0)
+    return [{name: _draw(values, rng) for name, values in space.items()} for _ in range(size)]
+
+
+def _draw(values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
+    part = rng.random()
+    return values.at(part) if isinstance(values, Range) else values[int(part * len(values))]
+
+
+def sweep_cells(sweep: Sweep, settings: Mapping[str, Any]) -> tuple[Cell, ...]:
+    """The cells that judge one candidate."""
+    return make_cells(
+        sweep.env,
+        sweep.agent,
+        steps=sweep.steps,
+        seeds=tuning_seeds(sweep.runs),
+        settings={**sweep.fixed, **settings},
+        dtype=sweep.dtype,
+        features=sweep.features,
+    )
+
+
+def judge(sweep: Sweep, found: Callable[[Cell], tuple[Measures, bool] | None]) -> list[Trial]:
+    """Rank the candidates, the best first: any diverged or failed run puts a candidate behind all that had none."""
+    trials = []
+    for settings in candidates(sweep):
+        outcomes = [found(cell) for cell in sweep_cells(sweep, settings)]
+        values = [getattr(o[0], sweep.measure) for o in outcomes if o is not None and not o[1]]
+        sound = [float(value) for value in values if value is not None]
+        score = float(np.mean(sound)) if sound else None
+        trials.append(Trial(settings, score, sound, len(outcomes) - len(sound)))
+    sign = 1 if HIGHER_IS_BETTER[sweep.measure] else -1
+    return sorted(trials, key=lambda t: (t.diverged, t.score is None, -sign * (t.score or 0.0)))

@@ -1,0 +1,102 @@
+"""Run one cell in this process: in chunks, with checkpoints, so that it can be stopped and continued bit for bit."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ucls import checkpoint
+from ucls.errors import UserError
+from ucls.history import History, join
+from ucls.loop import Run, make_run
+from ucls.study.cell import NUMERICS, Cell, code_of
+from ucls.study.result import Result, summarise
+
+CHUNK_SECONDS = 0.5
+CHECKPOINT_SECONDS = 120.0
+
+
+class Habits(NamedTuple):
+    """How a worker keeps its unfinished cells: in which folder (None: not at all) and how often."""
+
+    folder: Path | None = None
+    every: float = CHECKPOINT_SECONDS
+
+
+class Done(NamedTuple):
+    """A finished cell: its result, how long it took in this process, and how many steps a second once compiled."""
+
+    result: Result
+    seconds: float
+    speed: float
+
+
+def run_cell(cell: Cell, habits: Habits = Habits(), stopped: Callable[[], bool] = lambda: False) -> Done | None:
+    """Run a cell to its end, from its last checkpoint if there is one; None if it was stopped before.
+
+    `stopped` is asked about twice a second. The result does not depend on where a run was stopped and continued.
+    """
+    began = time.perf_counter()
+    run, so_far = _begin(cell, habits.folder)
+    parts, saved, chunk, stepping, stepped = [so_far], time.monotonic(), 1, 0.0, 0
+    while run.steps < cell.steps and not run.diverged:
+        if stopped():
+            _save(run, parts, cell, habits.folder)
+            return None
+        start = time.perf_counter()
+        parts.append(run.advance(min(chunk, cell.steps - run.steps)))
+        took = time.perf_counter() - start
+        if chunk > 1:
+            stepping, stepped = stepping + took, stepped + len(parts[-1].rewards)
+        chunk = 50 if chunk == 1 else max(50, int(chunk * min(4.0, CHUNK_SECONDS / max(took, 1e-6))))
+        if time.monotonic() - saved > habits.every and not run.diverged:
+            _save(run, parts, cell, habits.folder)
+            parts, saved = [join(parts)], time.monotonic()
+    result = summarise(join(parts), cell.resolution)
+    if cell.keep and not run.diverged:
+        result = result._replace(learner=checkpoint.to_bytes(run.checkpoint(), run.about()))
+    return Done(result, time.perf_counter() - began, stepped / stepping if stepping else 0.0)
+
+
+def partial_file(folder: Path, id: str) -> Path:
+    """Where an unfinished cell is kept."""
+    return folder / f"{id}.safetensors"
+
+
+def _begin(cell: Cell, folder: Path | None) -> tuple[Run, History]:
+    """Make the run of a cell, at its last checkpoint if a sound one is there."""
+    if cell.numerics != NUMERICS:
+        raise UserError(f"cell {cell.id} is of numerics {cell.numerics}, this ucls of {NUMERICS}: declare it again")
+    if cell.code != code_of(cell.agent):
+        raise UserError(f"the module {cell.agent!r} has changed since the study was declared: declare it again")
+    run = make_run(
+        cell.env,
+        cell.agent,
+        steps=cell.steps,
+        seed=cell.seed,
+        settings=dict(cell.settings),
+        features=cell.features,
+        dtype=cell.dtype,
+    )
+    empty = History(np.zeros(0), np.zeros(0, np.uint8))
+    if folder is None or not (path := partial_file(folder, cell.id)).exists():
+        return run, empty
+    try:
+        about, arrays = checkpoint.load(path)
+        if about.get("cell") != cell.id:
+            raise UserError("another cell's")
+        run.restore(arrays, about["steps"])
+    except UserError:  # an unsound checkpoint costs its steps, not the cell
+        path.unlink(missing_ok=True)
+        return _begin(cell, None)
+    return run, History(arrays["history.rewards"], arrays["history.ends"])
+
+
+def _save(run: Run, parts: list[History], cell: Cell, folder: Path | None) -> None:
+    if folder is None or run.diverged or run.steps == 0:
+        return
+    history = join(parts)
+    arrays = {"history.rewards": history.rewards, "history.ends": history.ends}
+    checkpoint.save(partial_file(folder, cell.id), {**run.about(), "cell": cell.id}, {**run.checkpoint(), **arrays})
