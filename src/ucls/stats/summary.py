@@ -1,0 +1,132 @@
+"""What one sample of runs achieved: a number, its interval, and how many runs are behind it."""
+
+import math
+from collections.abc import Sequence
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ucls.errors import UserError
+from ucls.stats.resampling import RESAMPLES, SOUND_BELOW, bootstrap, cut_of
+
+
+class Estimate(NamedTuple):
+    """A mean with its confidence interval."""
+
+    mean: float
+    low: float
+    high: float
+
+
+class Summary(NamedTuple):
+    """A statistic of the sound runs with its interval (None where no run is sound), and how many were and were not."""
+
+    centre: float | None
+    low: float | None
+    high: float | None
+    runs: int
+    diverged: int
+
+
+def scores(values: ArrayLike, diverged: ArrayLike | None = None) -> np.ndarray:
+    """Give runs that diverged the score of minus infinity: below every sound run, equal among themselves.
+
+    >>> scores([3.0, 1.0, float("nan")], diverged=[True, False, False])
+    array([-inf,   1., -inf])
+    """
+    values = np.asarray(values, np.float64)
+    sound = np.abs(values) < SOUND_BELOW
+    if diverged is not None:
+        sound &= ~np.asarray(diverged, bool)
+    return np.where(sound, values, -np.inf)
+
+
+def bootstrap_mean(values: ArrayLike, confidence: float = 0.95, seed: int = 0) -> Estimate:
+    """Estimate a mean with a percentile bootstrap; constant data has an interval of no width.
+
+    >>> bootstrap_mean(np.array([1.0, 1.0, 1.0]))
+    Estimate(mean=1.0, low=1.0, high=1.0)
+    """
+    values = scores(values)
+    if len(values) == 0 or np.isneginf(values).any():
+        raise UserError("a mean needs at least one run, and every value a finite number: see `summarise`")
+    (mean,), (low,), (high,) = bootstrap(values[:, np.newaxis], confidence=confidence, seed=seed)
+    return Estimate(float(mean), float(low), float(high))
+
+
+def summarise(
+    values: ArrayLike,
+    diverged: ArrayLike | None = None,
+    *,
+    statistic: str = "mean",
+    groups: Sequence | np.ndarray | None = None,
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> Summary:
+    """The mean, median or interquartile mean ("iqm") of the sound runs, with a percentile bootstrap interval.
+
+    Every run counts alike, whatever its group; resamples keep the number of runs of each group.
+
+    >>> summarise([4.0, 4.0, 1e12], diverged=[False, False, True])
+    Summary(centre=4.0, low=4.0, high=4.0, runs=2, diverged=1)
+    >>> summarise([1.0, 2.0, 3.0, 40.0], statistic="iqm").centre
+    2.5
+    >>> summarise([1.0], diverged=[True])
+    Summary(centre=None, low=None, high=None, runs=0, diverged=1)
+    """
+    marked = scores(values, diverged)
+    sound = ~np.isneginf(marked)
+    cut_of(statistic, 1)
+    if not sound.any():
+        return Summary(None, None, None, 0, len(marked))
+    of = None if groups is None else np.asarray(groups)[sound]
+    (centre,), (low,), (high,) = bootstrap(marked[sound][:, np.newaxis], statistic, of, confidence, resamples, seed)
+    return Summary(float(centre), float(low), float(high), int(sound.sum()), int((~sound).sum()))
+
+
+def summarise_many(
+    samples: Sequence[ArrayLike],
+    *,
+    statistic: str = "mean",
+    confidence: float = 0.95,
+    resamples: int = RESAMPLES,
+    seed: int = 0,
+) -> list[Summary]:
+    """Summarise many samples at once, at little more than the price of one; `scores` marks diverged runs.
+
+    >>> summarise_many([[2.0, 2.0], [], scores([7.0, 8.0], diverged=[False, True])])[2]
+    Summary(centre=7.0, low=7.0, high=7.0, runs=1, diverged=1)
+    """
+    cut_of(statistic, 1)
+    marked = [scores(sample) for sample in samples]
+    sound = [sample[~np.isneginf(sample)] for sample in marked]
+    found = [Summary(None, None, None, 0, len(sample)) for sample in marked]
+    sizes = np.array([len(sample) for sample in sound], int)
+    for n in np.unique(sizes[sizes > 0]):
+        places = np.flatnonzero(sizes == n)
+        columns = np.column_stack([sound[i] for i in places])
+        ends = zip(*bootstrap(columns, statistic, None, confidence, resamples, seed), strict=True)
+        for i, (centre, low, high) in zip(places, ends, strict=True):
+            found[i] = Summary(float(centre), float(low), float(high), int(n), len(marked[i]) - int(n))
+    return found
+
+
+def proportion(successes: int, runs: int, confidence: float = 0.95) -> Estimate | None:
+    """The fraction of runs that succeeded, with Wilson's interval, which has a width at 0 and at 1 too.
+
+    >>> [round(x, 3) for x in proportion(10, 10)]
+    [1.0, 0.722, 1.0]
+    """
+    if runs == 0:
+        return None
+    if not (0 <= successes <= runs and 0 < confidence < 1):
+        raise UserError(f"{successes} of {runs} runs at confidence {confidence} is no proportion")
+    z = NormalDist().inv_cdf((1 + confidence) / 2)
+    p = successes / runs
+    middle = (p + z * z / (2 * runs)) / (1 + z * z / runs)
+    half = z * math.sqrt(p * (1 - p) / runs + z * z / (4 * runs * runs)) / (1 + z * z / runs)
+    # At 0 and 1 the interval ends there exactly, and rounding must not move it.
+    return Estimate(p, max(0.0, min(p, middle - half)), min(1.0, max(p, middle + half)))
