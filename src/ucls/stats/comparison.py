@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from ucls.errors import UserError
 from ucls.stats.curves import Band
-from ucls.stats.resampling import RESAMPLES, batches, draw_counts, percentiles, strata_of
+from ucls.stats.resampling import RESAMPLES, percentiles, strata_of, weights
 from ucls.stats.summary import Estimate, scores
 
 
@@ -39,24 +39,27 @@ def probability_of_improvement(
         if set(of_x.tolist()) != set(of_y.tolist()):
             raise UserError("both samples must have runs in every group: compare those that they share")
         pairs = [(x[of_x == group], y[of_y == group]) for group in np.unique(of_x)]
-    rng = np.random.default_rng(seed)
-    ones = [_above(a, b, np.ones((1, len(a)), int), np.ones((1, len(b)), int)) for a, b in pairs]
-    drawn = [
-        np.mean([_above(a, b, draw_counts(len(a), n, rng), draw_counts(len(b), n, rng)) for a, b in pairs], axis=0)
-        for n in batches(len(x) + len(y), resamples)
-    ]
-    low, high = percentiles(np.concatenate(drawn), confidence)
-    p = float(np.mean(ones))
+    everything = [_above(a, b, np.ones((1, len(a))), np.ones((1, len(b)))) for a, b in pairs]
+    drawn = [_resampled_above(a, b, resamples, (seed, i)) for i, (a, b) in enumerate(pairs)]
+    low, high = percentiles(np.mean(drawn, axis=0), confidence)
+    p = float(np.mean(everything))
     return Estimate(p, min(float(low), p), max(float(high), p))
+
+
+def _resampled_above(x: np.ndarray, y: np.ndarray, resamples: int, seed: tuple[int, ...]) -> np.ndarray:
+    width = max(len(x), len(y))
+    of_x = weights(len(x), resamples, (*seed, 0), width=width)
+    of_y = weights(len(y), resamples, (*seed, 1), width=width)
+    return np.concatenate([_above(x, y, w, v) for w, v in zip(of_x, of_y, strict=True)])
 
 
 def _above(x: np.ndarray, y: np.ndarray, counts_x: np.ndarray, counts_y: np.ndarray) -> np.ndarray:
     """The fraction of pairs in which x is above y, a tie counting half, in each resample."""
-    x = np.sort(x)  # resamples of sorted runs are as good as of unsorted ones
-    below = np.cumsum(counts_x, axis=1, dtype=np.float64)
-    below = np.hstack([np.zeros((len(below), 1)), below])
-    beaten_by = len(x) - (below[:, np.searchsorted(x, y)] + below[:, np.searchsorted(x, y, side="right")]) / 2
-    return (beaten_by * counts_y).sum(axis=1) / (len(x) * len(y))
+    x, y = np.sort(x), np.sort(y)  # a resample does not care for the order, and memory does
+    below = np.pad(np.cumsum(counts_x, axis=1), ((0, 0), (1, 0)))
+    left, right = np.searchsorted(x, y), np.searchsorted(x, y, side="right")
+    beaten_by = 2 * len(x) - below.take(left, axis=1) - below.take(right, axis=1)
+    return np.einsum("rj,rj->r", beaten_by, counts_y) / (2 * len(x) * len(y))
 
 
 def profile(
@@ -81,11 +84,10 @@ def profile(
     order = np.argsort(marked, kind="stable")
     strata = strata_of(None if groups is None else np.asarray(groups)[order])
     first = np.searchsorted(marked[order], taus)
-    rng = np.random.default_rng(seed)
     drawn = []
-    for rows in batches(n, resamples):
-        below = np.cumsum(draw_counts(n, rows, rng, strata), axis=1)
-        drawn.append((n - np.hstack([np.zeros((rows, 1)), below])[:, first]) / n)
+    for counts in weights(n, resamples, seed, strata=strata):
+        below = np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))
+        drawn.append((n - below.take(first, axis=1)) / n)
     centre = (n - first) / n
     low, high = percentiles(np.concatenate(drawn), confidence)
     return Band(taus, centre, np.minimum(low, centre), np.maximum(high, centre), np.full(len(taus), n))

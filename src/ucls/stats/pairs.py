@@ -63,15 +63,16 @@ def paired(
         return None
     sound_x, sound_y = ~np.isneginf(x), ~np.isneginf(y)
     both = sound_x & sound_y
-    difference = x[both] - y[both]
-    sign = np.sign(sound_x.astype(float) - sound_y)
-    sign[both] = np.sign(difference)
-    size = np.where(sound_x != sound_y, np.inf, 0.0)
-    size[both] = np.abs(difference)
+    difference, sign = np.zeros(len(x)), sound_x.astype(float) - sound_y
+    difference[both] = x[both] - y[both]
+    sign[both] = np.sign(difference[both])
+    size = np.where(sound_x != sound_y, np.inf, np.abs(difference))
+    # A pair that was dropped is a difference of 0, which a flip does not change: one set of flips serves both tests.
+    p, p_rank = _sign_flip_tests(np.column_stack([difference, sign * _ranks(size)]), permutations, seed)
     return Paired(
-        difference=bootstrap_mean(difference, confidence, seed) if len(difference) else None,
-        p=sign_flip_test(difference, permutations, seed),
-        p_rank=sign_flip_test(sign * _ranks(size), permutations, seed),
+        difference=bootstrap_mean(difference[both], confidence, seed) if both.any() else None,
+        p=p,
+        p_rank=p_rank,
         pairs=int(both.sum()),
         dropped=int((~both).sum()),
         wins=int((sign > 0).sum()),
@@ -107,17 +108,29 @@ def sign_flip_test(differences: ArrayLike, permutations: int = PERMUTATIONS, see
     0.125
     """
     d = np.asarray(differences, np.float64)
-    d = d[d != 0]
-    if len(d) == 0:
-        return 1.0
+    if not np.isfinite(d).all():
+        raise UserError("a difference is not finite: `paired` knows what to do with runs that diverged")
+    return _sign_flip_tests(d[:, np.newaxis], permutations, seed)[0]
+
+
+def _sign_flip_tests(columns: np.ndarray, permutations: int, seed: int) -> list[float]:
+    """The sign-flip test of every column."""
+    columns = columns[(columns != 0).any(axis=1)]
+    n = len(columns)
     # Sums that are equal on paper may differ in the last bits.
-    bar = abs(d.sum()) - 1e-12 * np.abs(d).sum()
-    if len(d) <= EXACT:
-        return float((np.abs(_every_flip(len(d)) @ d) >= bar).mean())
-    extreme = 0
-    for i, rows in enumerate(batches(len(d), permutations)):
-        extreme += int((np.abs(_random_flips(len(d), rows, seed, i) @ d) >= bar).sum())
-    return (1 + extreme) / (1 + permutations)
+    bars = np.abs(columns.sum(axis=0)) - 1e-12 * np.abs(columns).sum(axis=0)
+    if n <= EXACT:
+        return (_extreme(_every_flip(n), columns, bars) / 2**n).tolist()
+    extreme = np.ones(len(bars))
+    for i, rows in enumerate(batches(n, permutations)):
+        extreme += _extreme(_random_flips(n, rows, seed, i), columns, bars)
+    return (extreme / (1 + permutations)).tolist()
+
+
+def _extreme(flips: np.ndarray, columns: np.ndarray, bars: np.ndarray) -> np.ndarray:
+    """How many of the flips bring the sum of each column to its bar or beyond."""
+    signs = flips.astype(np.float64)
+    return np.array([(np.abs(signs @ column) >= bar).sum() for column, bar in zip(columns.T.copy(), bars, strict=True)])
 
 
 def holm(p_values: ArrayLike) -> np.ndarray:
