@@ -95,6 +95,10 @@ def test_intervals_of_60_runs_cover_the_truth_about_as_often_as_they_say():
     assert 0.91 <= coverage("median", math.log(2), 1000, 60) <= 0.97
 
 
+def test_intervals_of_the_mean_of_10_skewed_runs_are_too_narrow():
+    assert coverage("mean", 1.0, 1000, 10) == pytest.approx(0.86, abs=0.03)
+
+
 @pytest.mark.slow
 def test_intervals_of_200_runs_cover_the_truth_as_often_as_they_say():
     assert coverage("mean", 1.0, 10_000, 200) == pytest.approx(0.945, abs=0.01)

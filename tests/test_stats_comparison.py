@@ -29,10 +29,11 @@ def test_probability_of_improvement_counts_every_pair_and_ties_half(x, y):
     assert 0 <= found.low <= found.mean <= found.high <= 1
 
 
-def test_probability_of_improvement_has_the_interval_of_independent_resamples():
+@pytest.mark.parametrize("n", [9, 14])
+def test_probability_of_improvement_has_the_interval_of_independent_resamples(n):
     rng = np.random.default_rng(0)
-    x, y = rng.normal(0.5, 1, 14).round(1), rng.normal(0, 1, 9).round(1)
-    each = [brute_improvement(rng.choice(x, 14), rng.choice(y, 9)) for _ in range(1500)]
+    x, y = rng.normal(0.5, 1, 14).round(1), rng.normal(0, 1, n).round(1)
+    each = [brute_improvement(rng.choice(x, 14), rng.choice(y, n)) for _ in range(1500)]
     found = stats.probability_of_improvement(x, y, resamples=20_000)
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(each, [0.025, 0.975])), abs=0.02)
     assert found.mean == pytest.approx(brute_improvement(x, y))
@@ -120,6 +121,17 @@ def test_signed_ranks_give_the_p_value_of_wilcoxon():
 
     x, y = np.random.default_rng(6).normal(0.5, 1, (2, 12))
     assert stats.paired(x, y).p_rank == pytest.approx(wilcoxon(x, y, method="exact").pvalue)
+
+
+def test_signed_ranks_pass_over_pairs_without_a_difference():
+    from scipy.stats import rankdata
+
+    d = np.array([0.0, 0.3, -0.1, 0.7, 0.0, 0.3, 0.9, 0.0, -0.2])
+    some = d[d != 0]
+    signed = np.sign(some) * rankdata(np.abs(some))
+    flips = np.array(list(itertools.product([-1, 1], repeat=6)))
+    expected = np.mean(np.abs(flips @ signed) >= abs(signed.sum()))
+    assert stats.paired(d, np.zeros(9)).p_rank == expected
 
 
 def test_paired_comparison_drops_unsound_pairs_from_the_mean_alone_and_says_so():

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ucls import cli_study
 from ucls.errors import UserError
 
 app = typer.Typer(
@@ -16,6 +17,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )
+
+app.add_typer(cli_study.app, name="study")
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Settings = Annotated[

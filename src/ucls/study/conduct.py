@@ -21,13 +21,24 @@ def conduct(
 ) -> Tally:
     """Run a study; a second call goes on where the first was stopped, and does nothing if it was not."""
     if study.tuned:
-        tuning = sweep_study(study)
-        tally = _run(store, tuning, runner, quiet, checkpoint_every)
+        tally, study = tune(store, study, runner, quiet, checkpoint_every)
         if tally.stopped:
-            _declare(store, study)
             return tally
-        study = with_winners(store, study)
     return _run(store, study, runner, quiet, checkpoint_every)
+
+
+def tune(
+    store: Store,
+    study: Study,
+    runner: Runner = run_local,
+    quiet: bool = False,
+    checkpoint_every: float = CHECKPOINT_SECONDS,
+) -> tuple[Tally, Study]:
+    """Run the sweeps of a study and put their winners into it; if it is stopped, nothing is chosen yet."""
+    tally = _run(store, sweep_study(study), runner, quiet, checkpoint_every)
+    found = study if tally.stopped else with_winners(store, study)
+    _declare(store, found)
+    return tally, found
 
 
 def with_winners(store: Store, study: Study) -> Study:

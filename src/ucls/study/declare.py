@@ -129,6 +129,11 @@ def read_study(path: Path, runs: int | None = None, steps: int | None = None) ->
     return parse_study(text, str(path), runs, steps)
 
 
+def name_of(path: Path) -> str:
+    """The name that a TOML file gives its study."""
+    return read_study(path).name
+
+
 def parse_study(text: str, source: str = "study", runs: int | None = None, steps: int | None = None) -> Study:
     """Make a study from TOML text.
 

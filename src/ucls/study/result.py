@@ -1,5 +1,6 @@
 """What is kept of a run: its episodes, its rewards at a resolution, and the numbers that runs are compared by."""
 
+import hashlib
 import zlib
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -89,6 +90,11 @@ def _best(lengths: np.ndarray) -> float:
 def pack(arrays: Mapping[str, np.ndarray]) -> bytes:
     """Arrays as compressed bytes; equal arrays give equal bytes, and reading them never executes code."""
     return zlib.compress(checkpoint.to_bytes(arrays), 6)
+
+
+def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
+    """A digest of the arrays, the same for equal ones."""
+    return hashlib.sha256(checkpoint.to_bytes(arrays)).hexdigest()[:24]
 
 
 def unpack(blob: bytes) -> dict[str, np.ndarray]:

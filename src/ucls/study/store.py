@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from ucls.errors import UserError, unknown
 from ucls.study.cell import Cell
-from ucls.study.result import Measures, Result, pack, unpack
+from ucls.study.result import Measures, Result, digest_of, pack, unpack
 
 APPLICATION = 0x55434C53  # "UCLS": SQLite's mark of whose file it is
 MEASURES = Measures._fields
@@ -212,6 +212,16 @@ class Store:
         if row is None:
             return None
         return Result(row[0], bool(row[1]), Measures(*row[4:]), unpack(row[2]), row[3])
+
+    def finished(self) -> set[str]:
+        """The ids of all cells that have a result."""
+        return {id for (id,) in self._db.execute("SELECT c.id FROM cell c JOIN result r ON r.cell = c.number")}
+
+    def digests(self, name: str) -> dict[str, str]:
+        """A digest of the arrays of every result of a study, by the cell's id."""
+        sql = """SELECT DISTINCT c.id, p.arrays FROM member m JOIN cell c ON c.number = m.cell
+            JOIN payload p ON p.cell = m.cell WHERE m.study = ?"""
+        return {id: digest_of(unpack(blob)) for id, blob in self._db.execute(sql, (name,))}
 
     def contents(self, name: str) -> dict[str, str]:
         """The content of every cell of a study, by id."""

@@ -1,0 +1,48 @@
+"""Export the results of a study as a table: CSV by itself, Parquet through DuckDB. The one door to DuckDB."""
+
+import csv
+import io
+import json
+import tempfile
+from pathlib import Path
+
+from ucls._files import write_atomic
+from ucls.errors import UserError
+from ucls.study.result import Measures
+from ucls.study.store import Circumstance, Store
+
+
+def export_csv(store: Store, name: str, results_only: bool = False) -> str:
+    """A row for every finished run, sorted by id; equal results give equal text if `results_only`."""
+    rows = {row.id: row for row in store.rows(name) if row.measures is not None}
+    digests = store.digests(name)
+    contents = store.contents(name)
+    about = {} if results_only else store.circumstances(name)
+    heads = ["id", "label", "agent", "env", "steps", "seed", "settings", "status", *Measures._fields, "arrays_sha256"]
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(heads + ([] if results_only else list(Circumstance._fields)))
+    for id in sorted(rows):
+        row = rows[id]
+        settings = json.dumps(json.loads(contents[id])["settings"], sort_keys=True)
+        cells = [id, row.label, row.agent, row.env, row.steps, row.seed, settings, row.status]
+        cells += ["" if value is None else repr(value) for value in row.measures or ()]
+        writer.writerow([*cells, digests[id], *([] if results_only else about[id])])
+    return out.getvalue()
+
+
+def export_parquet(text: str, path: Path) -> None:
+    """Write a CSV text as a Parquet file."""
+    try:
+        import duckdb
+    except ImportError:
+        raise UserError("Parquet needs DuckDB: pip install 'ucls[analysis]', or export as csv") from None
+
+    def write(target: Path) -> None:
+        with tempfile.NamedTemporaryFile("w", suffix=".csv") as file, duckdb.connect(config={"threads": 1}) as db:
+            file.write(text)
+            file.flush()
+            table = db.read_csv(file.name, header=True, all_varchar=False)
+            table.write_parquet(str(target))
+
+    write_atomic(path, write)

@@ -1,0 +1,12 @@
+"""Where a study runs: on this machine by default, on Ray or in Slurm when asked."""
+
+from ucls.errors import UserError
+from ucls.study.drive import Runner
+from ucls.study.local import local
+
+
+def runner_of(jobs: int | None = None, ray: str | None = None, slurm: str | None = None) -> Runner:
+    """The runner that was asked for."""
+    if ray is not None and slurm is not None:
+        raise UserError("a study runs in one place: give --ray or --slurm, not both")
+    return local(jobs)
