@@ -1,0 +1,78 @@
+"""The open choices: does a conclusion change with what the paper leaves open?
+
+Each choice is made the other way, for UCLS and for the competitors it is held against, at the settings they have
+elsewhere: what is asked is whether UCLS learns and who is ahead, not what a new sweep would find.
+"""
+
+from typing import Any, NamedTuple
+
+from ucls.paper.domains import PUDDLE, RIVER
+from ucls.paper.evidence import Evidence, optimum
+from ucls.paper.groups import Group, tuned, ucls
+
+RIVALS = ("sarsa-optimistic", "dgpq", "ucbootstrap")
+
+
+class OpenChoice(NamedTuple):
+    """A choice the paper leaves open: how it reads here and in the default, and whose setting it is."""
+
+    title: str
+    default: str
+    env: str
+    settings: dict[str, Any]
+    of_ucls_only: bool = False
+
+
+CHOICES = (
+    OpenChoice("trace threshold 0, the literal box", "beta", RIVER, {"trace_threshold": 0}, of_ucls_only=True),
+    OpenChoice("trace threshold 0, the literal box", "beta", PUDDLE, {"trace_threshold": 0}, of_ucls_only=True),
+    OpenChoice("feature value 1", "1/n", RIVER, {"feature_value": "1"}),
+    OpenChoice("feature value 1", "1/n", PUDDLE, {"feature_value": "1"}),
+    OpenChoice("4 tilings of 32, as printed", "32 of 4", RIVER, {"tilings": 4, "tiles": 32}),
+    OpenChoice("noise 0.01", "0.1", PUDDLE, {"noise_sd": 0.01}),
+    OpenChoice("Osband's probabilities", "Strehl and Littman's", RIVER, {"probabilities": "osband"}),
+)
+
+
+def group_of(choice: OpenChoice, key: str) -> Group:
+    """The runs of an algorithm with a choice made the other way."""
+    base = ucls(choice.env) if key == "ucls" else tuned(key, choice.env)
+    given = choice.settings
+    if key == "dgpq":  # it has no tiles
+        given = {name: v for name, v in given.items() if name not in ("feature_value", "tilings", "tiles")}
+    settings = {**dict(base.settings), **given}
+    return base._replace(settings=tuple(settings.items()), keep=base.keep and not given, share=0.5)
+
+
+def groups() -> list[Group]:
+    """What the table is made of."""
+    keys = {choice.title: ("ucls",) if choice.of_ucls_only else ("ucls", *RIVALS) for choice in CHOICES}
+    return [group_of(choice, key) for choice in CHOICES for key in keys[choice.title]]
+
+
+def rows(evidence: Evidence) -> list[list[str]]:
+    """A row for each choice: UCLS as it is here and with the choice, and who is ahead with it."""
+    found = []
+    for choice in CHOICES:
+        other, usual = evidence.final(group_of(choice, "ucls")).mean, evidence.final(ucls(choice.env)).mean
+        keys = () if choice.of_ucls_only else RIVALS
+        rivals = {key: evidence.final(group_of(choice, key)).mean for key in keys}
+        world = {name: value for name, value in choice.settings.items() if name in ("noise_sd", "probabilities")}
+        best = optimum(choice.env, **world)
+        level = best.reward_rate if choice.env == RIVER else best.episode_return
+        ahead = [key for key, mean in rivals.items() if _above(mean, other)]
+        who = "-" if choice.of_ucls_only else ", ".join(ahead) or "none"
+        runs = str(other.runs)
+        found.append([choice.title, choice.env[5:-3], _said(usual), _said(other), f"{level:.4g}", who, runs])
+    return found
+
+
+HEADS = ["choice", "domain", "UCLS as here", "UCLS with it", "optimum with it", "competitors clearly ahead", "runs"]
+
+
+def _above(mine: Any, theirs: Any) -> bool:
+    return mine.low is not None and theirs.high is not None and mine.low > theirs.high
+
+
+def _said(mean: Any) -> str:
+    return "-" if mean.centre is None else f"{mean.centre:.4g} [{mean.low:.4g}, {mean.high:.4g}]"

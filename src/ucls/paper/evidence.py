@@ -1,0 +1,139 @@
+"""What the runs of the paper's groups have shown: the numbers that figures draw and claims judge."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls import stats
+from ucls.envs import make_world
+from ucls.paper.domains import CLASSIC, ONE_STATE, PUDDLE, RIVER, SPARSE
+from ucls.paper.groups import Group, Scale, cells_of
+from ucls.study.result import HIGHER_IS_BETTER, Result
+from ucls.study.store import Store
+
+POINTS = 200
+EPISODES, REWARD_STEPS = 20, 2000
+
+# What is "final performance" in a domain.
+FINAL = {
+    RIVER: "last_reward",
+    PUDDLE: "last_return",
+    SPARSE: "last_steps",
+    CLASSIC: "last_steps",
+    ONE_STATE: "last_reward",
+}
+
+
+class Sample(NamedTuple):
+    """A measure of a group's runs: by seed, minus infinity where a run diverged; `sign` is -1 if less is better."""
+
+    seeds: np.ndarray
+    scores: np.ndarray
+    sign: int
+
+    @property
+    def mean(self) -> stats.Summary:
+        """The mean of the sound runs, as the measure is read."""
+        return _turned(stats.summarise(self.scores), self.sign)
+
+
+class Evidence:
+    """The results that a store holds of the paper's groups, at a scale."""
+
+    def __init__(self, store: Store, scale: Scale) -> None:
+        self.store, self.scale = store, scale
+        self._kept: dict[Group, list[tuple[int, Result]]] = {}
+
+    def results(self, group: Group) -> list[tuple[int, Result]]:
+        """The finished runs of a group with their seeds."""
+        if group not in self._kept:
+            found = [(cell.seed, self.store.result(cell.id)) for cell in cells_of(group, self.scale)]
+            self._kept[group] = [(seed, result) for seed, result in found if result is not None]
+        return self._kept[group]
+
+    def sample(self, group: Group, measure: str) -> Sample:
+        """A measure of the runs; where no episode ended, its length is that of the run and its return all reward."""
+        sign = 1 if HIGHER_IS_BETTER[measure] else -1
+        otherwise: dict[str, Callable[[Result], float]] = {
+            "last_steps": lambda r: float(r.steps),
+            "best_steps": lambda r: float(r.steps),
+            "last_return": lambda r: r.measures.reward,
+        }
+        values, seeds, diverged = [], [], []
+        for seed, result in self.results(group):
+            value = getattr(result.measures, measure)
+            values.append(sign * (otherwise[measure](result) if value is None else value))
+            seeds.append(seed)
+            diverged.append(result.diverged)
+        return Sample(np.array(seeds, np.int64), stats.scores(values, diverged), sign)
+
+    def final(self, group: Group) -> Sample:
+        """The final performance of the runs."""
+        return self.sample(group, FINAL[group.env])
+
+    def early_reward(self, group: Group, part: float) -> Sample:
+        """The reward of the first part of the steps."""
+        found = self.results(group)
+        sums = [r.arrays["curve"][: max(1, int(part * len(r.arrays["curve"])))].sum() for _, r in found]
+        seeds = np.array([seed for seed, _ in found], np.int64)
+        return Sample(seeds, stats.scores(sums, [r.diverged for _, r in found]), 1)
+
+    def difference(self, mine: Sample, theirs: Sample) -> stats.Estimate | None:
+        """The mean difference on common seeds, as the measure is read, with its interval; None without sound pairs."""
+        at, other = stats.common_seeds(mine.seeds, theirs.seeds)
+        pair = stats.paired(mine.scores[at], theirs.scores[other])
+        if pair is None or pair.difference is None:
+            return None
+        d = pair.difference
+        low, high = sorted((mine.sign * d.low, mine.sign * d.high))
+        return stats.Estimate(mine.sign * d.mean, low, high)
+
+    def steps(self, group: Group) -> int:
+        """How many steps the runs of a group take at this scale."""
+        return max(1000, int(group.steps * self.scale.steps))
+
+
+def optimum(env: str, **settings: Any) -> Any:
+    """What an optimal policy achieves."""
+    world = make_world(env, settings)
+    return world.module.optimal(world.env)
+
+
+def episode_band(results: list[tuple[int, Result]], steps: int, array: str, sign: int = 1) -> stats.Band:
+    """The mean of the last 20 episodes' lengths or returns over the steps, with the number of runs that have one."""
+    runs = [result for _, result in results]
+    at = np.linspace(0, steps, POINTS + 1)[1:]
+    lengths = [r.arrays["episode_steps"] for r in runs]
+    values = [sign * r.arrays[array].astype(np.float64) for r in runs]
+    return stats.band(stats.over_steps(lengths, values, [r.steps for r in runs], at, EPISODES), "median")
+
+
+def episodes_band(results: list[tuple[int, Result]], array: str, sign: int = 1) -> stats.Band:
+    """The same over episodes, as far as any run came."""
+    values = [sign * r.arrays[array].astype(np.float64) for _, r in results]
+    return thinned(stats.band(stats.over_episodes(values, EPISODES), "median"))
+
+
+def reward_band(results: list[tuple[int, Result]], cumulative: bool = False) -> stats.Band:
+    """The reward a step over the last 2,000 steps, or the whole reward so far."""
+    runs = [result for _, result in results]
+    sums = [r.arrays["curve"] for r in runs]
+    resolution = max(1, max(-(-r.steps // len(r.arrays["curve"])) for r in runs))
+    if cumulative:
+        return stats.band(stats.cumulative_reward(sums, resolution, [r.steps for r in runs]), "mean")
+    smooth = [stats.moving_mean(s, max(1, REWARD_STEPS // resolution)) for s in sums]
+    return stats.band(stats.reward_rate(smooth, resolution, [r.steps for r in runs]), "mean")
+
+
+def thinned(band: stats.Band) -> stats.Band:
+    """A band at no more places than a figure shows."""
+    keep = np.unique(np.linspace(0, len(band.at) - 1, POINTS).astype(int)) if len(band.at) else slice(None)
+    return stats.Band(*(part[keep] for part in band))
+
+
+def _turned(summary: stats.Summary, sign: int) -> stats.Summary:
+    if summary.centre is None or summary.low is None or summary.high is None:
+        return summary
+    low, high = sorted((sign * summary.low, sign * summary.high))
+    return summary._replace(centre=sign * summary.centre, low=low, high=high)

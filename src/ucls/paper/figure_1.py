@@ -1,0 +1,66 @@
+"""Figure 1: learning curves of UCLS and its competitors in the three domains."""
+
+from collections.abc import Mapping
+
+from ucls.figures.plot import Line, Panel, Plot, line_of
+from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.evidence import Evidence, episode_band, episodes_band, optimum, reward_band
+from ucls.paper.groups import MAIN, Group, contenders
+
+THOUSAND = 1000.0
+
+
+def groups() -> list[Group]:
+    """What the figure is made of."""
+    return [group for env in MAIN for group in contenders(env).values()]
+
+
+def plots(evidence: Evidence) -> tuple[Plot, ...]:
+    """The curves over steps, and over episodes as the paper prints the episodic domains."""
+    title = "Learning curves in the three domains"
+    by_steps = tuple(curve_panel(evidence, env, contenders(env)) for env in MAIN)
+    by_episodes = tuple(episode_panel(evidence, env, contenders(env)) for env in (SPARSE, PUDDLE))
+    caption = (
+        "Median over runs of the last 20 episodes (of the reward of the last 2,000 steps, mean, in River Swim), with "
+        "95% bootstrap bands. Competitors are tuned on other seeds; UCLS is not tuned."
+    )
+    more = "The same over episodes, as the paper prints it: a line ends where no run finished more episodes."
+    return Plot("figure-1", title, caption, by_steps), Plot("figure-1-episodes", title, more, by_episodes)
+
+
+def curve_panel(evidence: Evidence, env: str, shown: Mapping[str, Group]) -> Panel:
+    """The learning curves of some groups in a domain, over steps."""
+    best = optimum(env)
+    lines: list[Line] = []
+    steps = 0
+    for key, group in shown.items():
+        if not (results := evidence.results(group)):
+            continue
+        steps = max(steps, evidence.steps(group))
+        if env == RIVER:
+            band = reward_band(results)
+        elif env == PUDDLE:
+            band = episode_band(results, evidence.steps(group), "episode_returns", -1)
+        else:
+            band = episode_band(results, evidence.steps(group), "episode_steps")
+        lines.append(line_of(band, key, scale=THOUSAND))
+    title = DOMAINS[env].title
+    if env == RIVER:
+        return Panel(title, "thousand steps", "reward a step", tuple(lines), best.reward_rate, limits=(0, None))
+    if env == PUDDLE:
+        return Panel(title, "thousand steps", "cost of an episode", tuple(lines), -best.episode_return, log_y=True)
+    return Panel(title, "thousand steps", "steps an episode", tuple(lines), best.episode_steps, log_y=True)
+
+
+def episode_panel(evidence: Evidence, env: str, shown: Mapping[str, Group]) -> Panel:
+    """The learning curves of some groups in an episodic domain, over episodes."""
+    best = optimum(env)
+    array, sign = ("episode_returns", -1) if env == PUDDLE else ("episode_steps", 1)
+    lines = [
+        line_of(episodes_band(results, array, sign), key)
+        for key, group in shown.items()
+        if (results := evidence.results(group))
+    ]
+    line = -best.episode_return if env == PUDDLE else best.episode_steps
+    y = "cost of an episode" if env == PUDDLE else "steps an episode"
+    return Panel(DOMAINS[env].title, "episodes", y, tuple(lines), line, log_y=True)

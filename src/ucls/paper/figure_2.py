@@ -1,0 +1,59 @@
+"""Figure 2: how the confidence p changes UCLS and GV-UCB in River Swim."""
+
+import numpy as np
+
+from ucls.figures.plot import STYLES, Line, Panel, Plot, line_of
+from ucls.paper.domains import RIVER
+from ucls.paper.evidence import Evidence, optimum, reward_band
+from ucls.paper.groups import Group, ucls
+
+LEVELS = (1e-5, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.007, 0.008, 0.009, 0.01, 0.1)
+SHOWN = (1e-5, 0.001, 0.01, 0.1)
+SHADES = ("#BBBBBB", "#7FB2D6", "#2F86C0", "#004469")
+
+
+def group_of(agent: str, p: float) -> Group:
+    """The runs of an algorithm at a confidence; GV-UCB as its box prints it, or with Corollary 1 corrected."""
+    if agent == "ucls":
+        return ucls(RIVER) if p == 0.1 else ucls(RIVER, p=p)
+    settings = {"p": p} | ({"global_cov": "corrected"} if agent == "gv-ucb-corrected" else {})
+    keep = agent == "gv-ucb" and p == LEVELS[0]
+    return Group(agent, RIVER, "gv-ucb", tuple(settings.items()), keep=keep)
+
+
+def groups() -> list[Group]:
+    """What the figure is made of."""
+    printed = [group_of(agent, p) for agent in ("ucls", "gv-ucb") for p in LEVELS]
+    return printed + [group_of("gv-ucb-corrected", p) for p in SHOWN]
+
+
+def plots(evidence: Evidence) -> tuple[Plot, ...]:
+    """The reward over steps at four levels, and the whole reward at every level."""
+    best = optimum(RIVER).reward_rate
+    panels = []
+    for agent in ("ucls", "gv-ucb"):
+        lines = []
+        for p, shade in zip(SHOWN, SHADES, strict=True):
+            if results := evidence.results(group_of(agent, p)):
+                lines.append(line_of(reward_band(results), agent, f"p = {p:g}", 1000.0)._replace(colour=shade))
+        panels.append(Panel(STYLES[agent][0], "thousand steps", "reward a step", tuple(lines), best, limits=(0, None)))
+    bars = [bar for agent in ("ucls", "gv-ucb", "gv-ucb-corrected") if (bar := _sensitivity(evidence, agent))]
+    steps = evidence.steps(ucls(RIVER))
+    panels.append(Panel("all steps", "p", "reward", tuple(bars), best * steps, log_x=True, limits=(0, None)))
+    caption = (
+        "Reward a step over the last 2,000 steps at four levels, and the reward of all steps at every level of the "
+        "paper; GV-UCB as its box prints it and, at four levels, with the covariance that Corollary 1 assumes."
+    )
+    return (Plot("figure-2", "Sensitivity to the confidence p in River Swim", caption, tuple(panels)),)
+
+
+def _sensitivity(evidence: Evidence, agent: str) -> Line | None:
+    points = []
+    for p in SHOWN if agent == "gv-ucb-corrected" else LEVELS:
+        mean = evidence.sample(group_of(agent, p), "reward").mean
+        if mean.centre is not None:
+            points.append((p, mean.centre, mean.low, mean.high, mean.runs))
+    if not points:
+        return None
+    name, colour = STYLES[agent]
+    return Line(name, colour, *(np.array(column) for column in zip(*points, strict=True)), points=True)

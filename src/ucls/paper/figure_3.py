@@ -1,0 +1,72 @@
+"""Figure 3: LSTD without exploration in Mountain Car, its regulariser inside or outside, constant or fading."""
+
+import numpy as np
+
+from ucls.figures.plot import Line, Panel, Plot, line_of
+from ucls.paper.domains import CLASSIC
+from ucls.paper.evidence import Evidence, episodes_band, optimum
+from ucls.paper.groups import Group
+
+VARIANTS = {
+    "LSTD-in-C": ("in", "constant", "#0072B2"),
+    "LSTD-in-F": ("in", "fading", "#56B4E9"),
+    "LSTD-out-C": ("out", "constant", "#D55E00"),
+    "LSTD-out-F": ("out", "fading", "#E69F00"),
+}
+ETAS = (1e-4, 1e-2, 1.0, 100.0)
+# Conjugate gradient costs fifty products with A a step: fewer features and steps than elsewhere, the same for all.
+FEATURES = (("tilings", 8), ("tiles", 4), ("memory", 160))
+STEPS = 10_000
+
+
+def group_of(name: str, eta: float) -> Group:
+    """The runs of a variant."""
+    regulariser, fading, _ = VARIANTS[name]
+    settings = (("regulariser", regulariser), ("fading", fading), ("eta", eta), *FEATURES)
+    return Group(name, CLASSIC, "lstd-cg", settings, STEPS, share=0.5)
+
+
+def groups() -> list[Group]:
+    """What the figure is made of."""
+    return [group_of(name, eta) for name in VARIANTS for eta in ETAS]
+
+
+def best_eta(evidence: Evidence, name: str) -> float:
+    """The eta that finished most episodes."""
+    means = {eta: evidence.sample(group_of(name, eta), "episodes").mean.centre for eta in ETAS}
+    return max(ETAS, key=lambda eta: -np.inf if means[eta] is None else means[eta])  # pyright: ignore
+
+
+def plots(evidence: Evidence) -> tuple[Plot, ...]:
+    """Early curves, best and worst runs, and the sensitivity to eta."""
+    best = optimum(CLASSIC).episode_steps
+    early, extremes, lines = [], [], []
+    for name, (_, _, colour) in VARIANTS.items():
+        eta = best_eta(evidence, name)
+        results = evidence.results(group_of(name, eta))
+        if results:
+            band = episodes_band(results, "episode_steps")
+            early.append(line_of(band, name, f"{name}, eta = {eta:g}")._replace(colour=colour))
+        if name.startswith("LSTD-in") and results:
+            ranked = sorted(results, key=lambda pair: pair[1].measures.episodes)
+            for which, (_, run) in (("worst", ranked[0]), ("best", ranked[-1])):
+                lengths = run.arrays["episode_steps"].astype(float)
+                at = np.arange(1.0, len(lengths) + 1)
+                extremes.append(Line(f"{name}, {which}", colour, at, lengths, dash=which == "worst"))
+        means = [(eta, evidence.sample(group_of(name, eta), "episodes").mean) for eta in ETAS]
+        points = [(eta, m.centre, m.low, m.high, m.runs) for eta, m in means if m.centre is not None]
+        if points:
+            columns = (np.array(column) for column in zip(*points, strict=True))
+            lines.append(Line(name, colour, *columns, points=True))
+    steps = evidence.steps(group_of("LSTD-in-C", 1.0))
+    panels = (
+        Panel("early learning", "episodes", "steps an episode", tuple(early), best, log_y=True),
+        Panel("best and worst runs", "episodes", "steps an episode", tuple(extremes), best, log_y=True),
+        Panel("sensitivity", "eta", "episodes finished", tuple(lines), steps / best, log_x=True, limits=(0, None)),
+    )
+    caption = (
+        "LSTD(0.9) by conjugate gradient without any exploration: the regulariser inside (A + eta I) or outside "
+        f"(Tikhonov), constant (C) or fading as 1/t (F); {steps:,} steps, 8 tilings of 4 x 4. Each variant at the eta "
+        "that finished most episodes."
+    )
+    return (Plot("figure-3", "LSTD without exploration in Mountain Car", caption, panels),)

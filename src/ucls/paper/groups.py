@@ -1,0 +1,95 @@
+"""What the paper's figures are made of: groups of runs that differ in nothing but their seed, as data."""
+
+import json
+from collections.abc import Mapping
+from importlib import resources
+from typing import Any, NamedTuple
+
+from ucls.paper.domains import DOMAINS, RIVER, SPARSE, dtype_of
+from ucls.paper.sweeps import sweep_of
+from ucls.study import Cell, make_cells
+
+
+class Group(NamedTuple):
+    """Runs of one algorithm in one domain; `key` names its colour, and, with `settings`, it among the others.
+
+    `share` is the part of a domain's runs that it has, for what would take too long otherwise.
+    """
+
+    key: str
+    env: str
+    agent: str
+    settings: tuple[tuple[str, Any], ...] = ()
+    steps: int = 50_000
+    keep: bool = False
+    share: float = 1.0
+    probe: str = ""
+
+    @property
+    def label(self) -> str:
+        """What the group is called in tables."""
+        return " ".join([self.key, *(f"{name}={value}" for name, value in self.settings)])
+
+
+class Scale(NamedTuple):
+    """How much of the protocol is run: how many runs in each domain, and which part of the steps."""
+
+    name: str
+    runs: Mapping[str, int]
+    steps: float = 1.0
+
+
+FULL = Scale("full", {env: domain.runs for env, domain in DOMAINS.items()})
+QUICK = Scale("quick", {**dict.fromkeys(DOMAINS, 4), RIVER: 6}, steps=0.3)
+
+TUNED = ("ucls-l", "ucbootstrap", "dgpq", "lspi-rmax", "rlsvi", "sarsa-optimistic", "sarsa-epsilon", "gv-ucb")
+
+
+def scale_of(runs: int | None = None, quick: bool = False, full: bool = False) -> Scale:
+    """The scale that was asked for; quick if nothing was."""
+    if full:
+        return FULL
+    if runs is not None:
+        return Scale(f"{runs} runs", dict.fromkeys(DOMAINS, runs), 0.3 if quick else 1.0)
+    return QUICK
+
+
+def cells_of(group: Group, scale: Scale) -> tuple[Cell, ...]:
+    """The cells of a group."""
+    return make_cells(
+        group.env,
+        group.agent,
+        steps=max(1000, int(group.steps * scale.steps)),
+        seeds=range(max(1, round(scale.runs[group.env] * group.share))),
+        settings=dict(group.settings),
+        dtype=dtype_of(group.agent, group.env),
+        keep=group.keep,
+        probe=group.probe,
+    )
+
+
+def ucls(env: str, **settings: Any) -> Group:
+    """UCLS, untuned; the learners of River Swim are kept, to look at their policies."""
+    keep = env == RIVER and not settings
+    return Group("ucls", env, "ucls", tuple(settings.items()), keep=keep)
+
+
+def tuned(key: str, env: str, **more: Any) -> Group:
+    """A competitor at the settings that its sweep found, and more if given."""
+    sweep = sweep_of(key, env)
+    settings = {**sweep.fixed, **winners()[f"{key} {env}"]["settings"], **more}
+    return Group(key, env, sweep.agent, tuple(settings.items()))
+
+
+def winners() -> dict[str, Any]:
+    """What the sweeps found, as committed: for each competitor and domain the choice and every candidate's score."""
+    return json.loads(resources.files("ucls.paper").joinpath("winners.json").read_text())
+
+
+def contenders(env: str) -> dict[str, Group]:
+    """UCLS and the competitors of Figure 1 in a domain."""
+    rivals = {key: tuned(key, env) for key in ("ucbootstrap", "dgpq", "lspi-rmax", "rlsvi", "sarsa-epsilon")}
+    return {"ucls": ucls(env), **rivals}
+
+
+MAIN = (SPARSE, "ucls/PuddleWorld-v0", RIVER)
