@@ -8,6 +8,7 @@ from ucls._jit import jit, jit_uncached
 
 TOLERANCE = 1e-9
 SWEEPS = 20_000
+FOREVER = 1_000_000
 GAIN_SWEEPS = 2_000
 
 
@@ -163,6 +164,60 @@ def iterate(model, gamma, q):
             v[point] = best
         if change < TOLERANCE:
             break
+
+
+@jit
+def evaluate(model, policy, gamma, horizon, q):
+    """Fill `q` with the values of every action if the policy is followed after it, for at most `horizon` steps.
+
+    Every sweep is one step more of the horizon, so that a policy that never arrives has the value of that many steps.
+    """
+    points, n_actions = q.shape
+    v, v_next = np.zeros(points), np.zeros(points)
+    for _ in range(horizon - 1):
+        change = 0.0
+        for point in range(points):
+            v_next[point] = backup(model, point * n_actions + policy[point], gamma, v)
+            change = max(change, abs(v_next[point] - v[point]))
+        v, v_next = v_next, v
+        if change < TOLERANCE:
+            break
+    for row in range(points * n_actions):
+        q[row // n_actions, row % n_actions] = backup(model, row, gamma, v)
+
+
+@jit
+def share(axes, twin, s, weight, weights):
+    """Share a weight among the grid points around `s`."""
+    for which in range(1 << len(axes.shape)):
+        index, part = corner(axes, s, which)
+        weights[twin[index]] += weight * part
+
+
+@jit
+def visits(model, policy, start):
+    """How often a policy that begins in `start` is in every point: in an episode, or in a continuing task at last.
+
+    The first steps of a continuing task are not counted, so that what is counted is where it settles.
+    """
+    points = len(policy)
+    n_actions = len(model.r) // points
+    now, then, count = start.copy(), np.zeros(points), np.zeros(points)
+    for sweep in range(2 * GAIN_SWEEPS):
+        count += now
+        then[:] = 0.0
+        for point in range(points):
+            if now[point] > 0.0:
+                row = point * n_actions + policy[point]
+                for i in range(model.first[row], model.first[row + 1]):
+                    then[model.where[i]] += now[point] * model.chance[i]
+        now, then = then, now
+        left = now.sum()
+        if left < TOLERANCE:
+            break
+        if sweep == GAIN_SWEEPS - 1 and left > 1.0 - TOLERANCE:
+            count[:] = 0.0
+    return count
 
 
 @jit

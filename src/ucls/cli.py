@@ -138,6 +138,36 @@ def departures(
 
 
 @app.command()
+def diagnose(
+    env: Annotated[str, typer.Argument(help="An id from `ucls envs`.")],
+    agent: Annotated[str, typer.Option(help="A name from `ucls agents`, of one that has bounds.")] = "ucls",
+    steps: Annotated[int, typer.Option(min=1, help="Steps of each run.")] = 50_000,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the first run.")] = 0,
+    runs: Annotated[int, typer.Option(min=1, help="Runs, with seeds one after another.")] = 1,
+    settings: Settings = None,
+    density: Annotated[str, typer.Option(help="Where to look: start, uniform or optimal.")] = "start",
+    points: Annotated[int, typer.Option(min=1, help="Readings along a run.")] = 30,
+    out: Annotated[Path | None, typer.Option(help="Folder for the figure and the numbers.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Say why an agent learns or fails: its optimism, radius, value error and regret along a run."""
+    from ucls import diagnostics
+    from ucls.settings import parse
+
+    given = parse(settings or [])
+    found = diagnostics.diagnose(env, agent, steps, range(seed, seed + runs), given, density, points)
+    if out is not None:
+        from ucls.figures.diagnosis import write_diagnosis
+
+        title = " ".join([agent, *(f"{name}={value}" for name, value in given.items()), "in", env])
+        write_diagnosis(title, found, density, out)
+    if as_json:
+        print(json.dumps(diagnostics.as_data(found)))
+    else:
+        diagnostics.print_verdicts(found, density, out)
+
+
+@app.command()
 def doctor(as_json: Json = False) -> None:
     """Say what a bug report needs: versions, machine, caches, and whether kernels compile and agree with Python."""
     from ucls.doctor import examine

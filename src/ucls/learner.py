@@ -39,6 +39,7 @@ class Kernels(NamedTuple):
     begin: Any
     advance: Any
     bounds: Any
+    survey: Any
 
 
 @jit
@@ -53,6 +54,7 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
     start, act, update, value = algorithm.start, algorithm.act, algorithm.update, algorithm.value
     encode, look = features.encode, features.look
     interval = getattr(algorithm, "interval", None)
+    upper = getattr(algorithm, "upper", None)
     full = getattr(algorithm, "full", never_full)
 
     @jit_uncached
@@ -97,7 +99,24 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
             for a in range(len(mean)):
                 mean[a], radius[a] = interval(state, hyper, la.of_action(xs, a), rng)
 
-    return Kernels(begin, advance, bounds)
+    if upper is None:
+
+        @jit_uncached
+        def survey(hyper, coder, state, points, xs, rng, mean, top):
+            for i in range(len(points)):
+                bounds(hyper, coder, state, points[i], xs, rng, mean[i], top[i])
+            top += mean
+    else:
+
+        @jit_uncached
+        def survey(hyper, coder, state, points, xs, rng, mean, top):
+            for i in range(len(points)):
+                look(coder, points[i], xs)
+                for a in range(mean.shape[1]):
+                    x = la.of_action(xs, a)
+                    mean[i, a], top[i, a] = value(state, hyper, x), upper(state, hyper, x)
+
+    return Kernels(begin, advance, bounds, survey)
 
 
 @dataclass(frozen=True)
@@ -170,6 +189,16 @@ class Learner:
         parts = self.hyper, self.coder, self.state
         self.kernels.bounds(*parts, s, self._scratch, self._onlooker, mean, radius)
         return mean, radius
+
+    def survey(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The mean of every action's value in many states, and what the agent maximises, without changing the run.
+
+        That is mean + radius, unless the algorithm says by `upper` that it is something else.
+        """
+        mean, top = (np.zeros((len(points), self.plan.n_actions)) for _ in range(2))
+        parts = self.hyper, self.coder, self.state
+        self.kernels.survey(*parts, points, self._scratch, self._onlooker, mean, top)
+        return mean, top
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Everything that the next step reads."""

@@ -30,7 +30,8 @@ from ucls.settings import distribute, resolve, shown
 @functools.cache
 def compiled(environment: Any, algorithm: Any, features: Any) -> Any:
     """Build the loop around the kernels of an environment and a learner."""
-    begin, advance, _ = kernels(algorithm, features)
+    steps = kernels(algorithm, features)
+    begin, advance = steps.begin, steps.advance
     reset, step = environment.reset, environment.step
 
     @jit_uncached

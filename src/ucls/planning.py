@@ -11,7 +11,7 @@ import hashlib
 import inspect
 import sys
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import NormalDist
 from typing import Any, NamedTuple
@@ -25,13 +25,15 @@ from ucls.settings import shown
 
 RUN_STEPS = 4_000_000
 CUTOFF = 10_000
+STARTS = 2000
 
 
 class Problem(NamedTuple):
     """What planning needs of an environment: its kernels, and the grid and nodes to plan with.
 
     `move(env, s, a, u, n)` is one step with its noise given: `u` uniform in [0, 1), `n` standard normal.
-    `over(env, s)` says whether an episode ends in `s`; None in a continuing task.
+    `over(env, s)` says whether an episode ends in `s`; None in a continuing task. Every `stride`-th point of each axis
+    is enough to evaluate many policies on (see `tabulate`).
     """
 
     reset: Callable[..., Any]
@@ -43,6 +45,24 @@ class Problem(NamedTuple):
     shape: tuple[int, ...]
     nodes: Nodes
     over: Callable[..., Any] | None
+    stride: int = 1
+
+
+class Tabulated(NamedTuple):
+    """A problem on its grid: where its points are, which of them stand for those where an episode is over, and what
+    every action leads to.
+
+    A value is the discounted return, of at most `horizon` steps: without a discount a policy that never arrives would
+    have no value, so it is measured up to the cutoff of the environment.
+    """
+
+    points: np.ndarray
+    axes: Axes
+    twin: np.ndarray
+    model: Model
+    n_actions: int
+    discount: float
+    horizon: int
 
 
 class Optimal(NamedTuple):
@@ -108,13 +128,8 @@ def plan(env: Any, problem: Problem) -> Optimal:
 
 def solve(env: Any, problem: Problem) -> Optimal:
     """Iterate values on the grid until they stand still, then measure the greedy policy."""
-    grid = tuple(np.linspace(*ends) for ends in zip(problem.low, problem.high, problem.shape, strict=True))
-    axes = _axes(grid)
-    twin = _grid.twins(problem.over or _grid.never, env, axes)
-    model = _grid.tabulate(problem.move, env, axes, twin, problem.n_actions, problem.nodes)
-    q = np.zeros((len(twin), problem.n_actions))
-    _grid.iterate(model, env.discount, q)
-    q = q[twin]
+    table = tabulate(env, problem)
+    axes, model, q = table.axes, table.model, best_values(table)
     episode_return = episode_steps = None
     if problem.over is None:
         rate = _rate(env, problem, axes, model, q)
@@ -125,7 +140,50 @@ def solve(env: Any, problem: Problem) -> Optimal:
         rate = total / RUN_STEPS
         if ended:
             episode_return, episode_steps = returns / ended, steps / ended
-    return Optimal(rate, episode_return, episode_steps, grid, q.reshape(*problem.shape, problem.n_actions))
+    q = q.reshape(*problem.shape, problem.n_actions)
+    return Optimal(rate, episode_return, episode_steps, _lines(problem, problem.shape), q)
+
+
+def tabulate(env: Any, problem: Problem, stride: int = 1, shift: float = 0.0) -> Tabulated:
+    """Put a problem on its grid, or on every `stride`-th point of it, with every reward lowered by `shift`."""
+    lines = _lines(problem, [(count - 1) // stride + 1 for count in problem.shape])
+    axes = _axes(lines)
+    twin = _grid.twins(problem.over or _grid.never, env, axes)
+    model = _grid.tabulate(problem.move, env, axes, twin, problem.n_actions, problem.nodes)
+    points = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, len(lines))
+    horizon = (env.cutoff or CUTOFF) if env.discount == 1 else _grid.FOREVER
+    model = model._replace(r=model.r - shift)
+    return Tabulated(points, axes, twin, model, problem.n_actions, env.discount, horizon)
+
+
+def best_values(table: Tabulated) -> np.ndarray:
+    """The optimal value of every action in every point."""
+    q = np.zeros((len(table.twin), table.n_actions))
+    _grid.iterate(table.model, table.discount, q)
+    return q[table.twin]
+
+
+def evaluate(table: Tabulated, policy: np.ndarray) -> np.ndarray:
+    """The value of every action in every point, where a policy (an action for each point) is followed after it."""
+    q = np.zeros((len(table.twin), table.n_actions))
+    _grid.evaluate(table.model, np.asarray(policy, np.int64), table.discount, table.horizon, q)
+    return q[table.twin]
+
+
+def start_weights(env: Any, problem: Problem, table: Tabulated) -> np.ndarray:
+    """How often an episode starts in each point; a start between points is shared among them."""
+    rng, weights = _generator(), np.zeros(len(table.twin))
+    s = np.empty(len(problem.low))
+    for _ in range(STARTS):
+        problem.reset(env, s, rng)
+        _grid.share(table.axes, table.twin, s, 1 / STARTS, weights)
+    return weights
+
+
+def visits(table: Tabulated, policy: np.ndarray, start: np.ndarray) -> np.ndarray:
+    """How often a policy is in each point in the long run, episodes restarted: its stationary distribution."""
+    counts = _grid.visits(table.model, np.asarray(policy, np.int64), start)
+    return counts / counts.sum()
 
 
 def _rate(env: Any, problem: Problem, axes: Axes, model: Model, q: np.ndarray) -> float:
@@ -141,6 +199,10 @@ def _rate(env: Any, problem: Problem, axes: Axes, model: Model, q: np.ndarray) -
 
 def _generator() -> np.random.Generator:
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(0)))
+
+
+def _lines(problem: Problem, shape: Sequence[int]) -> tuple[np.ndarray, ...]:
+    return tuple(np.linspace(*ends) for ends in zip(problem.low, problem.high, shape, strict=True))
 
 
 def _axes(grid: tuple[np.ndarray, ...]) -> Axes:

@@ -9,7 +9,9 @@ An algorithm is a module with
   `act(state, hyper, xs, rng) -> a`, and `update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)`, where gamma is 0
   if the episode terminated (then xs_next and a_next mean nothing);
 - compiled `value(state, hyper, x) -> mean`; one that keeps bounds also has `interval(state, hyper, x, rng) ->
-  (mean, radius)`, which gets a generator of its own, so that looking does not change the run;
+  (mean, radius)`, which gets a generator of its own, so that looking does not change the run; and, if the agent
+  maximises something else than mean + radius, compiled `upper(state, hyper, x)`, which is that;
+- `reward_shift(hyper)`, if it learns the values of lower rewards than those it is given: by how much;
 - one whose data grow has compiled `full(state)`, whether an update more might lack room, and `grow(state, hyper) ->
   State` with the same content in larger arrays, which is called then, between two steps; `init` makes the smallest
   arrays for `steps` = 0, and the room that there is must not change what is learned;

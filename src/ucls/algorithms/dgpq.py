@@ -138,6 +138,17 @@ def interval(state, hyper, x, rng):
 
 
 @jit
+def upper(state, hyper, x):
+    """Q-hat(s, a) is what the agent maximises: its optimism is in the value."""
+    return value(state, hyper, x)
+
+
+def reward_shift(hyper: Hyper) -> float:
+    """The values are those of r - R_max."""
+    return hyper.r_max
+
+
+@jit
 def act(state, hyper, xs, rng):
     """a_t = argmax_a Q-hat(s, a)."""
     Q = np.empty(len(xs.value))

@@ -125,6 +125,12 @@ def interval(state, hyper, x, rng):
 
 
 @jit
+def upper(state, hyper, x):
+    """The action value of theta, the sample on which the agent acts."""
+    return la.dot(x, state.theta)
+
+
+@jit
 def act(state, hyper, xs, rng):
     """The greedy action of theta."""
     values = np.empty(len(xs.index))

@@ -77,13 +77,18 @@ def move(env, s, a, u, n):
     return r, 0.0 if terminated else env.discount, terminated
 
 
-def optimal(env: Env) -> Optimal:
-    """What the optimal policy achieves, planned on a fine grid and then driven on the real hill."""
+def problem(env: Env) -> Problem:
+    """The hill as planning sees it: a grid that is fine in position and velocity."""
     low, high = bounds(env)
+    return Problem(reset, step, move, len(ACTIONS), low, high, (681, 561), normal_nodes(1), at_goal, stride=4)
+
+
+def optimal(env: Env) -> Optimal:
+    """What the optimal policy achieves, planned on the grid and then driven on the real hill."""
     if env.reward == SPARSE:
         # Without a discount every policy that arrives is as good as another; take the limit, which hurries.
         env = env._replace(discount=min(env.discount, 0.9999))
-    return plan(env, Problem(reset, step, move, len(ACTIONS), low, high, (681, 561), normal_nodes(1), at_goal))
+    return plan(env, problem(env))
 
 
 def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:

@@ -59,10 +59,15 @@ def move(env, s, a, u, n):
     return r, env.discount, False
 
 
+def problem(env: Env) -> Problem:
+    """The levers as planning sees them: one point."""
+    nodes = uniform_nodes(np.arange(1, len(PAYS)) / len(PAYS))
+    return Problem(reset, step, move, len(ACTIONS), (0.0,), (0.0,), (1,), nodes, over=None)
+
+
 def optimal(env: Env) -> Optimal:
     """What the optimal policy achieves: pull right."""
-    nodes = uniform_nodes(np.arange(1, len(PAYS)) / len(PAYS))
-    return plan(env, Problem(reset, step, move, len(ACTIONS), (0.0,), (0.0,), (1,), nodes, over=None))
+    return plan(env, problem(env))
 
 
 def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:

@@ -88,9 +88,14 @@ def move(env, s, a, u, n):
     return -1.0 - 400.0 * depth(s[0], s[1]), 0.0 if terminated else env.discount, terminated
 
 
+def problem(env: Env) -> Problem:
+    """The square as planning sees it: 101 by 101 points."""
+    return Problem(reset, step, move, len(ACTIONS), LOW, HIGH, (101, 101), normal_nodes(100), at_goal, stride=2)
+
+
 def optimal(env: Env) -> Optimal:
-    """What the optimal policy achieves, planned on a grid of 101 by 101 points."""
-    return plan(env, Problem(reset, step, move, len(ACTIONS), LOW, HIGH, (101, 101), normal_nodes(100), at_goal))
+    """What the optimal policy achieves."""
+    return plan(env, problem(env))
 
 
 def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:

@@ -101,11 +101,16 @@ def move(env, s, a, u, n):
     return r, env.discount, False
 
 
-def optimal(env: Env) -> Optimal:
-    """What the optimal policy achieves, planned on a grid of 2001 positions."""
+def problem(env: Env) -> Problem:
+    """The river as planning sees it: 2001 positions."""
     breaks = np.cumsum(CHANCES[env.probabilities], axis=1)
     nodes = product_nodes(uniform_nodes(breaks), normal_nodes(64))
-    return plan(env, Problem(reset, step, move, len(ACTIONS), LOW, HIGH, (2001,), nodes, over=None))
+    return Problem(reset, step, move, len(ACTIONS), LOW, HIGH, (2001,), nodes, over=None, stride=2)
+
+
+def optimal(env: Env) -> Optimal:
+    """What the optimal policy achieves."""
+    return plan(env, problem(env))
 
 
 def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:

@@ -1,0 +1,33 @@
+"""What happens inside a run: is it optimistic, do its bounds shrink, do its values converge, and what does it lose?
+
+These are the conditions of the paper's Optimistic Values Theorem, measured on a grid of states where the optimum and
+the value of any policy can be computed (`ucls.planning`). Looking never changes a run.
+
+>>> from ucls.diagnostics import probed, verdict
+>>> from ucls.loop import make_run
+>>> history, found = probed(make_run("ucls/OneState-v0", seed=1), 2000, points=4)
+>>> found["step"].tolist()
+[0, 125, 500, 1125, 2000]
+>>> bool(found["regret"][-1] == 0), verdict(found).word
+(True, 'sound')
+"""
+
+from ucls.diagnostics.diagnose import Diagnosis, as_data, diagnose, print_verdicts
+from ucls.diagnostics.policies import Policies, policies
+from ucls.diagnostics.probe import DENSITIES, probe, probed, yardstick
+from ucls.diagnostics.verdict import Verdict, verdict
+
+__all__ = [
+    "DENSITIES",
+    "Diagnosis",
+    "Policies",
+    "Verdict",
+    "as_data",
+    "diagnose",
+    "policies",
+    "print_verdicts",
+    "probe",
+    "probed",
+    "verdict",
+    "yardstick",
+]

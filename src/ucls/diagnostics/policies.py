@@ -1,0 +1,45 @@
+"""The policies a learner has learned, and what they are worth: the paper's Figure "CIR evaluation"."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ucls.diagnostics.probe import yardstick
+from ucls.loop import Run
+from ucls.planning import evaluate
+
+
+class Policies(NamedTuple):
+    """The values of two greedy policies in every state, and the optimal ones.
+
+    `mean` is the value of the policy greedy on the means (M), `bound` of the one greedy on what the agent maximises,
+    mean + radius (M+CIR), and `optimal` is V*; `states` has a row for each state, `d` its weight under the density.
+    """
+
+    states: np.ndarray
+    optimal: np.ndarray
+    mean: np.ndarray
+    bound: np.ndarray
+    d: np.ndarray
+
+    def regrets(self) -> tuple[float, float]:
+        """What the two policies lose, averaged over the density."""
+        return float(self.d @ (self.optimal - self.mean)), float(self.d @ (self.optimal - self.bound))
+
+
+def policies(run: Run, density: str = "start") -> Policies:
+    """Evaluate the policies of a run (`Run.load` takes one from a checkpoint) as it is now, exactly, in every state.
+
+    >>> from ucls.loop import make_run
+    >>> run = make_run("ucls/OneState-v0", seed=1)
+    >>> happened = run.advance(2000)
+    >>> policies(run).regrets()
+    (0.0, 0.0)
+    """
+    stick = yardstick(run, density)
+    mean, top = run.learner.survey(stick.table.points)
+    values = []
+    for maximised in (mean, top):
+        policy = np.argmax(maximised, axis=1)
+        values.append(np.take_along_axis(evaluate(stick.table, policy), policy[:, None], axis=1)[:, 0])
+    return Policies(stick.table.points, stick.best.max(axis=1), values[0], values[1], stick.d_s)

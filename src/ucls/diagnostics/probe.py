@@ -1,0 +1,149 @@
+"""Readings along a run: the quantities of the Optimistic Values Theorem, under a density of states and actions.
+
+With Q-hat the learned means, U the radii, Q~ = Q-hat + U what the agent maximises, pi the policy that does so, and all
+expectations over one density d(s, a):
+
+    optimism     E[Q~ - Q*]          assumption 1: at least 0
+    radius       E[U]                assumption 2: f(t), goes to 0
+    value_error  E[Q-hat - Q^pi]     assumption 3: its size is g(t), goes to 0
+    regret       E[Q* - Q^pi]        the theorem: at most f + g
+
+They obey regret = radius + value_error - optimism exactly. So where optimism holds the theorem cannot fail; what the
+readings tell is which of its three conditions fails, and by how much.
+
+The densities: `uniform` over states and actions, and `optimal`, the stationary distribution of the optimal policy with
+its actions, are the paper's. Of the third, `start`, it names the states only: here every side takes its own best
+action, so that regret is the start's V* - V^pi and optimism is max Q~ - V*. The proof is the same.
+"""
+
+import functools
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls.errors import UserError, unknown
+from ucls.history import History, join
+from ucls.learner import Learner
+from ucls.loop import Run
+from ucls.planning import Tabulated, best_values, evaluate, start_weights, tabulate, visits
+
+DENSITIES = ("start", "uniform", "optimal")
+POINTS = 30
+
+
+class Yardstick(NamedTuple):
+    """What readings are held against: a world on its grid, its optimal values, and the weights of states there.
+
+    `d` are the weights of states and actions, or None where every side takes its own best action in the states `d_s`.
+    """
+
+    table: Tabulated
+    best: np.ndarray
+    d_s: np.ndarray
+    d: np.ndarray | None
+
+
+class Reading(NamedTuple):
+    """The quantities of the theorem at one moment; `optimum` is E[Q*], `bound` is f + g."""
+
+    optimism: float
+    radius: float
+    value_error: float
+    regret: float
+    bound: float
+    optimum: float
+
+
+def yardstick(run: Run, density: str = "start") -> Yardstick:
+    """What the readings of a run are held against; the last few are kept in memory."""
+    if density not in DENSITIES:
+        raise unknown("density", density, DENSITIES)
+    me = run.learner
+    if not hasattr(me.algorithm, "interval"):
+        raise UserError(f"{me.plan.agent} keeps no bounds, so there is no optimism to diagnose: see `ucls agents`")
+    shift = me.algorithm.reward_shift(me.hyper) if hasattr(me.algorithm, "reward_shift") else 0.0
+    return _yardstick(run.world.module, run.world.env, density, shift)
+
+
+@functools.lru_cache(maxsize=4)
+def _yardstick(module: Any, env: Any, density: str, shift: float) -> Yardstick:
+    table, best = _solved(module, env, shift)
+    policy = np.argmax(best, axis=1)
+    if density == "uniform":
+        d_s = (table.twin == np.arange(len(table.twin))).astype(np.float64)
+        d_s /= d_s.sum()
+        return Yardstick(table, best, d_s, np.repeat(d_s[:, None] / table.n_actions, table.n_actions, axis=1))
+    start = start_weights(env, module.problem(env), table)
+    if density == "start":
+        return Yardstick(table, best, start, None)
+    d_s = visits(table, policy, start)
+    return Yardstick(table, best, d_s, d_s[:, None] * _indicator(policy, table.n_actions))
+
+
+@functools.lru_cache(maxsize=4)
+def _solved(module: Any, env: Any, shift: float) -> tuple[Tabulated, np.ndarray]:
+    problem = module.problem(env)
+    table = tabulate(env, problem, problem.stride, shift)
+    return table, best_values(table)
+
+
+def probe(learner: Learner, stick: Yardstick) -> Reading:
+    """Take the readings of a learner as it is now."""
+    mean, top = learner.survey(stick.table.points)
+    policy = np.argmax(top, axis=1)
+    return read(stick, mean, top, evaluate(stick.table, policy))
+
+
+def read(stick: Yardstick, mean: np.ndarray, top: np.ndarray, q: np.ndarray) -> Reading:
+    """The readings, from the means, what is maximised, and the true values of the policy that does so."""
+    ours = theirs = stick.d
+    if ours is None or theirs is None:
+        n_actions = stick.table.n_actions
+        ours = stick.d_s[:, None] * _indicator(np.argmax(top, axis=1), n_actions)
+        theirs = stick.d_s[:, None] * _indicator(np.argmax(stick.best, axis=1), n_actions)
+    optimum, upper, middle, true = (
+        float(np.sum(d * x)) for d, x in ((theirs, stick.best), (ours, top), (ours, mean), (ours, q))
+    )
+    radius, error = upper - middle, middle - true
+    return Reading(upper - optimum, radius, error, optimum - true, abs(radius) + abs(error), optimum)
+
+
+def probed(
+    run: Run, steps: int, *, at: Iterable[int] | None = None, points: int = POINTS, density: str = "start"
+) -> tuple[History, dict[str, np.ndarray]]:
+    """Advance a run by some steps, reading it before, at the steps `at` and after; the run is the same as without.
+
+    Without `at` there are `points` readings after the first, denser at the beginning. Returns what happened, and arrays
+    by name: `step`, those of a `Reading`, `optimistic` (optimism is at least 0) and `holds` (regret is at most f + g).
+    A run that diverges has no reading after its last sound one.
+    """
+    stick = yardstick(run, density)
+    stops = _stops(steps, at, points)
+    parts, when, readings = [History(np.zeros(0), np.zeros(0, np.uint8))], [], []
+    for now, then in zip([0, *stops[:-1]], stops, strict=True):
+        if then > now:
+            parts.append(run.advance(then - now))
+        if run.diverged:
+            break
+        when.append(run.steps)
+        readings.append(probe(run.learner, stick))
+    columns = np.array(readings).reshape(-1, len(Reading._fields)).T
+    found = {"step": np.array(when, np.int64), **dict(zip(Reading._fields, columns, strict=True))}
+    rounding = 1e-9 * (1.0 + np.abs(found["optimum"]))
+    found["optimistic"] = found["optimism"] >= -rounding
+    found["holds"] = found["regret"] <= found["bound"] + rounding
+    return join(parts), found
+
+
+def _stops(steps: int, at: Iterable[int] | None, points: int) -> list[int]:
+    if at is None:
+        at = np.rint(steps * (np.arange(points + 1) / points) ** 2).astype(int).tolist() if points else []
+    wanted = sorted({int(step) for step in at} | {0, steps})
+    if wanted[0] < 0 or wanted[-1] > steps:
+        raise UserError(f"a reading cannot be taken outside the run: give steps from 0 to {steps}")
+    return wanted
+
+
+def _indicator(policy: np.ndarray, n_actions: int) -> np.ndarray:
+    return np.eye(n_actions)[policy]

@@ -1,0 +1,117 @@
+"""The picture of a diagnosis: optimism, radius and error, regret against its bound, and what the policies are worth."""
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, SymmetricalLogLocator
+
+from ucls._files import write_atomic
+from ucls.diagnostics import Diagnosis, as_data
+from ucls.figures import BLUE, INK, ORANGE, STYLE
+
+GREEN, GREY = "#009E73", "#777777"
+FLOOR = 1e-3  # a regret or radius below this part of the optimal value is drawn there
+
+
+def write_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, out: Path) -> None:
+    """Write the picture and the numbers it is made of."""
+    draw_diagnosis(title, diagnoses, density, out / "diagnosis")
+    about = {"title": title, "density": density, "runs": as_data(list(diagnoses))}
+    write_atomic(out / "diagnosis.json", lambda path: path.write_text(json.dumps(about) + "\n"))
+
+
+def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, path: Path) -> None:
+    """Draw every run thin and their median thick; PNG and SVG."""
+    size = abs(float(diagnoses[0].found["optimum"][0])) or 1.0
+    rivers = [d.policies for d in diagnoses if d.policies is not None and _is_line(d.policies.states)]
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(10.2 if rivers else 8.0, 2.9), layout="constrained")
+        axes = figure.subplots(1, 4 if rivers else 3)
+        figure.suptitle(title, fontsize=9, color=INK)
+        _optimism(axes[0], diagnoses, size)
+        _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["radius"]), size), BLUE, "radius, f")
+        _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["value_error"]), size), ORANGE, "value error, g")
+        _line(axes[2], diagnoses, lambda f: _floored(f["bound"], size), GREY, "f + g")
+        _line(axes[2], diagnoses, lambda f: _floored(f["regret"], size), GREEN, "regret")
+        axes[0].set_title("expected optimism", color=INK)
+        axes[1].set_title("radius and value error", color=INK)
+        axes[2].set_title("regret and its bound", color=INK)
+        steps = max(int(d.found["step"][-1]) for d in diagnoses)
+        for ax in axes[:3]:
+            _step_axis(ax, steps)
+        for ax in axes[1:3]:
+            ax.set_yscale("log")
+            ax.set_ylim(bottom=0.8 * FLOOR * size)
+            ax.axhline(size, color=INK, linestyle=":", linewidth=0.9, label="|E[Q*]|")
+            ax.legend(frameon=False, fontsize=7, loc="best")
+        axes[0].set_ylabel(f"value, density: {density}")
+        if rivers:
+            _policies(axes[3], rivers)
+        for suffix in (".png", ".svg"):
+            undated = {"Date": None} if suffix == ".svg" else None
+            write_atomic(path.with_suffix(suffix), lambda file, m=undated: figure.savefig(file, dpi=130, metadata=m))
+
+
+def _optimism(ax: Any, diagnoses: Sequence[Diagnosis], size: float) -> None:
+    _line(ax, diagnoses, lambda f: f["optimism"], BLUE, "E[Q~ - Q*]")
+    ax.axhline(0.0, color=INK, linewidth=0.8)
+    ax.set_yscale("symlog", linthresh=size / 10)
+    ax.yaxis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=size / 10))
+    ax.yaxis.set_minor_locator(NullLocator())
+    low, high = ax.get_ylim()
+    ax.set_ylim(min(low, -1.5 * size), max(high, 1.5 * size))
+    bottom = ax.get_ylim()[0]
+    ax.axhspan(bottom, 0, color=ORANGE, alpha=0.07, linewidth=0)
+    ax.text(0.98, 0.03, "not optimistic", transform=ax.transAxes, fontsize=7, color=ORANGE, ha="right")
+
+
+def _line(ax: Any, diagnoses: Sequence[Diagnosis], of: Callable[[Any], np.ndarray], color: str, label: str) -> None:
+    """Every run thin, the median of those still running thick."""
+    steps = max((d.found["step"] for d in diagnoses), key=len)
+    curves = np.full((len(diagnoses), len(steps)), np.nan)
+    for row, d in zip(curves, diagnoses, strict=True):
+        row[: len(d.found["step"])] = of(d.found)
+        if len(diagnoses) > 1:
+            ax.plot(steps, row, color=color, alpha=0.3, linewidth=0.7)
+    ax.plot(steps, np.nanmedian(curves, axis=0), color=color, linewidth=1.8, label=label)
+
+
+def _policies(ax: Any, found: Sequence[Any]) -> None:
+    """The values of the last policies over a line of states."""
+    s = found[0].states[:, 0]
+    ax.plot(s, found[0].optimal, color=INK, linestyle=":", linewidth=1.2, label="optimal")
+    for name, color, label, style in (("mean", ORANGE, "M", "-"), ("bound", BLUE, "M+CIR", "--")):
+        curves = np.array([getattr(one, name) for one in found])
+        if len(curves) > 1:
+            ax.plot(s, curves.T, color=color, alpha=0.3, linewidth=0.7, linestyle=style)
+        ax.plot(s, np.median(curves, axis=0), color=color, linewidth=1.6, linestyle=style, label=label)
+    ax.set_title("last policies: value by state", color=INK)
+    ax.set_xlabel("state")
+    ax.set_xlim(s[0], s[-1])
+    ax.set_ylim(bottom=0.0 if min(one.mean.min() for one in found) >= 0 else None)
+    ax.grid(alpha=0.25, linewidth=0.5)
+    ax.legend(frameon=False, fontsize=7, loc="best")
+
+
+def _step_axis(ax: Any, steps: int) -> None:
+    """Steps on the scale of their square roots, as the readings are spaced."""
+    ax.set_xscale("function", functions=(lambda x: np.sqrt(np.maximum(x, 0.0)), np.square))
+    ax.set_xlim(0, steps)
+    ax.xaxis.set_major_locator(FixedLocator([steps * part for part in (0, 0.04, 0.2, 0.5, 1)]))
+    ax.xaxis.set_minor_locator(NullLocator())
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda x, _: f"{x / 1000:g}k" if x >= 1000 else f"{x:g}"))
+    ax.set_xlabel("step")
+    ax.grid(alpha=0.25, linewidth=0.5)
+
+
+def _is_line(states: np.ndarray) -> bool:
+    return states.shape[1] == 1 and len(states) > 1
+
+
+def _floored(values: np.ndarray, size: float) -> np.ndarray:
+    return np.maximum(values, FLOOR * size)
