@@ -1,9 +1,13 @@
 """What the optimal policies achieve, and how the solutions are kept."""
 
+from itertools import product
+from typing import NamedTuple
+
 import numpy as np
 import pytest
 
 from ucls import planning
+from ucls._jit import jit_uncached
 from ucls.envs import make_world, one_state, river_swim
 from ucls.planning import action_values, normal_nodes, product_nodes, uniform_nodes
 
@@ -137,3 +141,83 @@ def test_other_settings_are_another_solution(tmp_path, monkeypatch):
     for discount in (0.0, 0.5):
         one_state.optimal(make_world("ucls/OneState-v0", {"discount": discount}).env)
     assert len(list((tmp_path / "optimal").glob("*.npz"))) == 2
+
+
+class Maze(NamedTuple):
+    """A corridor of five points: action 0 steps left, 1 right and slips left with chance 0.3; the right end is over."""
+
+    discount: float
+    cutoff: int = 50
+
+
+def corridor_move(env, s, a, u, n):
+    """One step in the corridor."""
+    right = a == 1 and u >= 0.3
+    s[0] = min(4.0, s[0] + 1.0) if right else max(0.0, s[0] - 1.0)
+    over = s[0] >= 4.0
+    return -1.0 - 0.1 * a, env.discount, over
+
+
+def corridor(discount):
+    """The corridor as a problem, on a grid that is its states."""
+    env, nodes = Maze(discount), uniform_nodes(np.array([0.3]))
+    move, over = jit_uncached(corridor_move), jit_uncached(lambda env, s: s[0] >= 4.0)
+    problem = planning.Problem(None, None, move, 2, (0.0,), (4.0,), (5,), nodes, over)
+    return planning.tabulate(env, problem)
+
+
+def by_hand(policy, discount, horizon):
+    """The values of a policy in the corridor, by plain recursion over the steps that are left."""
+    v = np.zeros(5)
+    q = np.zeros((5, 2))
+    for _ in range(horizon):
+        for s in range(4):
+            left, right = max(0, s - 1), s + 1
+            q[s, 0] = -1.0 + discount * v[left]
+            q[s, 1] = -1.1 + discount * (0.3 * v[left] + 0.7 * (0.0 if right == 4 else v[right]))
+        v = np.append(q[np.arange(4), policy[:4]], 0.0)
+    return q[:4]
+
+
+@pytest.mark.parametrize("discount", [0.0, 0.9, 1.0])
+def test_every_policy_of_a_small_corridor_has_the_value_found_by_hand(discount):
+    table = corridor(discount)
+    values = []
+    for policy in product((0, 1), repeat=4):
+        q = planning.evaluate(table, np.array([*policy, 0]))[:4]
+        # without a discount a policy that never arrives is worth its cost up to the cutoff
+        horizon = 50 if discount == 1 else 2000
+        assert q == pytest.approx(by_hand(policy, discount, horizon), abs=1e-7 if discount < 1 else 1e-5)
+        values.append(q[np.arange(4), policy])
+    best = planning.best_values(table)[:4].max(axis=1)
+    assert best == pytest.approx(np.max(values, axis=0), abs=1e-3 if discount == 1 else 1e-7)
+
+
+def test_the_value_of_the_optimal_policy_is_the_optimal_value():
+    world = make_world("ucls/RiverSwim-v0")
+    table = planning.tabulate(world.env, world.module.problem(world.env))
+    best = planning.best_values(table)
+    assert planning.evaluate(table, np.argmax(best, axis=1)) == pytest.approx(best, abs=1e-6)
+
+
+def test_always_up_in_the_river_earns_0_222_a_step():
+    """The value of a policy averaged over where it is in the long run is its gain over (1 - discount)."""
+    world = make_world("ucls/RiverSwim-v0")
+    problem = world.module.problem(world.env)
+    table = planning.tabulate(world.env, problem)
+    up = np.ones(len(table.points), int)
+    where = planning.visits(table, up, planning.start_weights(world.env, problem, table))
+    assert where @ planning.evaluate(table, up)[:, 1] == pytest.approx(0.2226 / 0.01, rel=1e-3)
+
+
+def test_a_policy_that_never_arrives_is_measured_up_to_the_cutoff():
+    world = make_world("ucls/MountainCar-v0", {"cutoff": 300})
+    table = planning.tabulate(world.env, world.module.problem(world.env), stride=20)
+    q = planning.evaluate(table, np.zeros(len(table.points), int))  # always in reverse
+    assert q.min() == pytest.approx(-300.0)
+
+
+def test_a_shifted_reward_shifts_the_values_of_a_continuing_task():
+    world = make_world("ucls/OneState-v0", {"discount": 0.5})
+    table = planning.tabulate(world.env, world.module.problem(world.env), shift=10.0)
+    assert planning.best_values(table) == pytest.approx(np.array([[3.0, 4.0]]) - 20.0, abs=1e-8)

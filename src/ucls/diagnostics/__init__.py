@@ -5,11 +5,11 @@ the value of any policy can be computed (`ucls.planning`). Looking never changes
 
 >>> from ucls.diagnostics import probed, verdict
 >>> from ucls.loop import make_run
->>> history, found = probed(make_run("ucls/OneState-v0", seed=1), 2000, points=4)
+>>> history, found = probed(make_run("ucls/OneState-v0", seed=1), 8000, points=4)
 >>> found["step"].tolist()
-[0, 125, 500, 1125, 2000]
->>> bool(found["regret"][-1] == 0), verdict(found).word
-(True, 'sound')
+[0, 500, 2000, 4500, 8000]
+>>> verdict(found).word
+'sound'
 """
 
 from ucls.diagnostics.diagnose import Diagnosis, as_data, diagnose, print_verdicts

@@ -13,8 +13,7 @@ from ucls.diagnostics.verdict import Verdict, verdict
 from ucls.history import History
 from ucls.loop import make_run
 
-
-COLUMNS = ("optimism", "radius", "value_error", "regret", "bound")
+COLUMNS = ("optimism", "radius", "widest", "value_error", "regret", "bound")
 
 
 class Diagnosis(NamedTuple):
@@ -68,15 +67,14 @@ def print_verdicts(diagnoses: list[Diagnosis], density: str, out: Path | None) -
     console.print(f"[bold]{headline(diagnoses)}[/]")
     for d in diagnoses:
         console.print(f"  seed {d.seed}: {d.verdict.word}: {d.verdict.because}", markup=False)
-    note = (
-        f"medians over the last fifth of the steps; density: {density}; E[Q*] = {diagnoses[0].found['optimum'][0]:.4g}"
-    )
-    table = Table(box=SIMPLE_HEAD, caption=note, padding=0)
+    table = Table(box=SIMPLE_HEAD, padding=0)
     for heading in ("seed", *COLUMNS):
         table.add_column(heading.replace("_", " "), justify="right")
     for d in diagnoses:
         table.add_row(str(d.seed), *(f"{d.verdict.late[name]:.4g}" for name in COLUMNS))
     console.print(table)
+    optimum = diagnoses[0].found["optimum"][0]
+    console.print(f"medians over the last fifth of the steps; density: {density}; E[Q*] = {optimum:.4g}")
     unsound = sum(int(np.sum(d.found["optimistic"] & ~d.found["holds"])) for d in diagnoses)
     seen = sum(int(d.found["optimistic"].sum()) for d in diagnoses)
     count = sum(len(d.found["step"]) for d in diagnoses)

@@ -45,7 +45,10 @@ class Yardstick(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """The quantities of the theorem at one moment; `optimum` is E[Q*], `bound` is f + g."""
+    """The quantities of the theorem at one moment; `optimum` is E[Q*], `bound` is f + g.
+
+    `widest` is the largest radius in any state of the grid: where it is small, exploration is over.
+    """
 
     optimism: float
     radius: float
@@ -53,6 +56,7 @@ class Reading(NamedTuple):
     regret: float
     bound: float
     optimum: float
+    widest: float
 
 
 def yardstick(run: Run, density: str = "start") -> Yardstick:
@@ -106,7 +110,8 @@ def read(stick: Yardstick, mean: np.ndarray, top: np.ndarray, q: np.ndarray) -> 
         float(np.sum(d * x)) for d, x in ((theirs, stick.best), (ours, top), (ours, mean), (ours, q))
     )
     radius, error = upper - middle, middle - true
-    return Reading(upper - optimum, radius, error, optimum - true, abs(radius) + abs(error), optimum)
+    bound, widest = abs(radius) + abs(error), float(np.max(top - mean))
+    return Reading(upper - optimum, radius, error, optimum - true, bound, optimum, widest)
 
 
 def probed(

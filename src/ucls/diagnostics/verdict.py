@@ -27,9 +27,10 @@ def verdict(found: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
     optimism is to blame.
 
     >>> one = {"step": [0, 10], "optimism": [9.0, -18.0], "radius": [30.0, 0.1], "value_error": [0.0, 1.0]}
-    >>> one |= {"regret": [20.0, 19.0], "bound": [30.0, 1.1], "optimum": [20.0, 20.0]}
-    >>> verdict({name: np.array(values) for name, values in one.items()}).because
-    'it maximises values 18 below the optimal 20, and believes them: radius 0.1; not optimistic from step 10 on'
+    >>> one |= {"regret": [20.0, 19.0], "optimum": [20.0, 20.0], "widest": [30.0, 0.2]}
+    >>> found = verdict({name: np.array(values) for name, values in one.items()})
+    >>> found.word, found.because
+    ('not optimistic', 'its bounds lie 18 below the optimal 20 since step 10; radius 0.1, at most 0.2 anywhere')
     """
     steps = found["step"]
     late = steps >= (1 - LATE) * steps[-1]
@@ -37,25 +38,23 @@ def verdict(found: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
     optimum, regret, radius, error = (now[name] for name in ("optimum", "regret", "radius", "value_error"))
     if diverged:
         return Verdict(DIVERGED, f"its values mean nothing after step {steps[-1]:,}", now)
-    lost = _lost(found)
-    since = "" if lost is None else ("; never optimistic" if lost == 0 else f"; not optimistic from step {lost:,} on")
+    loses = f"it loses {max(0.0, regret):.2g} of the optimal {optimum:.3g}"
+    below = f"its bounds lie {-now['optimism']:.3g} below the optimal {optimum:.3g}{_since(found)}"
     if regret <= SMALL * abs(optimum):
-        return Verdict(SOUND, f"it loses {regret:.3g} of the optimal {optimum:.3g}{since}", now)
+        return Verdict(SOUND, loses + ("" if now["optimism"] >= 0 else f", though {below}"), now)
     blame = max((-now["optimism"], PESSIMISTIC), (radius, WIDE), (abs(error), WRONG))[1]
     if blame == PESSIMISTIC:
-        gap = f"it maximises values {-now['optimism']:.3g} below the optimal {optimum:.3g}"
-        return Verdict(blame, f"{gap}, and believes them: radius {radius:.3g}{since}", now)
-    loses = f"it loses {regret:.3g} of the optimal {optimum:.3g}"
+        return Verdict(blame, f"{below}; radius {radius:.2g}, at most {now['widest']:.2g} anywhere", now)
     if blame == WIDE:
-        return Verdict(blame, f"{loses}, and its radius is still {radius:.3g}, against an error of {error:.3g}", now)
+        return Verdict(blame, f"{loses}; its radius is {radius:.3g}, its error {error:.3g}", now)
     side = "above" if error > 0 else "below"
     wrong = f"its values lie {abs(error):.3g} {side} those of its own policy, its radius is {radius:.3g}"
-    return Verdict(blame, f"{loses}, and {wrong}", now)
+    return Verdict(blame, f"{loses}; {wrong}", now)
 
 
-def _lost(found: Mapping[str, np.ndarray]) -> int | None:
-    """The first step after which the run was never read as optimistic; None if it is optimistic at the end."""
+def _since(found: Mapping[str, np.ndarray]) -> str:
+    """Since when the run has not been optimistic in any reading."""
     held = np.flatnonzero(found["optimism"] >= 0)
     if len(held) == 0:
-        return 0
-    return None if held[-1] == len(found["step"]) - 1 else int(found["step"][held[-1] + 1])
+        return ", and always did"
+    return f" since step {found['step'][min(held[-1] + 1, len(found['step']) - 1)]:,}"

@@ -14,7 +14,7 @@ from ucls._files import write_atomic
 from ucls.diagnostics import Diagnosis, as_data
 from ucls.figures import BLUE, INK, ORANGE, STYLE
 
-GREEN, GREY = "#009E73", "#777777"
+GREEN, GREY, SKY = "#009E73", "#777777", "#56B4E9"
 FLOOR = 1e-3  # a regret or radius below this part of the optimal value is drawn there
 
 
@@ -34,6 +34,7 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, pat
         axes = figure.subplots(1, 4 if rivers else 3)
         figure.suptitle(title, fontsize=9, color=INK)
         _optimism(axes[0], diagnoses, size)
+        _line(axes[1], diagnoses, lambda f: _floored(f["widest"], size), SKY, "widest anywhere")
         _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["radius"]), size), BLUE, "radius, f")
         _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["value_error"]), size), ORANGE, "value error, g")
         _line(axes[2], diagnoses, lambda f: _floored(f["bound"], size), GREY, "f + g")
@@ -46,7 +47,7 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, pat
             _step_axis(ax, steps)
         for ax in axes[1:3]:
             ax.set_yscale("log")
-            ax.set_ylim(bottom=0.8 * FLOOR * size)
+            ax.set_ylim(0.8 * FLOOR * size, max(2.5 * size, ax.get_ylim()[1]))
             ax.axhline(size, color=INK, linestyle=":", linewidth=0.9, label="|E[Q*]|")
             ax.legend(frameon=False, fontsize=7, loc="best")
         axes[0].set_ylabel(f"value, density: {density}")
@@ -65,9 +66,9 @@ def _optimism(ax: Any, diagnoses: Sequence[Diagnosis], size: float) -> None:
     ax.yaxis.set_minor_locator(NullLocator())
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, -1.5 * size), max(high, 1.5 * size))
-    bottom = ax.get_ylim()[0]
-    ax.axhspan(bottom, 0, color=ORANGE, alpha=0.07, linewidth=0)
-    ax.text(0.98, 0.03, "not optimistic", transform=ax.transAxes, fontsize=7, color=ORANGE, ha="right")
+    ax.axhspan(ax.get_ylim()[0], 0, color=ORANGE, alpha=0.07, linewidth=0)
+    where = ax.get_yaxis_transform()
+    ax.text(0.98, -size / 40, "not optimistic", transform=where, fontsize=7, color=ORANGE, ha="right", va="top")
 
 
 def _line(ax: Any, diagnoses: Sequence[Diagnosis], of: Callable[[Any], np.ndarray], color: str, label: str) -> None:
