@@ -143,7 +143,7 @@ def probed(
 
 def _stops(steps: int, at: Iterable[int] | None, points: int) -> list[int]:
     if at is None:
-        at = np.rint(steps * (np.arange(points + 1) / points) ** 2).astype(int).tolist() if points else []
+        at = [round(steps * (i / points) ** 2) for i in range(1, points)]
     wanted = sorted({int(step) for step in at} | {0, steps})
     if wanted[0] < 0 or wanted[-1] > steps:
         raise UserError(f"a reading cannot be taken outside the run: give steps from 0 to {steps}")

@@ -34,11 +34,11 @@ def verdict(found: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
     """
     steps = found["step"]
     late = steps >= (1 - LATE) * steps[-1]
-    now = {name: float(np.median(values[late])) for name, values in found.items() if name != "step"}
+    now = {name: _number(values[late]) for name, values in found.items() if name != "step"}
     optimum, regret, radius, error = (now[name] for name in ("optimum", "regret", "radius", "value_error"))
     if diverged:
         return Verdict(DIVERGED, f"its values mean nothing after step {steps[-1]:,}", now)
-    loses = f"it loses {max(0.0, regret):.2g} of the optimal {optimum:.3g}"
+    loses = f"it loses {regret:.2g} of the optimal {optimum:.3g}"
     below = f"its bounds lie {-now['optimism']:.3g} below the optimal {optimum:.3g}{_since(found)}"
     if regret <= SMALL * abs(optimum):
         return Verdict(SOUND, loses + ("" if now["optimism"] >= 0 else f", though {below}"), now)
@@ -53,8 +53,14 @@ def verdict(found: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
 
 
 def _since(found: Mapping[str, np.ndarray]) -> str:
-    """Since when the run has not been optimistic in any reading."""
+    """Since when the run has not been optimistic in any reading; nothing if it is at the end."""
     held = np.flatnonzero(found["optimism"] >= 0)
     if len(held) == 0:
         return ", and always did"
-    return f" since step {found['step'][min(held[-1] + 1, len(found['step']) - 1)]:,}"
+    return "" if held[-1] == len(found["step"]) - 1 else f" since step {found['step'][held[-1] + 1]:,}"
+
+
+def _number(values: np.ndarray) -> float:
+    """The median; what planning's tolerance leaves of a zero is zero."""
+    median = float(np.median(values))
+    return 0.0 if abs(median) < 1e-6 else median
