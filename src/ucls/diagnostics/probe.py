@@ -47,7 +47,8 @@ class Yardstick(NamedTuple):
 class Reading(NamedTuple):
     """The quantities of the theorem at one moment; `optimum` is E[Q*], `bound` is f + g.
 
-    `widest` is the largest radius in any state of the grid: where it is small, exploration is over.
+    `widest` is the largest radius in any state of the grid: if it is small, exploration is over; if it is not but the
+    radius is, the optimism that is left elsewhere does not reach the states of the density.
     """
 
     optimism: float
