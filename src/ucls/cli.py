@@ -98,24 +98,60 @@ def train(
 
 @app.command()
 def paper(
-    runs: Annotated[int | None, typer.Option(min=1, help="Runs in each domain; a few by default.")] = None,
-    steps: Annotated[int, typer.Option(min=100, help="Steps of each run.")] = 50_000,
-    out: Annotated[Path, typer.Option(help="Folder for the table and the figure.")] = Path("out/paper"),
+    figure: Annotated[list[str] | None, typer.Option(help="Only this figure: 1 to 9, mountain-car, ...")] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Runs of every line, with all the steps.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Few runs and steps: the default.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="The paper's protocol: days on two cores.")] = False,
+    heavy_runs: Annotated[int | None, typer.Option(min=1, help="At most so many of what takes a minute a run.")] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the figures and the report.")] = Path("out/paper"),
     store: Annotated[Path | None, typer.Option(help="Where runs are kept: OUT/runs.sqlite.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
+    ray: Annotated[str | None, typer.Option(help="Run on Ray: `local`, or the address of a cluster.")] = None,
+    slurm: Annotated[str | None, typer.Option(help="Run as job arrays in this Slurm partition.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and for how long.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Run UCLS on the three domains of the paper, and hold it against the optimum."""
+    """Reproduce the paper: run what is missing, draw its figures, judge its claims, write a report."""
     from ucls import paper as reproduction
+    from ucls.paper.groups import scale_of
+    from ucls.study import Store
+    from ucls.study.where import runner_of
+
+    if sum((quick, full, runs is not None)) > 1:
+        raise UserError("--quick, --full and --runs exclude each other: give one")
+    scale, kept = scale_of(runs, full, heavy_runs), store or out / "runs.sqlite"
+    asked = figure or []
+    before = reproduction.expected(asked, scale, kept, jobs)
+    if dry_run:
+        cli_study.say_forecast(before, as_json)
+        return
+    if not as_json:
+        minutes = f"about {before['minutes']:,.0f} minutes with {before['jobs']} processes ({before['basis']})"
+        print(f"{before['missing']:,} runs to go, {minutes}; it can be stopped and goes on", file=sys.stderr)
+    with Store(kept, write=True) as opened:
+        found = reproduction.reproduce(out, scale, asked, opened, runner_of(jobs, ray, slurm), quiet=as_json)
+    if as_json:
+        print(json.dumps([claim.as_data() for claim in found.claims]))
+    else:
+        reproduction.print_claims(found, out)
+    if not found.complete:
+        raise typer.Exit(1)
+
+
+@app.command()
+def sweeps(
+    store: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("out/sweeps.sqlite"),
+    out: Annotated[Path, typer.Option(help="The file of winners to write.")] = Path("out/winners.json"),
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
+) -> None:
+    """Run the sweeps that tune the paper's competitors, and write what they find."""
+    from ucls.paper.sweeps import tune
     from ucls.study import Store
     from ucls.study.local import local
 
-    with Store(store or out / "runs.sqlite", write=True) as opened:
-        rows = reproduction.reproduce(out, runs, steps, opened, local(jobs), quiet=as_json)
-    if as_json:
-        print(json.dumps(rows))
-    else:
-        reproduction.print_table(rows, out)
+    with Store(store, write=True) as opened:
+        tune(opened, local(jobs), out)
+    print(f"wrote {out}")
 
 
 @app.command()

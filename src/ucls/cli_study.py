@@ -71,7 +71,7 @@ def run(
 
     declared = _declared(study, store, runs, steps)
     if dry_run:
-        _say_forecast(forecast(declared, store, jobs), as_json)
+        say_forecast(forecast(declared, store, jobs), as_json)
         return
     runner = runner_of(jobs, ray, slurm)
     with Store(store, write=True) as opened:
@@ -245,7 +245,8 @@ def _say_counts(found: dict[str, Any]) -> None:
         print("stopped: the same command goes on")
 
 
-def _say_forecast(found: dict[str, Any], as_json: bool) -> None:
+def say_forecast(found: dict[str, Any], as_json: bool) -> None:
+    """Print what would run and for how long."""
     if as_json:
         print(json.dumps(found))
         return

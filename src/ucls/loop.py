@@ -119,6 +119,11 @@ class Run:
         about, arrays = checkpoint.load(path)
         if about.get("env") is None or "world.s" not in arrays:
             raise UserError(f"{path} holds no environment: load it with Agent.load and an environment of your own")
+        return cls.revive(about, arrays, algorithm)
+
+    @classmethod
+    def revive(cls, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], algorithm: Any = None) -> "Run":
+        """Go on from the content of a checkpoint."""
         world = make_world(about["env"], about["env_settings"])
         plan = Plan(**about["plan"])
         run = cls(world, Learner(plan, algorithm=saved_algorithm(plan, algorithm)))

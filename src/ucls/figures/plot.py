@@ -1,6 +1,7 @@
 """A figure as data: what `draw` makes a picture of, and a report an interactive one."""
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -58,6 +59,12 @@ class Plot(NamedTuple):
     caption: str
     panels: tuple[Panel, ...]
     note: str = ""
+
+
+def points_of(label: str, colour: str, points: Sequence[tuple[Any, ...]]) -> Line:
+    """The line of single points: each a place, a centre, its interval and the number of runs."""
+    at, centre, low, high, runs = (np.array(column) for column in zip(*points, strict=True))
+    return Line(label, colour, at, centre, low, high, runs, points=True)
 
 
 def line_of(band: Band, key: str, label: str | None = None, scale: float = 1.0, dash: bool = False) -> Line:

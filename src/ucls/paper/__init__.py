@@ -1,97 +1,170 @@
-"""The main job: UCLS, untuned, on the three domains of the paper, held against the optimum."""
+"""The paper, reproduced: every figure, every claim, one command.
+
+A figure is a module here with `groups()`, the runs it is made of as data, and `plots(evidence)`. `sweeps` tunes the
+competitors on seeds of their own, `claims` judges what the paper says, and `reproduce` does it all.
+"""
 
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import numpy as np
+from types import ModuleType
+from typing import Any, NamedTuple
 
 from ucls._files import write_atomic
-from ucls.envs import make_world
-from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE, Domain
-from ucls.stats import bootstrap_mean
-from ucls.study import Member, Store, Study, conduct, make_cells
+from ucls.errors import unknown
+from ucls.paper import (
+    choices,
+    classic,
+    extras,
+    figure_1,
+    figure_2,
+    figure_3,
+    figure_5,
+    figure_6,
+    figure_7,
+    figure_8,
+    figure_9,
+)
+from ucls.paper.claims import Claim, judge_all
+from ucls.paper.domains import DOMAINS
+from ucls.paper.evidence import Evidence
+from ucls.paper.groups import Group, Scale, cells_of, winners
+from ucls.study import Member, Store, Study, conduct
 from ucls.study.drive import Runner
-from ucls.study.result import Result
+from ucls.study.look import forecast
 
-FEW = {SPARSE: 4, PUDDLE: 8, RIVER: 12}
+FIGURES: dict[str, ModuleType] = {
+    "1": figure_1,
+    "2": figure_2,
+    "3": figure_3,
+    "5": figure_5,
+    "6": figure_6,
+    "7": figure_7,
+    "8": figure_8,
+    "9": figure_9,
+    "mountain-car": classic,
+    "theorem": extras,
+    "choices": choices,
+}
+
+
+class Reproduction(NamedTuple):
+    """What a reproduction made: the claims, the tables, the figures, and whether every run it wanted is there."""
+
+    claims: list[Claim]
+    tables: list[tuple[str, list[str], list[list[str]]]]
+    plots: list[Any]
+    complete: bool
+    facts: dict[str, str]
+
+
+def groups_of(figures: Sequence[str]) -> list[Group]:
+    """The groups of some figures, each once."""
+    for name in figures:
+        if name not in FIGURES:
+            raise unknown("figure", name, FIGURES)
+    return list(dict.fromkeys(group for name in figures for group in FIGURES[name].groups()))
+
+
+def study_of(figures: Sequence[str], scale: Scale) -> Study:
+    """The runs behind some figures, as a study."""
+    members = [Member(group.label, cell) for group in groups_of(figures) for cell in cells_of(group, scale)]
+    return Study(f"paper, {scale.name}", tuple(members))
 
 
 def reproduce(
-    out: Path, runs: int | None, steps: int, store: Store, runner: Runner, quiet: bool = False
-) -> list[dict[str, Any]]:
-    """Run UCLS on every domain, draw the figure, and return a row for each domain."""
-    from ucls.figures import learning_curves
+    out: Path, scale: Scale, figures: Sequence[str], store: Store, runner: Runner, quiet: bool = False
+) -> Reproduction:
+    """Run what is missing, draw the figures, judge the claims, and write the report."""
+    from ucls.figures.draw import draw
 
-    groups = {env: make_cells(env, steps=steps, seeds=range(runs or FEW[env])) for env in FEW}
-    study = Study("UCLS on the three domains", tuple(Member("ucls", c) for group in groups.values() for c in group))
-    conduct(store, study, runner, quiet)
-    panels, rows = [], []
-    for env, cells in groups.items():
-        found = [store.result(cell.id) for cell in cells]
-        mine = [result for result in found if result is not None]
-        world = make_world(env)
-        optimum = world.module.optimal(world.env)
-        rows.append(_row(DOMAINS[env], mine, optimum))
-        panels.append((DOMAINS[env].title, mine, optimum))
-    write_atomic(out / "results.json", lambda path: path.write_text(json.dumps(rows, indent=2) + "\n"))
-    learning_curves(panels, out / "learning-curves")
-    return rows
+    figures = list(figures) or list(FIGURES)
+    study = study_of(figures, scale)
+    tally = conduct(store, study, runner, quiet)
+    rows = store.rows(study.name)
+    complete = not tally.stopped and all(row.status in ("done", "diverged") for row in rows)
+    evidence = Evidence(store, scale)
+    note = _note(scale, evidence, figures)
+    plots = [
+        plot._replace(note=note) for name in figures if name != "choices" for plot in FIGURES[name].plots(evidence)
+    ]
+    for plot in plots:
+        draw(plot, out / plot.name)
+    claims = judge_all(evidence)
+    if len(figures) < len(FIGURES):
+        claims = [claim for claim in claims if claim.figure in {plot.name for plot in plots}]
+    tables = [("What the sweeps chose", ["competitor", "domain", "settings", "measure", "score"], _chosen())]
+    if "choices" in figures:
+        tables.insert(0, ("Open choices", choices.HEADS, choices.rows(evidence)))
+    found = Reproduction(claims, tables, plots, complete, _facts(store, study, scale))
+    write(found, out, note)
+    return found
 
 
-def print_table(rows: list[dict[str, Any]], out: Path) -> None:
-    """Print a row for each domain: what was reached, what the optimum is."""
+def write(found: Reproduction, out: Path, note: str) -> None:
+    """Write the report and the numbers."""
+    from ucls.report import write_report
+
+    data = {"complete": found.complete, "claims": [claim.as_data() for claim in found.claims], "facts": found.facts}
+    data["tables"] = [{"title": title, "heads": heads, "rows": rows} for title, heads, rows in found.tables]
+    write_atomic(out / "claims.json", lambda path: path.write_text(json.dumps(data, indent=1) + "\n"))
+    title = "Context-dependent upper-confidence bounds for directed exploration, reproduced"
+    lead = f"Every claim of the paper, held against runs of this implementation. {note}"
+    write_report(out / "report.html", title, lead, data["claims"], found.plots, found.tables, found.facts)
+
+
+def expected(figures: Sequence[str], scale: Scale, store: Path, jobs: int | None) -> dict[str, Any]:
+    """What a reproduction would run, and for how long."""
+    return forecast(study_of(list(figures) or list(FIGURES), scale), store, jobs)
+
+
+def print_claims(found: Reproduction, out: Path) -> None:
+    """Print the verdict on every claim."""
     from rich.box import SIMPLE_HEAD
     from rich.console import Console
     from rich.table import Table
 
-    note = "end: the last 20 episodes or fifth of the steps; bootstrap intervals"
-    steps = rows[0]["steps"]
-    table = Table(
-        title=f"UCLS, untuned, {steps:,} steps a run", caption=note, title_style="bold", box=SIMPLE_HEAD, padding=0
-    )
-    for heading in ("domain", "runs", "measure", "UCLS", "95% interval", "optimum"):
-        table.add_column(heading, justify="left" if heading in ("domain", "measure") else "right", no_wrap=True)
-    for row in rows:
-        for i, (name, m) in enumerate(row["measures"].items()):
-            interval = f"{_number(m['low'])} to {_number(m['high'])}"
-            title, runs = (row["title"], str(row["runs"])) if i == 0 else ("", "")
-            optimum = "" if m["optimum"] is None else _number(m["optimum"])
-            table.add_row(title, runs, name, _number(m["mean"]), interval, optimum)
-        if row["diverged"]:
-            table.add_row("", "", f"[red]{row['diverged']} runs diverged[/]", "", "", "")
-    console = Console()
+    colours = {"rep": "green", "not": "red", "und": "yellow", "dep": "cyan"}
+    table = Table(title="The paper's claims", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
+    for heading in ("", "claim", "holds", "verdict"):
+        table.add_column(heading)
+    for claim in found.claims:
+        held = sum(check.holds is True for check in claim.checks)
+        colour = colours[claim.verdict[:3]]
+        table.add_row(str(claim.number), claim.sentence, f"{held}/{len(claim.checks)}", f"[{colour}]{claim.verdict}[/]")
+    console = Console(highlight=False)
     console.print(table)
-    console.print(f"figure   {out / 'learning-curves.png'}\nnumbers  {out / 'results.json'}", highlight=False)
+    if not found.complete:
+        console.print("[red]incomplete[/]: some runs are missing or failed; the same command goes on")
+    console.print(f"report   {out / 'report.html'}\nnumbers  {out / 'claims.json'}", highlight=False, markup=False)
 
 
-def _number(x: float) -> str:
-    """Four significant digits, never an exponent."""
-    return np.format_float_positional(x, precision=4, unique=False, fractional=False, trim="-")
+def _note(scale: Scale, evidence: Evidence, figures: Sequence[str]) -> str:
+    runs = sorted({len(evidence.results(group)) for group in groups_of(figures)})
+    some = f"{runs[0]} to {runs[-1]}" if runs and runs[0] != runs[-1] else str(runs[0] if runs else 0)
+    part = "" if scale.steps == 1 else f", {scale.steps:.0%} of the paper's steps"
+    kind = "Quick look, not the paper's protocol: " if scale.name == "quick" else ""
+    return f"{kind}{some} runs a line{part}."
 
 
-def _row(domain: Domain, results: list[Result], optimum: Any) -> dict[str, Any]:
-    """What was reached in a domain; a run that finished no episode counts with the length of the whole run."""
-    measures: dict[str, Any] = {}
+def _chosen() -> list[list[str]]:
+    rows = []
+    for found in winners().values():
+        words = ", ".join(f"{name}={value}" for name, value in found["settings"].items())
+        score = f"{found['trials'][0]['score']:.5g}"
+        rows.append([found["label"], DOMAINS[found["env"]].title, words, found["measure"], score])
+    return rows
 
-    def add(name: str, values: Sequence[float], best: float | None) -> None:
-        measures[name] = {**bootstrap_mean(np.array(values))._asdict(), "optimum": best}
 
-    steps, found = results[0].steps, [result.measures for result in results]
-    if optimum.episode_steps is None:
-        add("reward a step, end", [m.last_reward for m in found], optimum.reward_rate)
-        add("reward, all steps", [m.reward for m in found], optimum.reward_rate * steps)
-    else:
-        add("episodes", [m.episodes for m in found], steps / optimum.episode_steps)
-        add("steps an episode, end", [m.last_steps or steps for m in found], optimum.episode_steps)
-        if optimum.episode_return != 1:
-            add("return, end", [m.last_return or m.reward for m in found], optimum.episode_return)
+def _facts(store: Store, study: Study, scale: Scale) -> dict[str, str]:
+    about = list(store.circumstances(study.name).values())
+    seeds = sorted({member.cell.seed for member in study.members})
+    hours = sum(found.seconds for found in about) / 3600
     return {
-        "env": domain.env,
-        "title": domain.title,
-        "runs": len(results),
-        "steps": steps,
-        "diverged": sum(result.diverged for result in results),
-        "measures": measures,
+        "scale": scale.name,
+        "runs": f"{len(about):,}",
+        "seeds": f"{seeds[0]} to {seeds[-1]}; tuning seeds from 1,000,000,000",
+        "machine": ", ".join(sorted({found.machine for found in about})),
+        "versions": "; ".join(sorted({found.versions for found in about})),
+        "time": f"{hours:.2f} hours of one core",
     }

@@ -1,8 +1,6 @@
 """Figure 2: how the confidence p changes UCLS and GV-UCB in River Swim."""
 
-import numpy as np
-
-from ucls.figures.plot import STYLES, Line, Panel, Plot, line_of
+from ucls.figures.plot import STYLES, Line, Panel, Plot, line_of, points_of
 from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence, optimum, reward_band
 from ucls.paper.groups import Group, ucls
@@ -56,4 +54,4 @@ def _sensitivity(evidence: Evidence, agent: str) -> Line | None:
     if not points:
         return None
     name, colour = STYLES[agent]
-    return Line(name, colour, *(np.array(column) for column in zip(*points, strict=True)), points=True)
+    return points_of(name, colour, points)

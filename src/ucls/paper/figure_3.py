@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ucls.figures.plot import Line, Panel, Plot, line_of
+from ucls.figures.plot import Line, Panel, Plot, line_of, points_of
 from ucls.paper.domains import CLASSIC
 from ucls.paper.evidence import Evidence, episodes_band, optimum
 from ucls.paper.groups import Group
@@ -56,8 +56,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
         means = [(eta, evidence.sample(group_of(name, eta), "episodes").mean) for eta in ETAS]
         points = [(eta, m.centre, m.low, m.high, m.runs) for eta, m in means if m.centre is not None]
         if points:
-            columns = (np.array(column) for column in zip(*points, strict=True))
-            lines.append(Line(name, colour, *columns, points=True))
+            lines.append(points_of(name, colour, points))
     steps = evidence.steps(group_of("LSTD-in-C", 1.0))
     panels = (
         Panel("early learning", "episodes", "steps an episode", tuple(early), best, log_y=True),

@@ -1,8 +1,6 @@
 """Figure 5: the One-State world, where a regulariser cannot take the place of exploration."""
 
-import numpy as np
-
-from ucls.figures.plot import STYLES, Line, Panel, Plot
+from ucls.figures.plot import STYLES, Line, Panel, Plot, points_of
 from ucls.paper.domains import ONE_STATE
 from ucls.paper.evidence import Evidence
 from ucls.paper.figure_3 import VARIANTS
@@ -81,4 +79,4 @@ def _points(evidence: Evidence, shown: dict[float, Group], label: str, colour: s
             points.append((eta, found.mean, found.low, found.high, runs))
     if not points:
         return []
-    return [Line(label, colour, *(np.array(column) for column in zip(*points, strict=True)), points=True)]
+    return [points_of(label, colour, points)]

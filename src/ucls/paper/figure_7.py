@@ -1,6 +1,7 @@
 """Figure 7: additional methods: Sarsa with optimistic values, GV-UCB and DGPQ beside UCLS."""
 
 from ucls.figures.plot import Plot
+from ucls.paper.domains import SPARSE
 from ucls.paper.evidence import Evidence
 from ucls.paper.figure_1 import curve_panel
 from ucls.paper.groups import MAIN, Group, tuned, ucls
@@ -10,7 +11,7 @@ P = 0.5
 
 def gv_ucb(env: str) -> Group:
     """GV-UCB at the p of the figure's caption."""
-    return Group("gv-ucb", env, "gv-ucb", (("p", P),))
+    return Group("gv-ucb", env, "gv-ucb", (("p", P),), heavy=env == SPARSE)
 
 
 def shown(env: str) -> dict[str, Group]:

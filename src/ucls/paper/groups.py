@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
-from ucls.paper.domains import DOMAINS, RIVER, SPARSE, dtype_of
+from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, QUADRATIC, RIVER, SPARSE, dtype_of
 from ucls.paper.sweeps import sweep_of
 from ucls.study import Cell, make_cells
 
@@ -13,7 +13,8 @@ from ucls.study import Cell, make_cells
 class Group(NamedTuple):
     """Runs of one algorithm in one domain; `key` names its colour, and, with `settings`, it among the others.
 
-    `share` is the part of a domain's runs that it has, for what would take too long otherwise.
+    `share` is the part of a domain's runs that it has; `heavy` marks competitors that take a minute a run, of which a
+    scale may want fewer.
     """
 
     key: str
@@ -24,6 +25,7 @@ class Group(NamedTuple):
     keep: bool = False
     share: float = 1.0
     probe: str = ""
+    heavy: bool = False
 
     @property
     def label(self) -> str:
@@ -37,20 +39,24 @@ class Scale(NamedTuple):
     name: str
     runs: Mapping[str, int]
     steps: float = 1.0
+    heavy: int | None = None
+
+    def runs_of(self, group: Group) -> int:
+        """How many runs a group has."""
+        runs = max(1, round(self.runs[group.env] * group.share))
+        return min(runs, self.heavy) if group.heavy and self.heavy is not None else runs
 
 
 FULL = Scale("full", {env: domain.runs for env, domain in DOMAINS.items()})
-QUICK = Scale("quick", {**dict.fromkeys(DOMAINS, 4), RIVER: 6}, steps=0.3)
-
-TUNED = ("ucls-l", "ucbootstrap", "dgpq", "lspi-rmax", "rlsvi", "sarsa-optimistic", "sarsa-epsilon", "gv-ucb")
+QUICK = Scale("quick", {**dict.fromkeys(DOMAINS, 4), RIVER: 6}, steps=0.3, heavy=2)
 
 
-def scale_of(runs: int | None = None, quick: bool = False, full: bool = False) -> Scale:
+def scale_of(runs: int | None = None, full: bool = False, heavy: int | None = None) -> Scale:
     """The scale that was asked for; quick if nothing was."""
     if full:
-        return FULL
+        return FULL._replace(heavy=heavy)
     if runs is not None:
-        return Scale(f"{runs} runs", dict.fromkeys(DOMAINS, runs), 0.3 if quick else 1.0)
+        return Scale(f"{runs} runs", dict.fromkeys(DOMAINS, runs), heavy=heavy)
     return QUICK
 
 
@@ -60,7 +66,7 @@ def cells_of(group: Group, scale: Scale) -> tuple[Cell, ...]:
         group.env,
         group.agent,
         steps=max(1000, int(group.steps * scale.steps)),
-        seeds=range(max(1, round(scale.runs[group.env] * group.share))),
+        seeds=range(scale.runs_of(group)),
         settings=dict(group.settings),
         dtype=dtype_of(group.agent, group.env),
         keep=group.keep,
@@ -71,14 +77,15 @@ def cells_of(group: Group, scale: Scale) -> tuple[Cell, ...]:
 def ucls(env: str, **settings: Any) -> Group:
     """UCLS, untuned; the learners of River Swim are kept, to look at their policies."""
     keep = env == RIVER and not settings
-    return Group("ucls", env, "ucls", tuple(settings.items()), keep=keep)
+    return Group("ucls", env, "ucls", tuple(settings.items()), keep=keep, heavy=env == CLASSIC)
 
 
 def tuned(key: str, env: str, **more: Any) -> Group:
     """A competitor at the settings that its sweep found, and more if given."""
     sweep = sweep_of(key, env)
     settings = {**sweep.fixed, **winners()[f"{key} {env}"]["settings"], **more}
-    return Group(key, env, sweep.agent, tuple(settings.items()))
+    heavy = sweep.agent in QUADRATIC and env in (SPARSE, CLASSIC)
+    return Group(key, env, sweep.agent, tuple(settings.items()), heavy=heavy)
 
 
 def winners() -> dict[str, Any]:
@@ -92,4 +99,4 @@ def contenders(env: str) -> dict[str, Group]:
     return {"ucls": ucls(env), **rivals}
 
 
-MAIN = (SPARSE, "ucls/PuddleWorld-v0", RIVER)
+MAIN = (SPARSE, PUDDLE, RIVER)

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.errors import UserError
+from ucls.diagnostics import DENSITIES
+from ucls.errors import UserError, unknown
 from ucls.learner import DTYPES
 from ucls.loop import plan_run
 from ucls.settings import shown
@@ -24,8 +25,9 @@ class Cell(NamedTuple):
     """One run as data.
 
     `settings` are all of them, resolved, as pairs of a name with its group (`agent.p`, `features.tilings`,
-    `env.noise_sd`) and a value. Rewards are kept in sums of `resolution` steps; `probe` names what is measured along
-    the way, `keep` asks for the final learner, and `code` is the digest of an algorithm that is not ours.
+    `env.noise_sd`) and a value. Rewards are kept in sums of `resolution` steps. `probe` names the density under which
+    the Optimistic Values Theorem is measured along the way, `keep` asks for the final learner, and `code` is the digest
+    of an algorithm that is not ours.
     """
 
     agent: str
@@ -79,6 +81,8 @@ def make_cells(
     """
     if steps < 1:
         raise UserError(f"a run of {steps} steps is none: give 1 or more")
+    if probe and probe not in DENSITIES:
+        raise unknown("probe", probe, DENSITIES)
     if dtype not in DTYPES:
         raise UserError(f"dtype cannot be {dtype!r}: give one of {', '.join(DTYPES)}")
     world, plan = plan_run(env, agent, settings=settings, features=features, dtype=dtype)

@@ -69,21 +69,18 @@ def parse_seeds(text: str | int | list[int]) -> tuple[int, ...]:
     >>> parse_seeds("0-3, 7")
     (0, 1, 2, 3, 7)
     """
-    if isinstance(text, int):
-        seeds = [text]
-    elif isinstance(text, list):
-        seeds = text
-    else:
-        seeds = []
-        for part in text.split(","):
-            match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
-            if not match:
-                raise UserError(f'seeds cannot be {text!r}: write "0-19", a number or a list')
-            low, high = int(match[1]), int(match[2] or match[1])
-            seeds.extend(range(low, high + 1))
-    if not seeds or len(set(seeds)) < len(seeds) or not all(0 <= seed < TUNING for seed in seeds):
+    single = [text] if isinstance(text, int) else text if isinstance(text, list) else []
+    ranges = [range(seed, seed + 1) for seed in single]
+    for part in text.split(",") if isinstance(text, str) else ():
+        match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
+        if not match:
+            raise UserError(f'seeds cannot be {text!r}: write "0-19", a number or a list')
+        ranges.append(range(int(match[1]), int(match[2] or match[1]) + 1))
+    inside = all(seeds.start >= 0 and seeds.stop <= TUNING for seeds in ranges)  # before a mistyped range fills memory
+    found = [seed for seeds in ranges for seed in seeds] if inside else []
+    if not found or len(set(found)) < len(found):
         raise UserError(f"seeds cannot be {text!r}: give different ones, from 0 and below {TUNING:,}")
-    return tuple(seeds)
+    return tuple(found)
 
 
 class _Strict(BaseModel):
@@ -261,6 +258,6 @@ def _line(text: str, where: tuple[Any, ...]) -> int:
             end, keys = (after[0] if after else len(lines)), keys[1:]
     for key in reversed(keys):
         for i in range(start, end):
-            if re.search(rf"(^|[\s{{,.\"]){re.escape(key)}[\"]?\s*=", lines[i]):
+            if re.search(rf"(^|[\s{{,.\"]){re.escape(key)}\"?\s*=|\"{re.escape(key)}\"", lines[i]):
                 return i + 1
     return start + 1

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls import checkpoint
+from ucls.diagnostics import probed
 from ucls.errors import UserError
 from ucls.history import History, join
 from ucls.loop import Run, make_run
@@ -36,9 +37,16 @@ class Done(NamedTuple):
 def run_cell(cell: Cell, habits: Habits = Habits(), stopped: Callable[[], bool] = lambda: False) -> Done | None:
     """Run a cell to its end, from its last checkpoint if there is one; None if it was stopped before.
 
-    `stopped` is asked about twice a second. The result does not depend on where a run was stopped and continued.
+    `stopped` is asked about twice a second. The result does not depend on where a run was stopped and continued. A
+    cell with a probe is run in one piece.
     """
     began = time.perf_counter()
+    if cell.probe:
+        run, _ = _begin(cell, None)
+        history, readings = probed(run, cell.steps, density=cell.probe)
+        arrays = {f"probe.{name}": np.asarray(values, np.float64) for name, values in readings.items()}
+        seconds = time.perf_counter() - began
+        return Done(summarise(history, cell.resolution, arrays), seconds, run.steps / seconds)
     run, so_far = _begin(cell, habits.folder)
     parts, saved, chunk, stepping, stepped = [so_far], time.monotonic(), 1, 0.0, 0
     while run.steps < cell.steps and not run.diverged:

@@ -1,0 +1,97 @@
+"""Claims about bounds: 11 (final policies), 12 (Theorem 1 and Corollary 1) and 13 (the Optimistic Values Theorem)."""
+
+import numpy as np
+
+from ucls.paper import extras, figure_9
+from ucls.paper.claims import Check, Claim, part, said
+from ucls.paper.evidence import Evidence, Sample
+from ucls.stats import summarise
+
+CLOSE = 0.1  # of the optimal value
+P = 0.1
+COVERAGE_RUNS, COVERAGE_SIZE = 200, 4000
+EXACT_LAMBDA = 0.0
+
+
+def final_policies(evidence: Evidence) -> Claim:
+    """11: UCLS's two final policies overlap and are close to optimal; GV-UCB's are not."""
+    checks: list[Check] = []
+    for key, group in figure_9.shown().items():
+        if (found := figure_9.ended(evidence, group)) is None:
+            continue
+        value = float(found.optimal @ found.weights)
+        losses = found.regrets()
+        for which, loss in zip(("M", "M+CIR"), losses, strict=True):
+            mean = summarise(loss)
+            near = True if mean.high <= CLOSE * value else False if mean.low > CLOSE * value else None  # pyright: ignore
+            wanted = near if key == "ucls" else None if near is None else not near
+            what = f"{key} ({which}), loss from the start states against a tenth of {value:.4g}"
+            checks.append(Check(what, said(mean), wanted, len(loss)))
+        if key == "ucls":
+            apart = evidence.difference(Sample(found.seeds, losses[0], 1), Sample(found.seeds, losses[1], 1))
+            if apart is not None:
+                inside = max(abs(apart.low), abs(apart.high)) <= CLOSE * value
+                what = "UCLS, loss of (M) less that of (M+CIR), within a tenth of the optimal value"
+                checks.append(Check(what, said(apart), True if inside else None, len(found.seeds)))
+    sentence = (
+        "River Swim, policies after 50k steps: UCLS's (M) and (M+CIR) overlap and are close to optimal; GV-UCB's are "
+        "not."
+    )
+    return Claim(11, sentence, "figure-9", tuple(checks))
+
+
+def policy_evaluation(evidence: Evidence) -> Claim:
+    """12: the bound of Theorem 1 holds with probability 1 - p for a fixed policy, Corollary 1's under iid noise."""
+    from ucls.evaluation.coverage import Case, measure, rows
+
+    quick = evidence.scale.name == "quick"
+    runs = COVERAGE_RUNS // 4 if quick else COVERAGE_RUNS
+    names = ("sandwich", "running", "global_printed", "global_corrected")
+    checks: list[Check] = []
+    for chain in ("boyan", "random_walk", "garnet"):
+        for noise in ("iid", "state") if chain == "boyan" else ("iid",):
+            case = Case(chain, "exact", noise, EXACT_LAMBDA)
+            found = measure(case, runs, (COVERAGE_SIZE,), names)
+            for row in rows(case, found, (COVERAGE_SIZE,), names):
+                if row.p != P or row.factor != "chebyshev":
+                    continue
+                if row.estimator.startswith("global") and noise != "iid":
+                    continue
+                hits = round(row.worst * runs)
+                what = f"{chain}, {noise} noise, {row.estimator}: least coverage of any state, at least {1 - P:g}"
+                checks += part(hits, runs, what, least=1 - P)
+    why = (
+        "Intervals with Chebyshev's factor after 4,000 transitions, exact features, lambda 0. `sandwich` estimates the "
+        "matrix of Theorem 1, `running` is the average that UCLS keeps; Corollary 1 as printed and as it should be."
+    )
+    sentence = (
+        "Theorem 1: the bound holds with probability at least 1 - p for a fixed policy. Corollary 1 likewise under iid "
+        "noise, printed and corrected."
+    )
+    return Claim(12, sentence, None, tuple(checks), why=why)
+
+
+def optimistic_values(evidence: Evidence) -> Claim:
+    """13: wherever expected optimism holds along a run, measured regret stays under f + g."""
+    checks: list[Check] = []
+    share = {}
+    for key in ("ucls", "gv-ucb"):
+        runs = [result for _, result in evidence.results(extras.theorem(key)) if not result.diverged]
+        if not runs:
+            continue
+        optimistic = np.concatenate([run.arrays["probe.optimistic"] for run in runs]).astype(bool)
+        holds = np.concatenate([run.arrays["probe.holds"] for run in runs]).astype(bool)
+        share[key] = float(optimistic.mean())
+        inside = int((holds & optimistic).sum())
+        what = f"{key}: readings with expected optimism at which regret is at most f + g"
+        checks.append(Check(what, f"{inside} of {int(optimistic.sum())}", inside == int(optimistic.sum()), len(runs)))
+    why = "; ".join(f"{key} was optimistic in {value:.0%} of its readings" for key, value in share.items())
+    if why:
+        why += ". Where it was not, the theorem says nothing."
+    sentence = (
+        "Optimistic Values Theorem: wherever expected optimism holds along a run, measured regret stays under f + g."
+    )
+    return Claim(13, sentence, "theorem", tuple(checks), why=why)
+
+
+JUDGES = (final_policies, policy_evaluation, optimistic_values)

@@ -1,0 +1,60 @@
+"""Runs behind claims that no figure of the paper shows: the theorem along a run, UCLS's solvers, RLSVI's schedule."""
+
+import numpy as np
+
+from ucls.figures.plot import STYLES, Line, Panel, Plot
+from ucls.paper.domains import PUDDLE, RIVER
+from ucls.paper.evidence import Evidence
+from ucls.paper.groups import Group, tuned, ucls
+from ucls.stats import Curves, band
+
+SOLVERS = ("preconditioned", "sherman_morrison", "fixed_step", "conjugate_gradient", "direct")
+LONG = 1_000_000
+
+
+def solver(name: str) -> Group:
+    """UCLS in River Swim with another way to move w."""
+    return ucls(RIVER) if name == SOLVERS[0] else ucls(RIVER, solver=name)
+
+
+def theorem(key: str) -> Group:
+    """Runs along which the Optimistic Values Theorem is measured, from the start states."""
+    settings = (("p", 0.01),) if key == "gv-ucb" else ()
+    return Group(key, RIVER, key, settings, share=1 / 3, probe="start")
+
+
+def frequent_rlsvi() -> Group:
+    """RLSVI in River Swim, sampling fifty times as often as in the paper."""
+    return tuned("rlsvi", RIVER, resample_every=100)
+
+
+def long_rlsvi() -> Group:
+    """RLSVI in Puddle World with the million steps that the paper gives it."""
+    return tuned("rlsvi", PUDDLE)._replace(steps=LONG, share=1 / 6)
+
+
+def groups() -> list[Group]:
+    """What the claims need."""
+    more = [frequent_rlsvi(), long_rlsvi(), theorem("ucls"), theorem("gv-ucb")]
+    return [*(solver(name) for name in SOLVERS), *more]
+
+
+def plots(evidence: Evidence) -> tuple[Plot, ...]:
+    """The quantities of the theorem along the runs."""
+    panels = []
+    names = {"optimism": "#009E73", "radius": "#0072B2", "value_error": "#E69F00", "regret": "#D55E00"}
+    for key in ("ucls", "gv-ucb"):
+        runs = [result for _, result in evidence.results(theorem(key)) if not result.diverged]
+        lines = []
+        for name, colour in names.items() if runs else ():
+            heights = np.array([run.arrays[f"probe.{name}"] for run in runs])
+            at = runs[0].arrays["probe.step"]
+            found = band(Curves(at, heights, np.ones_like(heights, bool)), "median")
+            label = name.replace("_", " ")
+            lines.append(Line(label, colour, at / 1000, found.centre, found.low, found.high, found.runs))
+        panels.append(Panel(STYLES[key][0], "thousand steps", "value, from the start states", tuple(lines), 0.0))
+    caption = (
+        "Along runs in River Swim, from the start states: optimism E[Q~ - Q*], radius f(t), value error g(t) and "
+        "regret of the policy that is followed; medians. Where optimism is not below 0, regret is at most f + g."
+    )
+    return (Plot("theorem", "The Optimistic Values Theorem along a run", caption, tuple(panels)),)

@@ -1,0 +1,88 @@
+"""Figure 9: the policies that UCLS and GV-UCB end with in River Swim, greedy on the mean and on mean + radius."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ucls import checkpoint
+from ucls.diagnostics import Policies, policies
+from ucls.figures.plot import STYLES, Line, Panel, Plot, points_of
+from ucls.loop import Run
+from ucls.paper.domains import RIVER
+from ucls.paper.evidence import Evidence
+from ucls.paper.figure_2 import LEVELS, group_of
+from ucls.paper.groups import Group, ucls
+from ucls.stats import summarise
+
+
+class Ended(NamedTuple):
+    """The final policies of a group's runs: their values in every state, and the reward while learning."""
+
+    seeds: np.ndarray
+    states: np.ndarray
+    optimal: np.ndarray
+    mean: np.ndarray
+    bound: np.ndarray
+    weights: np.ndarray
+    reward: np.ndarray
+
+    def regrets(self) -> tuple[np.ndarray, np.ndarray]:
+        """What the two policies of every run lose from the start states."""
+        return (self.optimal - self.mean) @ self.weights, (self.optimal - self.bound) @ self.weights
+
+
+def shown() -> dict[str, Group]:
+    """UCLS, and GV-UCB at the p of the caption."""
+    return {"ucls": ucls(RIVER), "gv-ucb": group_of("gv-ucb", LEVELS[0])}
+
+
+def groups() -> list[Group]:
+    """What the figure is made of."""
+    return list(shown().values())
+
+
+def ended(evidence: Evidence, group: Group) -> Ended | None:
+    """Evaluate the policies that the runs of a group ended with, exactly."""
+    found: list[Policies] = []
+    seeds, reward = [], []
+    for seed, result in evidence.results(group):
+        if result.learner is not None:
+            about, arrays = checkpoint.from_bytes(result.learner)
+            found.append(policies(Run.revive(about, arrays)))
+            seeds.append(seed)
+            reward.append(result.measures.reward)
+    if not found:
+        return None
+    one = found[0]
+    mean, bound = np.array([p.mean for p in found]), np.array([p.bound for p in found])
+    return Ended(np.array(seeds), one.states[:, 0], one.optimal, mean, bound, one.d, np.array(reward))
+
+
+def plots(evidence: Evidence) -> tuple[Plot, ...]:
+    """The value of both policies over the river, and their loss against the reward earned while learning."""
+    lines, dots = [], []
+    optimal = None
+    for key, group in shown().items():
+        name, colour = STYLES[key]
+        if (found := ended(evidence, group)) is None:
+            continue
+        at = slice(None, None, max(1, len(found.states) // 100))
+        optimal = Line("optimal policy", "#333333", found.states[at], found.optimal[at], dash=True)
+        for which, values in (("M", found.mean), ("M+CIR", found.bound)):
+            columns = [summarise(column) for column in values[:, at].T]
+            points = [(x, *c[:4]) for x, c in zip(found.states[at], columns, strict=True)]
+            one = points_of(f"{name} ({which})", colour, points)
+            lines.append(one._replace(points=False, dash=which == "M+CIR"))
+        order = np.argsort(found.reward)
+        for which, loss in zip(("M", "M+CIR"), found.regrets(), strict=True):
+            one = Line(f"{name} ({which})", colour, found.reward[order], loss[order], points=True)
+            dots.append(one._replace(dash=which == "M+CIR"))
+    panels = (
+        Panel("value over the river", "position", "value of the policy", (*lines, *([optimal] if optimal else []))),
+        Panel("against learning", "reward while learning", "loss from the start", tuple(dots)),
+    )
+    caption = (
+        "Exact values of the policies after the last step: greedy on the mean (M) and on mean + radius (M+CIR), the "
+        f"mean over runs. UCLS with p = 0.1, GV-UCB with p = {LEVELS[0]:g}, as printed."
+    )
+    return (Plot("figure-9", "Final policies in River Swim", caption, panels),)

@@ -1,0 +1,364 @@
+"""Studies: cells are data, a store holds what came of them, and nothing is lost, run twice or half there."""
+
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+
+from ucls.errors import UserError
+from ucls.history import History
+from ucls.study import Cell, Member, Store, Study, conduct, make_cells, parse_study
+from ucls.study.cell import NUMERICS
+from ucls.study.compare import compare_study
+from ucls.study.export import export_csv, export_parquet
+from ucls.study.local import local
+from ucls.study.look import forecast, groups_of
+from ucls.study.result import pack, summarise, unpack
+from ucls.study.runner import Outcome
+from ucls.study.store import APPLICATION, MIGRATIONS, Circumstance
+from ucls.study.sweep import TUNING, Range, Sweep, candidates, judge, sweep_cells
+from ucls.study.work import Habits, partial_file, run_cell
+
+RIVER, PUDDLE = "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"
+ABOUT = Circumstance(2.0, 500.0, "here", "ucls 0", "now")
+TINY = """name = "tiny"
+steps = 2000
+seeds = "0-2"
+baseline = "sarsa"
+[[run]]
+agent = "sarsa"
+env = "ucls/RiverSwim-v0"
+[[run]]
+agent = "ucls"
+env = ["ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"]
+set = { p = [0.01, 0.1] }
+"""
+
+
+def pretend(value=lambda cell: float(cell.seed), fail=lambda cell: False, log=None):
+    """A runner that runs nothing: each cell earns `value` a step for ten steps."""
+
+    def runner(cells, habits, stop):
+        for cell in cells:
+            if log is not None:
+                log.append(cell.id)
+            if fail(cell):
+                yield Outcome(cell.id, error="ValueError: no", traceback="Traceback ...")
+            else:
+                history = History(np.full(10, value(cell)), np.zeros(10, np.uint8))
+                yield Outcome(cell.id, summarise(history, 1), ABOUT)
+
+    return runner
+
+
+def study_of(cells, label="a", name="s"):
+    return Study(name, tuple(Member(label, cell) for cell in cells))
+
+
+# Cells
+
+
+def test_a_cell_is_the_same_however_its_settings_are_written():
+    plain, spelled, text = (
+        make_cells(RIVER, steps=100, seeds=[3], settings=settings)[0].id
+        for settings in ({}, {"p": 0.1, "noise_sd": 0.01}, {"agent.p": "0.1", "features.tilings": "32"})
+    )
+    assert plain == spelled == text
+
+
+@pytest.mark.parametrize(
+    "change", [{"steps": 101}, {"seeds": [4]}, {"settings": {"p": 0.2}}, {"dtype": "float32"}, {"keep": True}]
+)
+def test_whatever_changes_the_run_or_what_is_kept_changes_the_id(change):
+    usual = {"steps": 100, "seeds": [3], "settings": {}}
+    assert make_cells(RIVER, **usual)[0].id != make_cells(RIVER, **{**usual, **change})[0].id
+
+
+def test_a_cell_survives_json():
+    [cell] = make_cells(PUDDLE, "dgpq", steps=100, seeds=[0], keep=True, probe="start")
+    assert Cell.from_json(cell.json()) == cell
+    assert Cell.from_json(cell.json()).id == cell.id
+
+
+def test_cells_of_other_numerics_are_refused():
+    [cell] = make_cells(RIVER, steps=100, seeds=[0])
+    with pytest.raises(UserError, match="declare it again"):
+        run_cell(cell._replace(numerics=NUMERICS + 1))
+
+
+def test_a_stopped_cell_continues_bit_for_bit(tmp_path):
+    [cell] = make_cells(RIVER, "sarsa", steps=3000, seeds=[5], resolution=1)
+    whole = run_cell(cell)
+    asked = iter([False, False, True])
+    assert run_cell(cell, Habits(tmp_path), lambda: next(asked)) is None
+    assert partial_file(tmp_path, cell.id).exists()
+    rest = run_cell(cell, Habits(tmp_path))
+    assert whole is not None
+    assert rest is not None
+    assert pack(whole.result.arrays) == pack(rest.result.arrays)
+    assert whole.result.measures == rest.result.measures
+
+
+def test_an_unsound_checkpoint_costs_its_steps_only(tmp_path):
+    [cell] = make_cells(RIVER, "sarsa", steps=500, seeds=[5])
+    partial_file(tmp_path, cell.id).write_bytes(b"not a checkpoint")
+    done, whole = run_cell(cell, Habits(tmp_path)), run_cell(cell)
+    assert done is not None
+    assert whole is not None
+    assert done.result.measures == whole.result.measures
+
+
+# Results
+
+
+def test_measures_of_a_run_by_hand():
+    ends = np.zeros(100, np.uint8)
+    ends[[9, 29, 59]] = [1, 2, 1]
+    kept = summarise(History(np.arange(100.0), ends), 30)
+    assert kept.arrays["episode_steps"].tolist() == [10, 20, 30]
+    assert kept.arrays["truncated"].tolist() == [0, 1, 0]
+    assert kept.arrays["curve"].tolist() == [435.0, 1335.0, 2235.0, 945.0]
+    m = kept.measures
+    assert (m.reward, m.episodes, m.mean_return) == (4950.0, 3.0, 4950 / 4)
+    assert (m.last_reward, m.last_steps, m.best_steps) == (89.5, 20.0, 20.0)
+    assert m.last_return == pytest.approx(1770 / 3)
+
+
+def test_an_empty_history_has_measures_and_no_nan():
+    m = summarise(History(np.zeros(0), np.zeros(0, np.uint8)), 10).measures
+    assert (m.reward, m.episodes, m.last_return) == (0.0, 0.0, None)
+
+
+def test_arrays_survive_packing():
+    arrays = {"a": np.arange(6.0).reshape(2, 3).T, "b": np.zeros(0, np.int32)}
+    for name, array in unpack(pack(arrays)).items():
+        assert np.array_equal(array, arrays[name])
+        assert array.dtype == arrays[name].dtype
+
+
+# The store
+
+
+def test_nothing_runs_twice(tmp_path):
+    cells = make_cells(RIVER, "sarsa", steps=10, seeds=range(6))
+    ran = []
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        conduct(store, study_of(cells[:4]), pretend(log=ran), quiet=True)
+        tally = conduct(store, study_of(cells, name="larger"), pretend(log=ran), quiet=True)
+        assert tally.done == 2
+        assert sorted(ran) == sorted(cell.id for cell in cells)
+        assert conduct(store, study_of(cells), pretend(log=ran), quiet=True).cells == 0
+        assert [row.measures.reward for row in store.rows("larger")] == [10.0 * s for s in range(6)]
+
+
+def test_a_result_once_written_stays(tmp_path):
+    [cell] = make_cells(RIVER, "sarsa", steps=10, seeds=[1])
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        conduct(store, study_of([cell]), pretend(), quiet=True)
+        other = summarise(History(np.full(10, 9.0), np.zeros(10, np.uint8)), 1)
+        assert not store.finish(cell.id, other, ABOUT)
+        assert store.result(cell.id).measures.reward == 10.0
+
+
+def test_failures_are_kept_with_their_traceback_and_can_be_retried(tmp_path):
+    cells = make_cells(RIVER, "sarsa", steps=10, seeds=range(3))
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        tally = conduct(store, study_of(cells), pretend(fail=lambda cell: cell.seed == 1), quiet=True)
+        assert (tally.done, tally.failed) == (2, 1)
+        assert [row.status for row in store.rows("s")] == ["done", "failed", "done"]
+        assert store.failures("s")[0]["traceback"] == "Traceback ..."
+        assert conduct(store, study_of(cells), pretend(), quiet=True).cells == 0, "a failure is not tried by itself"
+        assert store.retry("s") == 1
+        assert conduct(store, study_of(cells), pretend(), quiet=True).done == 1
+        assert store.failures("s") == []
+
+
+def test_one_writer_at_a_time_and_readers_beside_it(tmp_path):
+    path = tmp_path / "s.sqlite"
+    with Store(path, write=True) as store:
+        conduct(store, study_of(make_cells(RIVER, "sarsa", steps=10, seeds=[0])), pretend(), quiet=True)
+        with pytest.raises(UserError, match="another process is running a study"):
+            Store(path, write=True)
+        with Store(path) as reader:
+            assert reader.studies()["s"]["done"] == 1
+    Store(path, write=True).close()
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_foreign_newer_and_damaged_files_are_left_as_they_are(tmp_path, write):
+    newer, foreign, text = tmp_path / "newer.sqlite", tmp_path / "foreign.sqlite", tmp_path / "text.sqlite"
+    for path, script in (
+        (newer, f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {len(MIGRATIONS) + 1};"),
+        (foreign, "PRAGMA user_version = 3;"),
+    ):
+        db = sqlite3.connect(path)
+        db.executescript(f"CREATE TABLE t (x); {script}")
+        db.close()
+    text.write_text("this is no database, but it is long enough to look at " * 40)
+    with Store(tmp_path / "whole.sqlite", write=True):
+        pass
+    cut = tmp_path / "cut.sqlite"
+    cut.write_bytes((tmp_path / "whole.sqlite").read_bytes()[:1500])
+    for path, words in (
+        (newer, "newer ucls"),
+        (foreign, "not a store of ucls"),
+        (text, "damaged or foreign"),
+        (cut, "damaged or foreign"),
+    ):
+        before = path.read_bytes()
+        with pytest.raises(UserError, match=words):
+            Store(path, write=write)
+        assert path.read_bytes() == before
+
+
+def test_there_is_no_store_to_look_at(tmp_path):
+    with pytest.raises(UserError, match="no store at"):
+        Store(tmp_path / "none.sqlite")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_equal_results_export_equal_bytes(tmp_path):
+    cells = make_cells(RIVER, "sarsa", steps=200, seeds=range(3))
+    texts = []
+    for name, order in (("a", cells), ("b", cells[::-1])):
+        with Store(tmp_path / f"{name}.sqlite", write=True) as store:
+            conduct(store, study_of(order), local(1), quiet=True)
+            texts.append(export_csv(store, "s", results_only=True))
+            assert "seconds" in export_csv(store, "s").splitlines()[0]
+    assert texts[0] == texts[1]
+    assert texts[0].count("\n") == 4
+    pytest.importorskip("duckdb")
+    for name, text in zip("ab", texts, strict=True):
+        export_parquet(text, tmp_path / f"{name}.parquet")
+    assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+# TOML
+
+
+def test_a_list_is_a_grid():
+    study = parse_study(TINY)
+    groups = groups_of(study)
+    assert [(g["label"], g["env"], g["runs"]) for g in groups] == [
+        ("sarsa", RIVER, 3),
+        ("ucls p=0.01", RIVER, 3),
+        ("ucls p=0.1", RIVER, 3),
+        ("ucls p=0.01", PUDDLE, 3),
+        ("ucls p=0.1", PUDDLE, 3),
+    ]
+    assert groups[1]["settings"] == "agent.p=0.01"
+    fewer = parse_study(TINY, runs=1, steps=50)
+    assert {(m.cell.steps, m.cell.seed) for m in fewer.members} == {(50, 0)}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('agent = "sarsa"', 'agnet = "sarsa"', "line 5: the key 'agent' is missing"),
+        ("steps = 2000", "stesp = 2000", "line 2: unknown key 'stesp': did you mean 'steps'?"),
+        ("steps = 2000", "steps = 0", "line 2: 'steps' is wrong: input should be greater than or equal to 1"),
+        ('seeds = "0-2"', 'seeds = "0..2"', "seeds cannot be '0..2'"),
+        ('seeds = "0-2"', 'seeds = "0-2000000000"', "below 1,000,000,000"),
+        ('agent = "ucls"', 'agent = "ulcs"', "line 9: unknown agent 'ulcs': did you mean 'ucls'?"),
+        ("p = [0.01, 0.1]", "q = [0.01, 0.1]", "line 11: unknown setting 'q'"),
+        ("p = [0.01, 0.1]", "p = [0.01, -1]", "line 11: setting 'p' cannot be -1"),
+        ("p = [0.01, 0.1]", "p = []", "line 11: setting 'p' has an empty list"),
+        ('baseline = "sarsa"', 'baseline = "sarsaa"', "line 4: unknown label 'sarsaa': did you mean 'sarsa'?"),
+        ("steps = 2000", "steps = = 2000", "is not TOML: Invalid value (at line 2, column 9)"),
+        ('name = "tiny"', 'name = "../tiny"', "line 1: 'name' is wrong"),
+    ],
+)
+def test_a_mistake_is_named_with_its_line(old, new, said):
+    with pytest.raises(UserError) as caught:
+        parse_study(TINY.replace(old, new, 1), "tiny.toml")
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+# Sweeps
+
+
+def test_tuning_seeds_and_reported_seeds_cannot_meet(tmp_path):
+    text = TINY.replace("[[run]]", "[sweep]\nruns = 2\n[[run]]", 1)
+    study = parse_study(text)
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        best = pretend(lambda cell: -abs(dict(cell.settings).get("agent.p", 0) - 0.01))
+        conduct(store, study, best, quiet=True)
+        tuning, reported = store.rows("tiny/sweep"), store.rows("tiny")
+        choices = store.choices("tiny")
+    assert {row.seed for row in tuning} == {TUNING, TUNING + 1}
+    assert {row.seed for row in reported} == {0, 1, 2}
+    assert [c["settings"] for c in choices] == [{"p": 0.01}, {"p": 0.01}]
+    assert [t["settings"]["p"] for t in choices[0]["trials"]] == [0.01, 0.1], "the whole table, best first"
+    assert len(reported) == 9
+    with pytest.raises(UserError, match="below"):
+        parse_study(TINY.replace('"0-2"', str(TUNING)))
+
+
+def test_a_random_search_depends_on_nothing_but_the_space():
+    sweep = Sweep("a", "ucls", RIVER, {"p": Range(1e-3, 1), "beta": [0.1, 0.01]}, size=50)
+    found = candidates(sweep)
+    assert found == candidates(sweep)
+    assert len(found) == 50
+    assert 0.001 <= min(c["p"] for c in found) < 0.01 < 0.1 < max(c["p"] for c in found) <= 1
+    assert {c["beta"] for c in found} == {0.1, 0.01}
+
+
+def test_a_candidate_that_diverges_loses_to_one_that_does_not():
+    sweep = Sweep("a", "ucls", RIVER, {"p": [0.1, 0.2]}, runs=2)
+    outcome = {cell.id: (p, i) for p in (0.1, 0.2) for i, cell in enumerate(sweep_cells(sweep, {"p": p}))}
+
+    def found(cell):
+        p, i = outcome[cell.id]
+        reward = 100.0 if p == 0.1 else 1.0
+        return summarise(History(np.array([reward]), np.zeros(1)), 1).measures, p == 0.1 and i == 1
+
+    best, worst = judge(sweep, found)
+    assert (best.settings, best.diverged) == ({"p": 0.2}, 0)
+    assert (worst.score, worst.diverged) == (100.0, 1)
+
+
+# Comparison and forecast
+
+
+def test_comparison_is_paired_on_common_seeds(tmp_path):
+    cells = [make_cells(RIVER, "sarsa", steps=10, seeds=range(8), settings={"alpha": a}) for a in (0.1, 0.2)]
+    members = [Member(label, c) for label, group in zip("ab", cells, strict=True) for c in group]
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        value = lambda cell: cell.seed * 10.0 + (1.0 if dict(cell.settings)["agent.alpha"] == 0.2 else 0.0)  # noqa: E731
+        conduct(store, Study("s", tuple(members)), pretend(value), quiet=True)
+        best, base = compare_study(store.rows("s"), baseline="a")
+    assert (best.label, base.label) == ("b", "a")
+    assert best.difference == (10.0, 10.0, 10.0), "the spread over seeds cancels"
+    assert best.p == pytest.approx(2 / 2**8)
+    assert best.better[0] == pytest.approx((28 + 8) / 64)
+    assert base.difference is None
+
+
+def test_waiting_failed_and_diverged_runs_are_counted(tmp_path):
+    cells = make_cells(RIVER, "sarsa", steps=10, seeds=range(4))
+
+    def runner(cells, habits, stop):
+        yield Outcome(cells[0].id, summarise(History(np.ones(5), np.zeros(5, np.uint8), True), 1), ABOUT)
+        yield Outcome(cells[1].id, summarise(History(np.ones(10), np.zeros(10, np.uint8)), 1), ABOUT)
+        yield Outcome(cells[2].id, error="no")
+
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        conduct(store, study_of(cells), runner, quiet=True)
+        [group] = compare_study(store.rows("s"))
+    assert (group.runs, group.diverged, group.failed, group.waiting) == (2, 1, 1, 1)
+    assert group.mean == (10.0, 10.0, 10.0)
+
+
+def test_a_forecast_prefers_speeds_measured_here(tmp_path):
+    path, study = tmp_path / "s.sqlite", parse_study(TINY)
+    guessed = forecast(study, path, jobs=1)
+    assert guessed["missing"] == 15
+    assert not path.exists()
+    with Store(path, write=True) as store:
+        conduct(store, Study("one", study.members[:1]), pretend(), quiet=True)
+    known = forecast(study, path, jobs=2)
+    assert known["missing"] == 14
+    assert known["groups"][0]["speed"] == pytest.approx(2000 / ABOUT.seconds)
+    assert json.dumps(known)
