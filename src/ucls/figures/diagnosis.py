@@ -68,7 +68,7 @@ def _optimism(ax: Any, diagnoses: Sequence[Diagnosis], size: float) -> None:
     ax.set_ylim(min(low, -1.5 * size), max(high, 1.5 * size))
     ax.axhspan(ax.get_ylim()[0], 0, color=ORANGE, alpha=0.07, linewidth=0)
     where = ax.get_yaxis_transform()
-    ax.text(0.03, -size / 40, "not optimistic", transform=where, fontsize=7, color=ORANGE, va="top")
+    ax.text(0.98, -size / 40, "not optimistic", transform=where, fontsize=7, color=ORANGE, ha="right", va="top")
 
 
 def _line(ax: Any, diagnoses: Sequence[Diagnosis], of: Callable[[Any], np.ndarray], color: str, label: str) -> None:
