@@ -157,6 +157,16 @@ def test_a_verdict_blames_the_largest_part_of_the_regret(word, optimism, radius,
     assert verdict(found, diverged=True).word == "diverged"
 
 
+def test_a_sound_verdict_tells_which_conditions_are_not_met():
+    found = made_up(optimism=-9.0, radius=3.0, value_error=-12.0, regret=0.0)
+    told = "it loses 0 of the optimal 20, though its bounds lie 9 below the optimal 20, and always did"
+    assert verdict(found).because == told + " and its radius is 3 and its values err by -12"
+    assert (
+        verdict(made_up(optimism=1.0, radius=1.0, value_error=0.5, regret=0.5)).because
+        == "it loses 0.5 of the optimal 20"
+    )
+
+
 def test_a_run_that_diverges_is_read_up_to_there():
     (one,) = diagnose("ucls/MountainCar-v0", "ucls", 400, [0], {"w_step": 1e9, "cutoff": 20}, points=2)
     assert one.verdict.word == "diverged"

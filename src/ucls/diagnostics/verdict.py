@@ -23,8 +23,8 @@ class Verdict(NamedTuple):
 def verdict(found: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
     """Judge a run by its readings (see `probed`).
 
-    A late regret within a tenth of |E[Q*]| is sound. Otherwise the largest part of regret = radius + value error -
-    optimism is to blame.
+    A late regret within a tenth of |E[Q*]| is sound; conditions of the theorem that are not met are then told.
+    Otherwise the largest part of regret = radius + value error - optimism is to blame.
 
     >>> one = {"step": [0, 10], "optimism": [9.0, -18.0], "radius": [30.0, 0.1], "value_error": [0.0, 1.0]}
     >>> one |= {"regret": [20.0, 19.0], "optimum": [20.0, 20.0], "widest": [30.0, 0.2]}
@@ -40,8 +40,12 @@ def verdict(found: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
         return Verdict(DIVERGED, f"its values mean nothing after step {steps[-1]:,}", now)
     loses = f"it loses {regret:.2g} of the optimal {optimum:.3g}"
     below = f"its bounds lie {-now['optimism']:.3g} below the optimal {optimum:.3g}{_since(found)}"
-    if regret <= SMALL * abs(optimum):
-        return Verdict(SOUND, loses + ("" if now["optimism"] >= 0 else f", though {below}"), now)
+    small = SMALL * abs(optimum)
+    if regret <= small:
+        tested = [(-now["optimism"], below), (radius, f"its radius is {radius:.3g}")]
+        tested.append((abs(error), f"its values err by {error:.3g}"))
+        unmet = " and ".join(text for number, text in tested if number > small)
+        return Verdict(SOUND, f"{loses}, though {unmet}" if unmet else loses, now)
     blame = max((-now["optimism"], PESSIMISTIC), (radius, WIDE), (abs(error), WRONG))[1]
     if blame == PESSIMISTIC:
         return Verdict(blame, f"{below}; radius {radius:.2g}, at most {now['widest']:.2g} anywhere", now)

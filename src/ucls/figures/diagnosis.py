@@ -8,7 +8,7 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator, SymmetricalLogLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ucls._files import write_atomic
 from ucls.diagnostics import Diagnosis, as_data
@@ -62,10 +62,11 @@ def _optimism(ax: Any, diagnoses: Sequence[Diagnosis], size: float) -> None:
     _line(ax, diagnoses, lambda f: f["optimism"], BLUE, "E[Q~ - Q*]")
     ax.axhline(0.0, color=INK, linewidth=0.8)
     ax.set_yscale("symlog", linthresh=size / 10)
-    ax.yaxis.set_major_locator(SymmetricalLogLocator(base=10, linthresh=size / 10))
-    ax.yaxis.set_minor_locator(NullLocator())
     low, high = ax.get_ylim()
     ax.set_ylim(min(low, -1.5 * size), max(high, 1.5 * size))
+    powers = 10.0 ** np.arange(np.ceil(np.log10(size / 10)), np.log10(max(-low, high, 1.5 * size)))
+    ax.yaxis.set_major_locator(FixedLocator([*-powers, 0.0, *powers]))
+    ax.yaxis.set_minor_locator(NullLocator())
     ax.axhspan(ax.get_ylim()[0], 0, color=ORANGE, alpha=0.07, linewidth=0)
     where = ax.get_yaxis_transform()
     ax.text(0.98, -size / 40, "not optimistic", transform=where, fontsize=7, color=ORANGE, ha="right", va="top")
