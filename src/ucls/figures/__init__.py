@@ -4,32 +4,25 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
-from matplotlib.figure import Figure
-from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from ucls._files import write_atomic
+from ucls.figures.plot import INK
+from ucls.figures.style import STYLE, undated
 from ucls.stats import moving_mean
 from ucls.study.result import Result
 
-BLUE, ORANGE, INK = "#0072B2", "#D55E00", "#333333"  # colour-blind safe, after Okabe and Ito
-
-STYLE: Any = {
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "svg.hashsalt": "ucls",
-}
+BLUE, ORANGE = "#0072B2", "#D55E00"  # colour-blind safe, after Okabe and Ito
 
 REWARD_WINDOW, EPISODE_WINDOW = 2000, 20
 
 
 def learning_curves(panels: Sequence[tuple[str, Sequence[Result], Any]], path: Path) -> None:
     """Draw every run thin, their median thick and the optimum as a line, a panel for each domain; PNG and SVG."""
+    import matplotlib
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(9.6, 3.3), layout="constrained")
         for axes, (title, results, optimum) in zip(figure.subplots(1, len(panels)), panels, strict=True):
@@ -58,7 +51,7 @@ def learning_curves(panels: Sequence[tuple[str, Sequence[Result], Any]], path: P
         figure.legend(*figure.axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, frameon=False)
         for suffix in (".png", ".svg"):
             target = path.with_suffix(suffix)
-            write_atomic(target, lambda file: figure.savefig(file, dpi=200, metadata=_undated(file)))
+            write_atomic(target, lambda file: figure.savefig(file, dpi=200, metadata=undated(file)))
 
 
 def _curve(result: Result, optimum: Any, at: np.ndarray) -> np.ndarray:
@@ -79,6 +72,3 @@ def _median(curves: np.ndarray) -> np.ndarray:
     median = np.median(np.where(np.isnan(curves), np.inf, curves), axis=0)
     return np.where(np.isfinite(median), median, np.nan)
 
-
-def _undated(file: Path) -> dict[str, None] | None:
-    return {"Date": None} if file.suffix == ".svg" else None

@@ -39,7 +39,7 @@ class Line(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """One pair of axes; `optimum` is a line across it, `limits` those of the y axis."""
+    """One pair of axes; `optimum` is a line across it, `limits` those of the y axis (None: from the data)."""
 
     title: str
     x: str
@@ -49,6 +49,7 @@ class Panel(NamedTuple):
     log_x: bool = False
     log_y: bool = False
     limits: tuple[float | None, float | None] = (None, None)
+    optimum_label: str = "optimum"
 
 
 class Plot(NamedTuple):

@@ -1,0 +1,207 @@
+"""Write a report: one HTML file that needs nothing else."""
+
+import base64
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ucls._files import write_atomic
+from ucls.figures.draw import NOTHING
+from ucls.figures.geometry import fewest, plain, shown
+from ucls.figures.plot import Plot
+from ucls.report.data import embedded
+from ucls.report.numbers import picture, tables_of
+
+Table = tuple[str, Sequence[str], Sequence[Sequence[Any]]]
+
+VERDICTS = {"reproduced": "✓", "not reproduced": "✗", "depends": "⇄", "undecided": "?"}
+PICTURES, LEAST = 600_000, 20_000  # bytes of pictures for readers without scripts: of all at most, of one about
+
+
+def write_report(
+    path: Path,
+    title: str,
+    lead: str,
+    claims: Sequence[Mapping[str, Any]],
+    plots: Sequence[Plot],
+    tables: Sequence[Table],
+    facts: Mapping[str, Any],
+) -> None:
+    """Write claims with their verdicts, figures, tables and facts into one HTML file that opens without a network.
+
+    A claim has the keys number, claim, measured, effect, verdict (reproduced, not reproduced, undecided, or depends on
+    something), why, and figure: the name of one of the plots, or None.
+    """
+    colours = sorted({line.colour for plot in plots for panel in plot.panels for line in panel.lines})
+    style = _asset("page.css") + "".join(_paint(i, colour) for i, colour in enumerate(colours))
+    script = _asset("chart.js")
+    data = json.dumps(embedded(plots, colours), separators=(",", ":"), allow_nan=False)
+    for mark in "<>&":  # so that no text can end the element that holds it
+        data = data.replace(mark, f"\\u{ord(mark):04x}")
+    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:"
+    html = f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{policy}; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>{escape(title)}</title>
+<style>{style}</style>
+</head>
+<body>
+<header>
+<h1>{escape(title)}</h1>
+{"".join(f"<p>{escape(part)}</p>" for part in lead.split(chr(10) * 2) if part.strip())}
+</header>
+<main>
+{_claims(claims, plots)}
+{_figures(plots)}
+{_tables(tables)}
+{_facts(facts)}
+</main>
+<script type="application/json" id="data">{data}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+    write_atomic(path, lambda target: target.write_text(html, encoding="utf-8"))
+
+
+def _asset(name: str) -> str:
+    return files("ucls.report").joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+
+
+def _paint(index: int, colour: str) -> str:
+    """A class for a colour, and a lighter one for dark screens where it would be lost."""
+    if not re.fullmatch("#[0-9A-Fa-f]{6}", colour):
+        raise ValueError(f"a line's colour is written #RRGGBB, not {colour!r}")
+    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+    light = (0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]) / 255
+    white = max(0.0, 0.5 - light) * 1.1
+    lifted = "#" + "".join(f"{round(part + (255 - part) * white):02x}" for part in parts)
+    return f"\n.c{index}{{--c:{colour}}}@media screen and (prefers-color-scheme:dark){{.c{index}{{--c:{lifted}}}}}"
+
+
+def _anchor(name: str) -> str:
+    return "figure-" + re.sub(r"[^A-Za-z0-9_-]+", "-", name.removeprefix("figure-"))
+
+
+def _kind(verdict: str) -> str:
+    return next((kind for kind in VERDICTS if verdict.lower().startswith(kind)), "undecided")
+
+
+def _claims(claims: Sequence[Mapping[str, Any]], plots: Sequence[Plot]) -> str:
+    if not claims:
+        return ""
+    titles = {plot.name: plot.title for plot in plots}
+    kinds = [_kind(claim["verdict"]) for claim in claims]
+    rows = []
+    for claim, kind in zip(claims, kinds, strict=True):
+        name = claim.get("figure")
+        link = f' <a href="#{_anchor(name)}" title="{escape(titles[name])}">figure</a>' if name in titles else ""
+        why = f'<p class="why">{escape(str(claim["why"]))}</p>' if claim.get("why") else ""
+        rows.append(
+            f'<tr data-kind="{kind}"><td class="number">{escape(str(claim["number"]))}</td>'
+            f'<td data-head="claim">{escape(str(claim["claim"]))}{link}</td>'
+            f'<td data-head="measured">{escape(_cell(claim["measured"]))}</td>'
+            f'<td data-head="effect">{escape(_cell(claim["effect"]))}</td>'
+            f'<td data-head="verdict"><span class="badge {kind.split()[0]}"><span aria-hidden="true">{VERDICTS[kind]}'
+            f"</span> {escape(str(claim['verdict']))}</span>{why}</td></tr>"
+        )
+    buttons = "".join(
+        f'<button type="button" data-kind="{kind}" aria-pressed="false"><b>{kinds.count(kind)}</b> {kind}</button>'
+        for kind in VERDICTS
+        if kind in kinds
+    )
+    heads = "".join(f'<th scope="col">{head}</th>' for head in ("#", "claim", "measured", "effect", "verdict"))
+    return f"""<section id="claims"><h2>Claims</h2>
+<div class="filter" role="group" aria-label="show claims by verdict">
+<button type="button" data-kind="" aria-pressed="true"><b>{len(claims)}</b> all</button>{buttons}</div>
+<table class="claims"><thead><tr>{heads}</tr></thead><tbody>
+{chr(10).join(rows)}
+</tbody></table></section>"""
+
+
+def _figures(plots: Sequence[Plot]) -> str:
+    if not plots:
+        return ""
+    links = "".join(f'<li><a href="#{_anchor(plot.name)}">{escape(plot.title)}</a></li>' for plot in plots)
+    contents = f"<nav aria-label='figures'><ol>{links}</ol></nav>" if len(plots) > 1 else ""
+    left, parts = PICTURES, []
+    for index, plot in enumerate(plots):
+        image = picture(plot, left) if left > LEAST else None
+        left -= len(image or "")
+        parts.append(_figure(index, plot, image))
+    return f'<section id="figures"><h2>Figures</h2>{contents}\n{chr(10).join(parts)}</section>'
+
+
+def _figure(index: int, plot: Plot, image: str | None) -> str:
+    alt = escape(f"{plot.title}. {plot.caption}")
+    still = f'<noscript><img src="{image}" alt="{alt}"></noscript>' if image else ""
+    numbers = []
+    for panel in plot.panels:
+        found = "".join(_table(heads, rows) for heads, rows in tables_of(panel)) or f"<p>{NOTHING}</p>"
+        best = "" if panel.optimum is None else f"; {escape(panel.optimum_label)} {plain(panel.optimum)}"
+        numbers.append(f"<h4>{escape(panel.title)}: {escape(panel.y)}{best}</h4>{found}")
+    note = escape("; ".join(filter(None, (plot.note.rstrip("."), fewest(plot)))))
+    drawn = any(shown(panel) for panel in plot.panels)
+    hint = '<p class="hint">Point at a chart, or move along it with the arrow keys; click a name to hide its line.</p>'
+    return f"""<figure class="plot" id="{_anchor(plot.name)}" data-index="{index}"><h3>{escape(plot.title)}</h3>
+{hint if drawn else ""}<div class="legend" role="group" aria-label="lines shown"></div><div class="panels"></div>{still}
+<figcaption>{escape(plot.caption)}<small>{note}</small></figcaption>
+<details><summary>Numbers</summary>{"".join(numbers)}</details></figure>"""
+
+
+def _tables(tables: Sequence[Table]) -> str:
+    if not tables:
+        return ""
+    parts = [f"<h3>{escape(title)}</h3>{_table(heads, rows)}" for title, heads, rows in tables]
+    return f'<section id="tables"><h2>Tables</h2>{"".join(parts)}</section>'
+
+
+def _table(heads: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
+    """A table that scrolls by itself where the page is too narrow, also by keyboard."""
+    top = "".join(f'<th scope="col">{escape(str(head))}</th>' for head in heads)
+    body = "".join("<tr>" + "".join(_td(value) for value in row) + "</tr>" for row in rows)
+    label = escape(f"table: {', '.join(map(str, heads[:3]))}")
+    table = f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table>"
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="{label}">{table}</div>'
+
+
+def _td(value: Any) -> str:
+    numeric = isinstance(value, int | float) and not isinstance(value, bool)
+    return f"<td{' class=number' if numeric else ''}>{escape(_cell(value))}</td>"
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    return plain(value) if isinstance(value, float) else str(value)
+
+
+def _facts(facts: Mapping[str, Any]) -> str:
+    if not facts:
+        return ""
+    items = "".join(f"<div><dt>{escape(str(name))}</dt><dd>{_fact(value)}</dd></div>" for name, value in facts.items())
+    return f'<section id="facts"><h2>How this was made</h2><dl>{items}</dl></section>'
+
+
+def _fact(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{escape(str(name))} {_fact(inner)}" for name, inner in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_fact(inner) for inner in value)
+    return escape(_cell(value))

@@ -1,0 +1,86 @@
+import numpy as np
+import plots
+import pytest
+
+from ucls.figures.draw import draw
+from ucls.figures.geometry import extent, few, plain, runs_of, thinned, ticks
+from ucls.figures.plot import Line, Panel
+
+
+@pytest.mark.parametrize(
+    "plot",
+    [plots.learning(places=60), plots.sensitivity(), plots.crowd(), plots.nothing(), plots.panels(5), plots.panels(4)],
+    ids=lambda plot: plot.name,
+)
+def test_every_kind_of_figure_is_drawn(plot, tmp_path):
+    files = draw(plot, tmp_path / "a.b", (".png", ".svg"), dpi=60)
+    assert [file.name for file in files] == ["a.b.png", "a.b.svg"]
+    assert files[0].read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in files[1].read_text(encoding="utf-8")
+
+
+def test_same_numbers_give_the_same_files(tmp_path):
+    plot = plots.sensitivity()
+    endings = (".png", ".svg", ".pdf")
+    once, twice = (draw(plot, tmp_path / name, endings, dpi=60) for name in ("once", "twice"))
+    assert [file.read_bytes() for file in once] == [file.read_bytes() for file in twice]
+
+
+def panel(centre, **more):
+    centre = np.array(centre, float)
+    return Panel("", "", "", (Line("a", "#000000", np.arange(1.0, len(centre) + 1), centre),), **more)
+
+
+def test_axes_hold_data_bands_and_optimum_and_obey_limits():
+    left, right, bottom, top = extent(plots.learning().panels[1])
+    assert (left, right) == (0, 50)
+    assert top > 0.222
+    assert extent(panel([2, 4], optimum=10)).top == pytest.approx(10.4)
+    assert extent(panel([2, 4], limits=(None, 3)))[2:] == (pytest.approx(1.9), 3)
+    assert extent(panel([0, 4])).bottom == 0
+    low, high = extent(panel([-1, 0, 10, 1000], log_y=True))[2:]
+    assert 5 < low < 10
+    assert 1000 < high < 2000
+    assert bottom < 0
+
+
+def test_axes_of_constant_or_absent_data_have_a_width():
+    for values in ([3, 3], [0, 0], [np.nan, np.nan], [np.inf, 1]):
+        for log in (False, True):
+            _, _, bottom, top = extent(panel(values, log_y=log))
+            assert bottom < top
+            assert len(ticks(bottom, top, log)) >= 2
+
+
+def test_ticks_are_round_and_few():
+    assert ticks(1e-5, 0.1, log=True) == [1e-5, 1e-4, 1e-3, 1e-2, 1e-1]
+    assert ticks(0, 0.24, log=False) == [0, 0.05, 0.1, 0.15, 0.2]
+    assert len(ticks(1e-12, 1e12, log=True)) <= 7
+    assert ticks(95, 99, log=True) == [95, 96, 97, 98, 99]
+
+
+def test_plain_numbers_keep_their_digits():
+    assert plain(100) == "100"
+    assert plain(0.0001) == "0.0001"
+    assert plain(0) == "0"
+    assert plain(999.95) == "1,000"
+    assert plain(np.nan) == "–"
+
+
+def test_thinning_keeps_both_ends_and_every_array_in_step():
+    at = np.arange(1000.0)
+    line = thinned(Line("a", "#000000", at, 2 * at, at - 1, at + 1, at.astype(int)), 300)
+    assert len(line.at) == 300
+    assert (line.at[0], line.at[-1]) == (0, 999)
+    np.testing.assert_array_equal(line.centre, 2 * line.at)
+    np.testing.assert_array_equal(line.runs, line.at)
+
+
+def test_number_of_runs_is_said_and_places_with_fewer_are_found():
+    one, other, _ = plots.learning().panels
+    assert runs_of(other) == "30 runs"
+    shorter = one.lines[0]._replace(runs=one.lines[0].runs // 2)
+    assert runs_of(one._replace(lines=(shorter, one.lines[1]))) == "15 to 30 runs"
+    assert few(one.lines[0])[0]
+    assert not few(one.lines[0])[-1]
+    assert runs_of(plots.crowd().panels[0]) == ""

@@ -1,0 +1,139 @@
+import base64
+import hashlib
+import json
+import re
+
+import plots
+import pytest
+
+from ucls.report import write_report
+from ucls.report.data import embedded
+
+CLAIMS = (
+    {
+        "number": 1,
+        "claim": "UCLS has the best final performance in all three domains.",
+        "measured": "probability that UCLS beats the best rival, paired by seed",
+        "effect": "0.62 (0.41 to 0.80)",
+        "verdict": "undecided",
+        "why": "The interval holds one half.",
+        "figure": "figure-1",
+    },
+    {
+        "number": 5,
+        "claim": "Every p reaches the optimum; <b>smaller</b> is slower.",
+        "measured": "reward of the last fifth & its interval",
+        "effect": "97% (92 to 99)",
+        "verdict": "reproduced",
+        "why": "",
+        "figure": "figure-2",
+    },
+    {
+        "number": 6,
+        "claim": "UCLS clearly beats DGPQ in classic Mountain Car.",
+        "measured": "difference in episodes",
+        "effect": None,
+        "verdict": "not reproduced",
+        "why": "DGPQ finishes 41 (12 to 60) more episodes.",
+        "figure": None,
+    },
+    {
+        "number": 17,
+        "claim": "UCLS-L learns a better policy because its p was swept.",
+        "measured": "steps of the last 20 episodes",
+        "effect": "−3.1 (−5.0 to −1.2)",
+        "verdict": "depends on trace_threshold",
+        "why": "Holds with beta, not with 0.",
+        "figure": None,
+    },
+)
+TABLES = [("Settings chosen by the sweeps", ["agent", "domain", "alpha"], [["sarsa", "River <Swim>", 0.01]])]
+FACTS = {"ucls": "0.1.0", "seeds": "0 to 29", "numpy": "2.1", "steps a second": 123456.0, "versions": {"numba": "0.61"}}
+
+
+def report(path, figures, claims=CLAIMS):
+    write_report(path, "The paper, <reproduced>", "First.\n\nSecond & last.", claims, figures, TABLES, FACTS)
+    return path.read_text(encoding="utf-8")
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    return report(tmp_path_factory.mktemp("report") / "report.html", [plots.learning(), plots.sensitivity()])
+
+
+def test_claims_come_first_then_figures_tables_and_facts(page):
+    places = [page.index(f'<section id="{name}">') for name in ("claims", "figures", "tables", "facts")]
+    assert places == sorted(places)
+    assert re.findall(r'<tr data-kind="([^"]*)"', page) == ["undecided", "reproduced", "not reproduced", "depends"]
+    assert "depends on trace_threshold</span>" in page
+    assert '<a href="#figure-1"' in page
+    assert 'id="figure-1"' in page
+
+
+def test_text_of_the_user_is_never_markup(tmp_path):
+    evil = "</script><script>alert(1)</script>"
+    figure = plots.sensitivity(evil)._replace(title=evil, caption=evil, note=evil)
+    panel = figure.panels[0]._replace(title=evil, x=evil, y=evil, optimum_label=evil)
+    panel = panel._replace(lines=tuple(line._replace(label=evil) for line in panel.lines))
+    claims = [dict.fromkeys(CLAIMS[0], evil)]
+    path = tmp_path / "report.html"
+    write_report(path, evil, evil, claims, [figure._replace(panels=(panel,))], [(evil, [evil], [[evil]])], {evil: evil})
+    page = path.read_text(encoding="utf-8")
+    assert page.count("<script") == page.count("</script>") == 2
+    assert "alert(1)" in page
+
+
+def test_policy_allows_the_own_script_and_style_and_nothing_else(page):
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
+    rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
+    assert rules.pop("default-src") == "'none'"
+    assert rules.pop("img-src") == "data:"
+    for rule, pattern in (("script-src", r"<script>(.*?)</script>"), ("style-src", r"<style>(.*?)</style>")):
+        digest = hashlib.sha256(re.search(pattern, page, re.DOTALL)[1].encode()).digest()
+        assert rules.pop(rule) == f"'sha256-{base64.b64encode(digest).decode()}'"
+    assert rules == {"base-uri": "'none'", "form-action": "'none'"}
+    assert " style=" not in page
+    assert "http" not in re.sub(r"http://www.w3.org/\d+/\w+|http-equiv", "", page)
+
+
+def test_page_of_twelve_figures_stays_under_two_megabytes(tmp_path):
+    figures = [plots.learning(f"figure-{k}", places=2000) for k in range(12)]
+    assert len(report(tmp_path / "report.html", figures).encode()) < 2_000_000
+
+
+def test_embedded_curves_are_thinned_to_their_ends_and_rounded():
+    figure = plots.learning(places=2000)
+    colours = [line.colour for line in figure.panels[0].lines]
+    panel = embedded([figure], colours)[0]["panels"][1]
+    line = figure.panels[1].lines[0]
+    assert len(panel["grids"]) == 1
+    assert len(panel["grids"][0]) == 300
+    assert panel["grids"][0][-1] == 50
+    assert panel["lines"][0]["mid"][-1] == float(f"{line.centre[-1]:.5g}")
+    assert panel["lines"][0]["low"][0] == float(f"{line.low[0]:.5g}")
+    assert panel["lines"][0]["runs"] == 30
+    assert embedded([figure], colours)[0]["panels"][0]["lines"][7]["runs"][0] == 0
+
+
+def test_places_without_a_run_are_null_in_the_data(page):
+    data = json.loads(re.search(r'id="data">(.*?)</script>', page)[1])
+    line = data[0]["panels"][0]["lines"][7]
+    assert line["mid"][0] is None
+    assert line["mid"][-1] is not None
+
+
+def test_numbers_are_in_tables_for_readers_without_scripts(page):
+    assert page.count("<noscript><img src=\"data:image/png;base64,") == 2
+    figure = plots.sensitivity()
+    line = figure.panels[0].lines[0]
+    assert f"<td>{line.centre[0]:,.0f} ({line.low[0]:,.0f} to {line.high[0]:,.0f})</td>" in page
+
+
+def test_report_with_nothing_in_it_still_opens(tmp_path):
+    path = tmp_path / "report.html"
+    write_report(path, "Empty", "", [], [plots.nothing()], [], {})
+    assert "no finished run" in path.read_text(encoding="utf-8")
+
+
+def test_report_is_the_same_file_twice(page, tmp_path):
+    assert report(tmp_path / "again.html", [plots.learning(), plots.sensitivity()]) == page
