@@ -158,7 +158,8 @@ def test_help_loads_nothing_heavy():
     code = (
         "import sys\nsys.argv = ['ucls', '--help']\n"
         "try:\n    from ucls.cli import main\n    main()\nexcept SystemExit: pass\n"
-        "heavy = {'numba', 'scipy', 'matplotlib', 'ray'} & set(sys.modules)\nassert not heavy, heavy"
+        "heavy = {'numba', 'scipy', 'matplotlib', 'ray'} & set(sys.modules)\nassert not heavy, heavy\n"
+        "ours = {'ucls.figures', 'ucls.report'} & set(sys.modules)\nassert not ours, ours"
     )
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -1,9 +1,14 @@
+import html
+import re
+import subprocess
+import sys
+
 import numpy as np
-import plots
 import pytest
 
+import plots
 from ucls.figures.draw import draw
-from ucls.figures.geometry import extent, few, plain, runs_of, thinned, ticks
+from ucls.figures.geometry import NONE, extent, few, plain, runs_of, thinned, ticks
 from ucls.figures.plot import Line, Panel
 
 
@@ -17,6 +22,29 @@ def test_every_kind_of_figure_is_drawn(plot, tmp_path):
     assert [file.name for file in files] == ["a.b.png", "a.b.svg"]
     assert files[0].read_bytes().startswith(b"\x89PNG")
     assert "<svg" in files[1].read_text(encoding="utf-8")
+
+
+def words(plot, folder):
+    """Every text in the picture: matplotlib draws letters as shapes, and leaves a comment that says which."""
+    text = draw(plot, folder / "words", (".svg",))[0].read_text(encoding="utf-8")
+    return [html.unescape(found) for found in re.findall("<!-- (.*?) -->", text)]
+
+
+def test_picture_says_who_how_many_runs_what_it_was_made_with_and_the_optimum(tmp_path):
+    said = words(plots.learning(places=60), tmp_path)
+    assert {"UCLS", "Sarsa, optimistic", "optimum", "97.7", "0.222", "30 runs", "River Swim"} <= set(said)
+    assert "quick: 30 runs of 50,000 steps; thin line: not all runs have a value there yet" in said
+    assert said.count("UCLS") == 1, "one legend for all panels"
+
+
+def test_picture_without_a_finished_run_says_so(tmp_path):
+    assert words(plots.nothing(), tmp_path).count("no finished run") == 2
+    assert words(plots.nothing()._replace(panels=()), tmp_path) == ["no finished run", "Nothing yet"]
+
+
+def test_looking_at_figures_as_data_does_not_load_matplotlib():
+    code = "import sys, ucls.report, ucls.figures.draw; assert 'matplotlib' not in sys.modules"
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_same_numbers_give_the_same_files(tmp_path):
@@ -64,7 +92,7 @@ def test_plain_numbers_keep_their_digits():
     assert plain(0.0001) == "0.0001"
     assert plain(0) == "0"
     assert plain(999.95) == "1,000"
-    assert plain(np.nan) == "–"
+    assert plain(np.nan) == NONE
 
 
 def test_thinning_keeps_both_ends_and_every_array_in_step():

@@ -4,8 +4,9 @@ import os
 import re
 import shutil
 
-import plots
 import pytest
+
+import plots
 from test_report import report
 
 BROWSER = os.environ.get("UCLS_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
@@ -90,11 +91,23 @@ def test_pointing_at_a_chart_reads_value_interval_and_runs(look):
     page.mouse.move(*middle(page.locator("#figure-1 svg.chart").nth(1)))
     readout = page.locator("#figure-1 .readout").nth(1)
     row = readout.locator("tr", has_text=re.compile("^UCLS0")).inner_text()
-    assert re.fullmatch(r"UCLS\s+0\.\d+\s+0\.\d+ to 0\.\d+\s+30 runs", row)
-    assert re.search(r"thousand steps: 2\d", readout.inner_text())
+    assert re.fullmatch(r"UCLS\s+0\.\d{3}\s+0\.\d{3} to 0\.\d{3}", row)
+    assert re.search(r"thousand steps: 2\d.*, 30 runs", readout.inner_text())
     assert readout.locator("tr", has_text="optimum").inner_text().split() == ["optimum", "0.222"]
     page.mouse.move(5, 5)
     assert readout.is_hidden()
+
+
+def test_readout_says_how_many_runs_each_line_has_where_they_differ(look):
+    page = look()
+    chart = page.locator("#figure-1 svg.chart").first
+    chart.focus()
+    page.keyboard.press("Home")
+    for _ in range(4):
+        page.keyboard.press("Shift+ArrowRight")
+    runs = page.locator("#figure-1 .readout").first.locator("td:last-child").all_inner_texts()
+    assert "30 runs" in runs
+    assert len(set(runs)) > 3
 
 
 def test_arrow_keys_walk_along_a_chart(look):

@@ -71,4 +71,3 @@ def _median(curves: np.ndarray) -> np.ndarray:
     """The median of the runs; one that has finished no episode counts as longer than any."""
     median = np.median(np.where(np.isnan(curves), np.inf, curves), axis=0)
     return np.where(np.isfinite(median), median, np.nan)
-

@@ -19,10 +19,11 @@ DODGE = 2.5  # points between the whiskers of neighbouring lines
 
 
 def draw(plot: Plot, path: Path, formats: Sequence[str] = (".png", ".svg"), dpi: int = 200) -> list[Path]:
-    """Draw a figure into `path` with each of the endings, and return the files; the same numbers give the same files."""
+    """Draw a figure into `path` with each of the endings, and return the files: the same for the same numbers."""
     import matplotlib
     from matplotlib.figure import Figure
 
+    plot = plot._replace(panels=plot.panels or (Panel(plot.title, "", "", ()),))
     columns = _columns(len(plot.panels))
     rows = math.ceil(len(plot.panels) / columns)
     handles = _handles(legend(plot), plot.panels)
@@ -93,8 +94,8 @@ def _panel(axes: Any, panel: Panel, characters: float) -> None:
             _line(axes, thinned(line), corners.bottom if panel.log_y else -np.inf, 2 + 0.01 * order)
     if panel.optimum is not None:
         axes.axhline(panel.optimum, color=INK, linestyle=(0, (4, 2)), linewidth=1, zorder=3)
-        where = (1.01, panel.optimum)
-        axes.annotate(plain(panel.optimum), where, xycoords=axes.get_yaxis_transform(), va="center", fontsize=7, color=INK)
+        beside: Any = {"transform": axes.get_yaxis_transform(), "va": "center", "fontsize": 7, "color": INK}
+        axes.text(1.01, panel.optimum, plain(panel.optimum), **beside)
     axes.set_xlim(corners.left, corners.right)
     axes.set_ylim(corners.bottom, corners.top)
 
@@ -134,6 +135,5 @@ def _handles(entries: Sequence[Entry], panels: Sequence[Panel]) -> list[Any]:
         marker, face = "o" if points else "", "white" if dash else colour
         looks = {"linestyle": style, "marker": marker, "markersize": 3.2, "markerfacecolor": face}
         handles.append(Line2D([], [], color=colour, linewidth=1.4, label=label, **looks))
-    for label in dict.fromkeys(panel.optimum_label for panel in panels if panel.optimum is not None):
-        handles.append(Line2D([], [], color=INK, linestyle=(0, (4, 2)), linewidth=1, label=label))
-    return handles
+    best = dict.fromkeys(panel.optimum_label for panel in panels if panel.optimum is not None and shown(panel))
+    return handles + [Line2D([], [], color=INK, linestyle=(0, (4, 2)), linewidth=1, label=label) for label in best]

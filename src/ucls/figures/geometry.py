@@ -7,6 +7,7 @@ import numpy as np
 
 from ucls.figures.plot import Line, Panel, Plot
 
+NONE, MINUS = "\N{EN DASH}", "\N{MINUS SIGN}"  # how an absent number is written, and a negative one begins
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
@@ -93,7 +94,7 @@ def extent(panel: Panel) -> Extent:
         left = 0.0
     if not panel.log_y and bottom < 0 <= np.min(ys[np.isfinite(ys)], initial=0):
         bottom = 0.0
-    low, high = panel.limits
+    low, high = (None if end is not None and panel.log_y and end <= 0 else end for end in panel.limits)
     return Extent(left, right, bottom if low is None else low, top if high is None else high)
 
 
@@ -150,8 +151,8 @@ def plain(value: float, digits: int = 4) -> str:
     ['12,346', '0.25', '1e-5', '−97.68', '1,000,000']
     """
     if not np.isfinite(value):
-        return "–"
-    sign = "−" if value < 0 else ""
+        return NONE
+    sign = MINUS if value < 0 else ""
     size = abs(float(value))
     if size and (size < 1e-4 or size >= 1e9):
         mantissa, exponent = f"{size:.{digits - 1}e}".split("e")

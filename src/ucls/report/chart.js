@@ -12,19 +12,19 @@
   const html = maker("http://www.w3.org/1999/xhtml");
   const svg = maker("http://www.w3.org/2000/svg");
 
-  const number = (value) => {
+  // Three digits, or all of a whole number; `least` of them even if they are zeros, so that columns line up.
+  const number = (value, least = 1) => {
     if (value === null) return "–";
-    const size = Math.abs(value);
-    const text = size !== 0 && (size < 1e-4 || size >= 1e9)
-      ? value.toExponential(3).replace(/\.?0*e\+?/, "e")
-      : value.toLocaleString("en-US", size >= 1000 ? { maximumFractionDigits: 0 } : { maximumSignificantDigits: 4 });
-    return text.replace("-", size < 1e-4 && value > 0 ? "-" : "−");
+    const size = Math.abs(value), sign = value < 0 ? "−" : "";
+    if (size !== 0 && (size < 1e-4 || size >= 1e9)) return sign + size.toExponential(2).replace(/\.?0*e\+?/, "e");
+    const digits = { minimumSignificantDigits: least, maximumSignificantDigits: 3 };
+    return sign + size.toLocaleString("en-US", size >= 100 ? { maximumFractionDigits: 0 } : digits);
   };
 
   const scale = (low, high, from, to, log) => {
     const f = log ? (value) => Math.log10(Math.max(value, low)) : (value) => value;
     const start = f(low), factor = (to - from) / (f(high) - start);
-    return (value) => from + (f(value) - start) * factor;
+    return (value) => Math.max(-1e4, Math.min(1e4, from + (f(value) - start) * factor));
   };
 
   const spot = (x, y) => `${x.toFixed(1)} ${y.toFixed(1)}`;
@@ -210,18 +210,20 @@
         const runs = Array.isArray(line.runs) ? line.runs[i] : line.runs;
         rows.push({
           value: line.mid[i], label: entry.label, mark: html("i", { class: `c${entry.colour}` }),
-          range: line.low ? `${number(line.low[i])} to ${number(line.high[i])}` : "",
+          range: line.low ? `${number(line.low[i], 3)} to ${number(line.high[i], 3)}` : "",
           runs: runs === undefined ? "" : `${runs} run${runs === 1 ? "" : "s"}`,
         });
       });
       if (panel.optimum) rows.push({ value: panel.optimum[0], label: panel.optimum[2], mark: html("i"), range: "", runs: "" });
       rows.sort((a, b) => b.value - a.value);
+      const counts = [...new Set(rows.map((row) => row.runs).filter(Boolean))], same = counts.length === 1;
+      const cells = (row) => [number(row.value, 3), row.range, ...(same ? [] : [row.runs])];
       const table = html("table", {}, ...rows.map((row) => html("tr", {}, html("td", {}, row.mark, row.label),
-        ...[number(row.value), row.range, row.runs].map((text) => html("td", {}, text)))));
-      this.readout.replaceChildren(html("b", {}, `${panel.x}: ${number(place)}`), table);
+        ...cells(row).map((text) => html("td", {}, text)))));
+      this.readout.replaceChildren(html("b", {}, `${panel.x}: ${number(place)}`), same ? `, ${counts[0]}` : "", table);
       this.chart.setAttribute("aria-valuenow", place);
       this.chart.setAttribute("aria-valuetext", `${panel.x} ${number(place)}. ` +
-        rows.map((row) => [row.label, number(row.value), row.range && `(${row.range})`, row.runs].join(" ")).join("; "));
+        rows.map((row) => [row.label, number(row.value, 3), row.range && `(${row.range})`, row.runs].join(" ")).join("; "));
       this.put(at);
     }
 

@@ -3,11 +3,10 @@
 import base64
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ucls.figures.geometry import plain, shown
+from ucls.figures.geometry import NONE, plain, shown
 from ucls.figures.plot import Line, Panel, Plot
 
 COLUMNS, POINTS = 5, 14  # places shown of a curve, and of a line that has few
@@ -41,14 +40,14 @@ def _value(line: Line, i: int) -> str:
 
 
 def _runs(line: Line) -> str:
-    return "–" if line.runs is None or not len(line.runs) else f"{int(np.max(line.runs)):,}"
+    return NONE if line.runs is None or not len(line.runs) else f"{int(np.max(line.runs)):,}"
 
 
 def picture(plot: Plot, most: int) -> str | None:
-    """The printed figure as the address of an image inside the page, unless it has more bytes than `most`."""
+    """The printed figure as the address of an image inside the page, unless that is longer than `most`."""
     from ucls.figures.draw import draw
 
     with tempfile.TemporaryDirectory() as folder:
-        file: Any = draw(plot, Path(folder) / "figure", (".png",), dpi=100)[0]
-        content = file.read_bytes()
-    return None if len(content) > most else f"data:image/png;base64,{base64.b64encode(content).decode()}"
+        (file,) = draw(plot, Path(folder) / "figure", (".png",), dpi=100)
+        address = f"data:image/png;base64,{base64.b64encode(file.read_bytes()).decode()}"
+    return address if len(address) <= most else None

@@ -12,7 +12,7 @@ from typing import Any
 
 from ucls._files import write_atomic
 from ucls.figures.draw import NOTHING
-from ucls.figures.geometry import fewest, plain, shown
+from ucls.figures.geometry import NONE, fewest, plain
 from ucls.figures.plot import Plot
 from ucls.report.data import embedded
 from ucls.report.numbers import picture, tables_of
@@ -21,6 +21,11 @@ Table = tuple[str, Sequence[str], Sequence[Sequence[Any]]]
 
 VERDICTS = {"reproduced": "✓", "not reproduced": "✗", "depends": "⇄", "undecided": "?"}
 PICTURES, LEAST = 600_000, 20_000  # bytes of pictures for readers without scripts: of all at most, of one about
+
+HINT = (
+    '<p class="hint">Point at a chart, or move along it with the arrow keys, to read its numbers. '
+    "Click a name to hide its line, double-click to see it alone.</p>"
+)
 
 
 def write_report(
@@ -143,7 +148,7 @@ def _figures(plots: Sequence[Plot]) -> str:
         image = picture(plot, left) if left > LEAST else None
         left -= len(image or "")
         parts.append(_figure(index, plot, image))
-    return f'<section id="figures"><h2>Figures</h2>{contents}\n{chr(10).join(parts)}</section>'
+    return f'<section id="figures"><h2>Figures</h2>{HINT}{contents}\n{chr(10).join(parts)}</section>'
 
 
 def _figure(index: int, plot: Plot, image: str | None) -> str:
@@ -155,10 +160,8 @@ def _figure(index: int, plot: Plot, image: str | None) -> str:
         best = "" if panel.optimum is None else f"; {escape(panel.optimum_label)} {plain(panel.optimum)}"
         numbers.append(f"<h4>{escape(panel.title)}: {escape(panel.y)}{best}</h4>{found}")
     note = escape("; ".join(filter(None, (plot.note.rstrip("."), fewest(plot)))))
-    drawn = any(shown(panel) for panel in plot.panels)
-    hint = '<p class="hint">Point at a chart, or move along it with the arrow keys; click a name to hide its line.</p>'
     return f"""<figure class="plot" id="{_anchor(plot.name)}" data-index="{index}"><h3>{escape(plot.title)}</h3>
-{hint if drawn else ""}<div class="legend" role="group" aria-label="lines shown"></div><div class="panels"></div>{still}
+<div class="legend" role="group" aria-label="lines shown"></div><div class="panels"></div>{still}
 <figcaption>{escape(plot.caption)}<small>{note}</small></figcaption>
 <details><summary>Numbers</summary>{"".join(numbers)}</details></figure>"""
 
@@ -186,7 +189,7 @@ def _td(value: Any) -> str:
 
 def _cell(value: Any) -> str:
     if value is None:
-        return "–"
+        return NONE
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     return plain(value) if isinstance(value, float) else str(value)
