@@ -1,4 +1,4 @@
-"""The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`."""
+"""The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`, `python -m bench campaign`."""
 
 import argparse
 import json
@@ -17,12 +17,13 @@ def main() -> int:
     """Measure what was asked for, print it, and write the page if it was everything."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Time everything, in one run.")
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; check; count. All but the last two."
+        "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; check; count; campaign. All but the last three."
     )
     parser.add_argument("--quick", action="store_true", help="less than a minute; shows that everything runs")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.add_argument("--compiled", action="store_true", help="let the campaign compile kernels")
     asked = parser.parse_args()
-    if unknown := set(asked.parts) - {*PARTS, "check", "count"}:
+    if unknown := set(asked.parts) - {*PARTS, "check", "count", "campaign"}:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
 
     # A second BLAS thread on the same core would make NumPy ten times slower, and flatter us.
@@ -31,6 +32,11 @@ def main() -> int:
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
     from bench.harness import cores, pin
 
+    if asked.parts and asked.parts[0] == "campaign":
+        from bench import campaign
+
+        folder = ROOT / "out" / "bench" if asked.quick else ROOT / "docs"
+        return campaign.run(asked.quick, asked.compiled, folder / "robustness.md")
     if asked.parts and asked.parts[0] in ("check", "count"):
         pin(cores()[-1])
         return _gate(asked.parts[0], asked.json)

@@ -1,5 +1,6 @@
 """The driver of a study: gives the cells that the store lacks to a runner, and is the one writer of what comes back."""
 
+import shutil
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -8,11 +9,9 @@ from typing import NamedTuple
 
 from ucls.study.cell import Cell
 from ucls.study.local import run_local
-from ucls.study.runner import Outcome
+from ucls.study.runner import Outcome, Runner
 from ucls.study.store import Store
 from ucls.study.work import CHECKPOINT_SECONDS, Habits, partial_file
-
-Runner = Callable[[Sequence[Cell], Habits, Event], Iterator[Outcome]]
 
 
 class Tally(NamedTuple):
@@ -76,6 +75,6 @@ def _stopping() -> Iterator[Event]:
 
 
 def _tidy(store: Store) -> None:
-    """Remove the folder of unfinished cells if none is left."""
-    if store.partial.is_dir() and not any(store.partial.iterdir()):
-        store.partial.rmdir()
+    """Remove the folder of unfinished cells if none is left; hidden files are what was being written at a kill."""
+    if store.partial.is_dir() and all(file.name.startswith(".") for file in store.partial.iterdir()):
+        shutil.rmtree(store.partial, ignore_errors=True)

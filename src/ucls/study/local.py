@@ -4,19 +4,16 @@ import multiprocessing
 import os
 import signal
 import time
-from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from threading import Event
-from typing import Any
 
 from ucls.study.cell import Cell
-from ucls.study.runner import RETRIES, THREADS, Outcome, attempt, kind
+from ucls.study.runner import PATIENCE, Outcome, Queue, Runner, attempt, one_thread_each
 from ucls.study.work import Habits
 
 STOP = None
-PATIENCE = 8.0
 
 
 def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | None = None) -> Iterator[Outcome]:
@@ -24,7 +21,7 @@ def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | No
 
     A worker that is killed loses the cell it was at, which is given to another, three times in all.
     """
-    waiting = _Queue(cells)
+    waiting = Queue(cells)
     workers: list[_Worker] = []
     try:
         workers += [_Worker(habits) for _ in range(min(jobs or os.cpu_count() or 1, len(cells)))]
@@ -50,7 +47,7 @@ def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | No
             worker.end()
 
 
-def local(jobs: int | None = None) -> Callable[[Sequence[Cell], Habits, Event], Iterator[Outcome]]:
+def local(jobs: int | None = None) -> Runner:
     """The local runner with a number of processes, as many as cores by default."""
     return lambda cells, habits, stop: run_local(cells, habits, stop, jobs)
 
@@ -67,36 +64,6 @@ def _stop(workers: "list[_Worker]") -> Iterator[Outcome]:
         worker.process.join(max(0.0, deadline - time.monotonic()))
 
 
-class _Queue:
-    """The cells still to be given, and how often each was lost."""
-
-    def __init__(self, cells: Sequence[Cell]) -> None:
-        self._kinds: dict[Any, deque[Cell]] = {}
-        self._lost: dict[str, int] = {}
-        for cell in cells:
-            self._kinds.setdefault(kind(cell), deque()).append(cell)
-
-    def take(self, last: Cell | None) -> Cell | None:
-        """The next cell: of the kind that the worker has compiled, or else of the kind with the most left."""
-        if not self._kinds:
-            return None
-        mine = kind(last) if last else None
-        chosen = mine if mine in self._kinds else max(self._kinds, key=lambda k: len(self._kinds[k]))
-        cell = self._kinds[chosen].popleft()
-        if not self._kinds[chosen]:
-            del self._kinds[chosen]
-        return cell
-
-    def put_back(self, cell: Cell) -> Outcome | None:
-        """Give a lost cell another chance, or say that it had enough of them."""
-        self._lost[cell.id] = lost = self._lost.get(cell.id, 0) + 1
-        if lost < RETRIES:
-            self._kinds.setdefault(kind(cell), deque()).appendleft(cell)
-            return None
-        error = f"its process was killed {lost} times, perhaps for want of memory"
-        return Outcome(cell.id, error=error, attempts=lost)
-
-
 class _Worker:
     """A process and the pipe to it; `cell` is what it is at."""
 
@@ -104,7 +71,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
         self.process = context.Process(target=work, args=(theirs, habits), daemon=True)
-        with _one_thread_each():
+        with one_thread_each():
             self.process.start()
         theirs.close()  # so that either side sees the other's end
         self.cell: Cell | None = None
@@ -145,18 +112,3 @@ def work(pipe: Connection, habits: Habits) -> None:
 def _send(pipe: Connection, message: object) -> None:
     with suppress(OSError):  # the other side is gone, which the next reading of its pipe tells
         pipe.send(message)
-
-
-@contextmanager
-def _one_thread_each() -> Iterator[None]:
-    """Let processes that start now use one BLAS thread: on small matrices more get in each other's way."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value

@@ -3,9 +3,12 @@
 import os
 import platform
 import traceback
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import NamedTuple
+from threading import Event
+from typing import Any, NamedTuple
 
 from ucls.study.cell import Cell
 from ucls.study.result import Result
@@ -13,6 +16,7 @@ from ucls.study.store import Circumstance
 from ucls.study.work import Habits, run_cell
 
 RETRIES = 3
+PATIENCE = 8.0  # seconds that a stop may take
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -26,6 +30,10 @@ class Outcome(NamedTuple):
     error: str = ""
     traceback: str = ""
     attempts: int = 1
+
+
+# What runs cells somewhere: gives their outcomes as they come, and ends within seconds once the event is set.
+Runner = Callable[[Sequence[Cell], Habits, Event], Iterator[Outcome]]
 
 
 def attempt(cell: Cell, habits: Habits, stopped: Callable[[], bool] = lambda: False) -> Outcome:
@@ -56,3 +64,63 @@ def versions() -> str:
 def kind(cell: Cell) -> tuple[str, str, str, str]:
     """What cells share that need the same compiled kernels."""
     return cell.agent, cell.env, cell.features, cell.dtype
+
+
+class Losses:
+    """How often each cell was lost with the process that it was in."""
+
+    def __init__(self) -> None:
+        self._times: dict[str, int] = {}
+
+    def count(self, cell: Cell, hint: str = "perhaps for want of memory") -> Outcome | None:
+        """Count a loss; a failure if it is one too many."""
+        self._times[cell.id] = times = self._times.get(cell.id, 0) + 1
+        if times < RETRIES:
+            return None
+        return Outcome(cell.id, error=f"its process was killed {times} times, {hint}", attempts=times)
+
+
+class Queue:
+    """The cells still to be given, and how often each was lost."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self._kinds: dict[Any, deque[Cell]] = {}
+        self._losses = Losses()
+        for cell in cells:
+            self._kinds.setdefault(kind(cell), deque()).append(cell)
+
+    def __len__(self) -> int:
+        return sum(len(cells) for cells in self._kinds.values())
+
+    def take(self, last: Cell | None) -> Cell | None:
+        """The next cell: of the kind that the worker has compiled, or else of the kind with the most left."""
+        if not self._kinds:
+            return None
+        mine = kind(last) if last else None
+        chosen = mine if mine in self._kinds else max(self._kinds, key=lambda k: len(self._kinds[k]))
+        cell = self._kinds[chosen].popleft()
+        if not self._kinds[chosen]:
+            del self._kinds[chosen]
+        return cell
+
+    def put_back(self, cell: Cell) -> Outcome | None:
+        """Give a lost cell another chance, or say that it had enough of them."""
+        outcome = self._losses.count(cell)
+        if outcome is None:
+            self._kinds.setdefault(kind(cell), deque()).appendleft(cell)
+        return outcome
+
+
+@contextmanager
+def one_thread_each() -> Iterator[None]:
+    """Let processes that start now use one BLAS thread: on small matrices more get in each other's way."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value

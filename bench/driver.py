@@ -1,0 +1,106 @@
+"""A small study in a process of its own, to be killed: `python -m bench.driver STORE --cells N --runner NAME`."""
+
+import argparse
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from ucls.study import Cell, Member, Store, Study, conduct, make_cells
+from ucls.study.runner import Outcome, Runner
+from ucls.study.work import Habits
+
+NAME = "campaign"
+RUNNERS = ("local", "ray", "ray-two-nodes", "submitit", "slurm")
+LOSE_NODE_AFTER = 4
+
+
+def small_study(cells: int) -> Study:
+    """A study of short runs, a few long enough to be killed in their middle, and a few whose learners are kept."""
+    steps = {"sarsa": 400, "ucls": 300, "ucls, long": 4000}
+    long = max(1, cells // 20)
+    seeds = {"sarsa": cells // 2, "ucls": cells - cells // 2 - long, "ucls, long": long}
+    members = [
+        Member(label, cell)
+        for label in steps
+        for cell in make_cells(
+            "ucls/RiverSwim-v0",
+            label.removesuffix(", long"),
+            steps=steps[label],
+            seeds=range(seeds[label]),
+            settings={"tilings": 2, "tiles": 3, "memory": 8},
+            keep=label == "ucls, long",
+        )
+    ]
+    return Study(NAME, tuple(members))
+
+
+def main() -> None:
+    """Run the study, or what is left of it, and note every outcome in a log beside the store."""
+    parser = argparse.ArgumentParser(prog="python -m bench.driver")
+    parser.add_argument("store", type=Path)
+    parser.add_argument("--cells", type=int, required=True)
+    parser.add_argument("--runner", choices=RUNNERS, default="local")
+    parser.add_argument("--every", type=float, default=0.05)
+    asked = parser.parse_args()
+    runner = logged(runner_named(asked.runner), asked.store.with_suffix(".log"))
+    with Store(asked.store, write=True) as store:
+        conduct(store, small_study(asked.cells), runner, quiet=True, checkpoint_every=asked.every)
+
+
+def runner_named(name: str) -> Runner:
+    """A runner with two workers."""
+    from ucls.study.local import local
+    from ucls.study.ray import ray
+    from ucls.study.slurm import slurm
+
+    makers: dict[str, Any] = {
+        "local": lambda: local(2),
+        "ray": lambda: ray("local", 2),
+        "ray-two-nodes": lambda: _on_two_nodes,
+        "submitit": lambda: slurm(jobs=2, executor="local"),
+        "slurm": lambda: slurm(os.environ.get("UCLS_SLURM_PARTITION"), jobs=2),
+    }
+    return makers[name]()
+
+
+def logged(runner: Runner, log: Path) -> Runner:
+    """A runner that notes every outcome before the driver has it."""
+
+    def run(cells: Sequence[Cell], habits: Habits, stop: Event) -> Iterator[Outcome]:
+        with log.open("a") as file:
+            for outcome in runner(cells, habits, stop):
+                if outcome.result is not None or outcome.error:
+                    file.write(f"{outcome.id}\n")
+                    file.flush()
+                yield outcome
+
+    return run
+
+
+def _on_two_nodes(cells: Sequence[Cell], habits: Habits, stop: Event) -> Iterator[Outcome]:
+    """Run on a Ray of two nodes with a core each, and take the second away after a few outcomes."""
+    from ucls.study.ray import LOOPBACK, SETTINGS, run_ray
+
+    os.environ |= SETTINGS | LOOPBACK  # before Ray is imported
+    import ray
+    from ray.cluster_utils import Cluster
+
+    node: dict[str, Any] = {"num_cpus": 1, "object_store_memory": 100 * 2**20}
+    cluster = Cluster(initialize_head=True, head_node_args={**node, "include_dashboard": False})
+    second = cluster.add_node(**node)
+    cluster.wait_for_nodes(60)
+    ray.init(address=cluster.address, logging_level="ERROR", log_to_driver=False)
+    try:
+        for count, outcome in enumerate(run_ray(cells, habits, stop)):
+            if count == LOSE_NODE_AFTER:
+                cluster.remove_node(second, allow_graceful=False)
+            yield outcome
+    finally:
+        ray.shutdown()
+        cluster.shutdown()
+
+
+if __name__ == "__main__":
+    main()
