@@ -1,0 +1,131 @@
+"""Passes over a log: the sums that LSTD and the estimators of its variance are made of.
+
+With d_t = x_t - gamma_{t+1} x_{t+1} and the trace z_t = rho_t y_t, y_t = decay_t lambda y_{t-1} + x_t, each pass costs
+O(k m) a transition, where k features are active and m traces are live: none builds an outer product of two traces. A
+weighted sum of those is instead unrolled into outer products with x,
+
+    sum_t q_t y_t y_t' = H + H',  H = sum_t g_t x_t (y_t - x_t / 2)',  g_t = q_t + (decay_{t+1} lambda)^2 g_{t+1},
+
+which is exact, and needs the weights before the pass: that is why they are computed backwards first.
+"""
+
+import numpy as np
+
+from ucls import linalg as la
+from ucls import traces as tr
+from ucls._jit import jit
+from ucls.evaluation.log import features
+
+
+@jit
+def add_trace(y, n, step, trace):
+    """y <- y + step z, by the list of live entries where it is short."""
+    if 4 * trace.count[0] < n:
+        tr.add_live(y, step, trace)
+    else:
+        la.add(y, n, step, trace.z)
+
+
+@jit
+def trace_dot(y, n, trace):
+    """y'z, by the list of live entries where it is short."""
+    total = 0.0
+    if 4 * trace.count[0] < n:
+        for k in range(trace.count[0]):
+            total += y[trace.live[k]] * trace.z[trace.live[k]]
+    else:
+        for i in range(n):
+            total += y[i] * trace.z[i]
+    return total
+
+
+@jit
+def add_systems(log, begin, end, lambda_, trace, n, At, b):
+    """Add up z d' (by columns) and z r over some transitions; the trace goes on from where it is."""
+    for t in range(begin, end):
+        x, x_next = features(log, t)
+        rho = log.rho[t]
+        tr.decay_live(trace, log.decay[t] * lambda_, x)
+        add_trace(b, n, rho * log.reward[t], trace)
+        for i in range(len(x.index)):
+            add_trace(At[x.index[i]], n, rho * x.value[i], trace)
+        for i in range(len(x_next.index)):
+            add_trace(At[x_next.index[i]], n, -rho * log.discount[t] * x_next.value[i], trace)
+
+
+@jit
+def residuals(log, w, delta):
+    """The TD errors delta_t = r - d'w."""
+    for t in range(len(delta)):
+        x, x_next = features(log, t)
+        delta[t] = log.reward[t] + log.discount[t] * la.dot(x_next, w) - la.dot(x, w)
+
+
+@jit
+def leverages(log, lambda_, trace, n, inverse, h):
+    """h_t = d' (sum z d')^-1 z, the part of a transition in its own fit."""
+    for t in range(len(h)):
+        x, x_next = features(log, t)
+        tr.decay_live(trace, log.decay[t] * lambda_, x)
+        total = 0.0
+        for i in range(len(x.index)):
+            total += x.value[i] * trace_dot(inverse[x.index[i]], n, trace)
+        for i in range(len(x_next.index)):
+            total -= log.discount[t] * x_next.value[i] * trace_dot(inverse[x_next.index[i]], n, trace)
+        h[t] = log.rho[t] * total
+
+
+@jit
+def add_squares(log, lambda_, trace, n, q, H):
+    """Make H, of which H + H' = sum_t q_t y_t y_t'; the weights q are changed."""
+    for t in range(len(q) - 2, -1, -1):
+        q[t] += (log.decay[t + 1] * lambda_) ** 2 * q[t + 1]
+    for t in range(len(q)):
+        x, _ = features(log, t)
+        tr.decay_live(trace, log.decay[t] * lambda_, x)
+        for i in range(len(x.index)):
+            row, step = H[x.index[i]], q[t] * x.value[i]
+            add_trace(row, n, step, trace)
+            for j in range(len(x.index)):
+                row[x.index[j]] -= 0.5 * step * x.value[j]
+
+
+@jit
+def add_batches(log, lambda_, trace, n, u, edges, U):
+    """U_k = the sum of u_t y_t over the transitions from edges[k] up to edges[k + 1]; u is changed."""
+    for k in range(len(U)):
+        for t in range(edges[k + 1] - 2, edges[k] - 1, -1):
+            u[t] += log.decay[t + 1] * lambda_ * u[t + 1]
+        begin = edges[k]
+        add_trace(U[k], n, u[begin] * log.decay[begin] * lambda_, trace)  # what earlier transitions left in the trace
+        for t in range(begin, edges[k + 1]):
+            x, _ = features(log, t)
+            tr.decay_live(trace, log.decay[t] * lambda_, x)
+            for i in range(len(x.index)):
+                U[k, x.index[i]] += u[t] * x.value[i]
+
+
+@jit
+def add_traces(log, lambda_, trace, n, total, end):
+    """Add up z."""
+    for t in range(end):
+        x, _ = features(log, t)
+        tr.decay_live(trace, log.decay[t] * lambda_, x)
+        add_trace(total, n, log.rho[t], trace)
+
+
+@jit
+def pick_traces(log, lambda_, trace, n, times, Z):
+    """The traces y_t at some times, in order."""
+    k = 0
+    for t in range(times[-1] + 1):
+        x, _ = features(log, t)
+        tr.decay_live(trace, log.decay[t] * lambda_, x)
+        if t == times[k]:
+            add_trace(Z[k], n, 1.0, trace)
+            k += 1
+
+
+def edges(transitions: int, batches: int) -> np.ndarray:
+    """Where batches of nearly equal lengths begin, and the end."""
+    return np.linspace(0, transitions, batches + 1).astype(np.int64)

@@ -1,0 +1,27 @@
+"""UCLS's own running average of the covariance of w, by letting its kernel learn from a log."""
+
+import numpy as np
+
+from ucls._jit import jit
+from ucls.algorithms import ucls
+from ucls.evaluation.log import Log, features
+from ucls.linalg import Active
+
+
+@jit
+def _replay(log, n, state, hyper, rng):
+    for t in range(n):
+        x, x_next = features(log, t)
+        if log.decay[t] == 0.0:
+            ucls.start(state, hyper, rng)
+        xs = Active(x.index.reshape(1, -1), x.value.reshape(1, -1))
+        xs_next = Active(x_next.index.reshape(1, -1), x_next.value.reshape(1, -1))
+        ucls.update(state, hyper, xs, 0, log.reward[t], log.discount[t], xs_next, 0, rng)
+
+
+def running_covariance(log: Log, n: int, size: int, lambda_: float, beta: float) -> np.ndarray:
+    """C as UCLS has it after n transitions, at its default settings but for lambda and beta."""
+    hyper = ucls.Hyper(lambda_=float(lambda_), beta=float(beta), trace_threshold=float(beta))
+    state = ucls.init(hyper, size, 1, size, n)
+    _replay(log, n, state, hyper, np.random.default_rng(0))
+    return np.tril(state.C) + np.tril(state.C, -1).T
