@@ -1,6 +1,9 @@
-"""LSTD(lambda) and every estimator of its variance in plain dense NumPy, from their definitions. Nobody optimises it."""
+"""LSTD(lambda) and every estimator of its variance in plain dense NumPy, from their definitions."""
+
+import itertools
 
 import numpy as np
+
 import paper
 
 
@@ -45,7 +48,7 @@ class Transitions:
     def robust(self, batches):
         edges = np.linspace(0, self.n, batches + 1).astype(int)
         U = self.Z * self.delta[:, None]
-        S = sum(np.outer(U[i:j].sum(0), U[i:j].sum(0)) for i, j in zip(edges, edges[1:], strict=False))
+        S = sum(np.outer(U[i:j].sum(0), U[i:j].sum(0)) for i, j in itertools.pairwise(edges))
         return self.around(S / self.n * batches / (batches - 1)) / self.n
 
     def global_printed(self):

@@ -25,7 +25,7 @@ BLOCKS = 64
 
 
 class Fit(NamedTuple):
-    """LSTD's solution: `inverse` is the (pseudo)inverse of the mean A, regularised; `null` spans what A has not seen."""
+    """LSTD's solution: `inverse` is the (pseudo)inverse of the mean A + eta I; `null` spans what A has not seen."""
 
     log: Log
     n: int
@@ -55,7 +55,7 @@ class Fit(NamedTuple):
     def squares(self, q: np.ndarray) -> np.ndarray:
         """The mean of q z z'."""
         H = np.zeros((self.size, self.size))
-        passes.add_squares(self.log, self.lambda_, self.trace(), self.size, q * self.log.rho[: self.n] ** 2, H)
+        passes.add_squares(self.log, self.lambda_, self.trace(), q * self.log.rho[: self.n] ** 2, H)
         return (H + H.T) / self.n
 
     def around(self, S: np.ndarray) -> np.ndarray:
@@ -92,7 +92,7 @@ class LeaveOneOut(NamedTuple):
     def spread(self, fit: Fit) -> Spread:
         """Estimate the covariance of w."""
         h = np.empty(fit.n)
-        passes.leverages(fit.log, fit.lambda_, fit.trace(), fit.size, fit.inverse / fit.n, h)
+        passes.leverages(fit.log, fit.lambda_, fit.trace(), fit.inverse / fit.n, h)
         alone = np.abs(1 - h) < FULL_LEVERAGE
         delta = np.where(alone, 0.0, fit.delta() / np.where(alone, 1.0, 1 - h))
         return Spread(fit.around(fit.squares(delta**2)), self._pinned(fit, np.flatnonzero(alone)))
@@ -101,7 +101,7 @@ class LeaveOneOut(NamedTuple):
         if not len(times):
             return None
         Z = np.zeros((len(times), fit.size))
-        passes.pick_traces(fit.log, fit.lambda_, fit.trace(), fit.size, times, Z)
+        passes.pick_traces(fit.log, fit.lambda_, fit.trace(), times, Z)
         return Z
 
 
@@ -121,7 +121,7 @@ class Robust(NamedTuple):
         batches = _batches(fit, self.batches or int(np.sqrt(fit.n)))
         U = np.zeros((batches, fit.size))
         u = fit.delta() * fit.log.rho[: fit.n]
-        passes.add_batches(fit.log, fit.lambda_, fit.trace(), fit.size, u, passes.edges(fit.n, batches), U)
+        passes.add_batches(fit.log, fit.lambda_, fit.trace(), u, passes.edges(fit.n, batches), U)
         return Spread(fit.around(U.T @ U / fit.n * batches / (batches - 1)))
 
 
@@ -134,9 +134,9 @@ class GlobalPrinted(NamedTuple):
 
     def spread(self, fit: Fit) -> Spread:
         """Estimate the covariance of w."""
-        total = np.zeros(fit.size)
-        passes.add_traces(fit.log, fit.lambda_, fit.trace(), fit.size, total, fit.n)
-        a = fit.inverse @ total / fit.n
+        total = np.zeros((1, fit.size))
+        passes.add_traces(fit.log, fit.lambda_, fit.trace(), fit.n, total)
+        a = fit.inverse @ total[0] / fit.n
         return Spread(np.var(fit.delta()) * np.outer(a, a))
 
 
@@ -188,7 +188,7 @@ class BlockBootstrap(NamedTuple):
         d, trace, ends = fit.size, fit.trace(), passes.edges(fit.n, blocks)
         At, b = np.zeros((blocks, d, d)), np.zeros((blocks, d))
         for k in range(blocks):
-            passes.add_systems(fit.log, ends[k], ends[k + 1], fit.lambda_, trace, d, At[k], b[k])
+            passes.add_systems(fit.log, ends[k], ends[k + 1], fit.lambda_, trace, d, At[k], b[k : k + 1])
         weights = np.random.default_rng(self.seed).exponential(size=(self.resamples, blocks)) / fit.n
         A = np.swapaxes((weights @ At.reshape(blocks, -1)).reshape(-1, d, d), 1, 2)
         A = A + fit.eta * np.eye(d)

@@ -84,7 +84,7 @@ class LSTD:
         self.size, self.lambda_, self.eta = size, float(lambda_), float(eta)
         self._log = empty_log()
         self._starts = True
-        self._At, self._b = np.zeros((size, size)), np.zeros(size)
+        self._At, self._b = np.zeros((size, size)), np.zeros((1, size))
         self._trace, self._added = live_trace(size, np.float64), 0
         self._fit: Fit | None = None
         self._spreads: dict[Any, Spread] = {}
@@ -193,7 +193,7 @@ class LSTD:
                 raise UserError("no transitions yet: observe some first")
             passes.add_systems(self._log, self._added, n, self.lambda_, self._trace, d, self._At, self._b)
             self._added = n
-            self._fit = _solve(self._At[:d, :d].T / n, self._b[:d] / n, self)
+            self._fit = _solve(self._At[:d, :d].T / n, self._b[0, :d] / n, self)
         return self._fit
 
     def _dense(self, x: Any) -> np.ndarray:

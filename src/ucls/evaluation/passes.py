@@ -18,39 +18,43 @@ from ucls.evaluation.log import features
 
 
 @jit
-def add_trace(y, n, step, trace):
-    """y <- y + step z, by the list of live entries where it is short."""
-    if 4 * trace.count[0] < n:
-        tr.add_live(y, step, trace)
+def add_trace(Y, j, step, z, live, count):
+    """Y_j <- Y_j + step z, by the list of live entries where it is short."""
+    if 4 * count < len(z):
+        for k in range(count):
+            Y[j, live[k]] += step * z[live[k]]
     else:
-        la.add(y, n, step, trace.z)
+        for i in range(len(z)):
+            Y[j, i] += step * z[i]
 
 
 @jit
-def trace_dot(y, n, trace):
-    """y'z, by the list of live entries where it is short."""
+def trace_dot(Y, j, z, live, count):
+    """Y_j'z, by the list of live entries where it is short."""
     total = 0.0
-    if 4 * trace.count[0] < n:
-        for k in range(trace.count[0]):
-            total += y[trace.live[k]] * trace.z[trace.live[k]]
+    if 4 * count < len(z):
+        for k in range(count):
+            total += Y[j, live[k]] * z[live[k]]
     else:
-        for i in range(n):
-            total += y[i] * trace.z[i]
+        for i in range(len(z)):
+            total += Y[j, i] * z[i]
     return total
 
 
 @jit
 def add_systems(log, begin, end, lambda_, trace, n, At, b):
-    """Add up z d' (by columns) and z r over some transitions; the trace goes on from where it is."""
+    """Add up z d' (by columns) and z r (in the row b[0]) over some transitions; the trace goes on from where it is."""
+    z, live = trace.z[:n], trace.live
     for t in range(begin, end):
         x, x_next = features(log, t)
-        rho = log.rho[t]
+        rho, back = log.rho[t], -log.rho[t] * log.discount[t]
         tr.decay_live(trace, log.decay[t] * lambda_, x)
-        add_trace(b, n, rho * log.reward[t], trace)
+        count = trace.count[0]
+        add_trace(b, 0, rho * log.reward[t], z, live, count)
         for i in range(len(x.index)):
-            add_trace(At[x.index[i]], n, rho * x.value[i], trace)
+            add_trace(At, x.index[i], rho * x.value[i], z, live, count)
         for i in range(len(x_next.index)):
-            add_trace(At[x_next.index[i]], n, -rho * log.discount[t] * x_next.value[i], trace)
+            add_trace(At, x_next.index[i], back * x_next.value[i], z, live, count)
 
 
 @jit
@@ -62,42 +66,46 @@ def residuals(log, w, delta):
 
 
 @jit
-def leverages(log, lambda_, trace, n, inverse, h):
+def leverages(log, lambda_, trace, inverse, h):
     """h_t = d' (sum z d')^-1 z, the part of a transition in its own fit."""
+    z, live = trace.z, trace.live
     for t in range(len(h)):
         x, x_next = features(log, t)
         tr.decay_live(trace, log.decay[t] * lambda_, x)
+        count = trace.count[0]
         total = 0.0
         for i in range(len(x.index)):
-            total += x.value[i] * trace_dot(inverse[x.index[i]], n, trace)
+            total += x.value[i] * trace_dot(inverse, x.index[i], z, live, count)
         for i in range(len(x_next.index)):
-            total -= log.discount[t] * x_next.value[i] * trace_dot(inverse[x_next.index[i]], n, trace)
+            total -= log.discount[t] * x_next.value[i] * trace_dot(inverse, x_next.index[i], z, live, count)
         h[t] = log.rho[t] * total
 
 
 @jit
-def add_squares(log, lambda_, trace, n, q, H):
+def add_squares(log, lambda_, trace, q, H):
     """Make H, of which H + H' = sum_t q_t y_t y_t'; the weights q are changed."""
+    z, live = trace.z, trace.live
     for t in range(len(q) - 2, -1, -1):
         q[t] += (log.decay[t + 1] * lambda_) ** 2 * q[t + 1]
     for t in range(len(q)):
         x, _ = features(log, t)
         tr.decay_live(trace, log.decay[t] * lambda_, x)
         for i in range(len(x.index)):
-            row, step = H[x.index[i]], q[t] * x.value[i]
-            add_trace(row, n, step, trace)
+            row, step = x.index[i], q[t] * x.value[i]
+            add_trace(H, row, step, z, live, trace.count[0])
             for j in range(len(x.index)):
-                row[x.index[j]] -= 0.5 * step * x.value[j]
+                H[row, x.index[j]] -= 0.5 * step * x.value[j]
 
 
 @jit
-def add_batches(log, lambda_, trace, n, u, edges, U):
+def add_batches(log, lambda_, trace, u, edges, U):
     """U_k = the sum of u_t y_t over the transitions from edges[k] up to edges[k + 1]; u is changed."""
     for k in range(len(U)):
-        for t in range(edges[k + 1] - 2, edges[k] - 1, -1):
-            u[t] += log.decay[t + 1] * lambda_ * u[t + 1]
         begin = edges[k]
-        add_trace(U[k], n, u[begin] * log.decay[begin] * lambda_, trace)  # what earlier transitions left in the trace
+        for t in range(edges[k + 1] - 2, begin - 1, -1):
+            u[t] += log.decay[t + 1] * lambda_ * u[t + 1]
+        # what earlier transitions left in the trace
+        add_trace(U, k, u[begin] * log.decay[begin] * lambda_, trace.z, trace.live, trace.count[0])
         for t in range(begin, edges[k + 1]):
             x, _ = features(log, t)
             tr.decay_live(trace, log.decay[t] * lambda_, x)
@@ -106,23 +114,23 @@ def add_batches(log, lambda_, trace, n, u, edges, U):
 
 
 @jit
-def add_traces(log, lambda_, trace, n, total, end):
-    """Add up z."""
+def add_traces(log, lambda_, trace, end, total):
+    """Add up z, in the row total[0]."""
     for t in range(end):
         x, _ = features(log, t)
         tr.decay_live(trace, log.decay[t] * lambda_, x)
-        add_trace(total, n, log.rho[t], trace)
+        add_trace(total, 0, log.rho[t], trace.z, trace.live, trace.count[0])
 
 
 @jit
-def pick_traces(log, lambda_, trace, n, times, Z):
+def pick_traces(log, lambda_, trace, times, Y):
     """The traces y_t at some times, in order."""
     k = 0
     for t in range(times[-1] + 1):
         x, _ = features(log, t)
         tr.decay_live(trace, log.decay[t] * lambda_, x)
         if t == times[k]:
-            add_trace(Z[k], n, 1.0, trace)
+            add_trace(Y, k, 1.0, trace.z, trace.live, trace.count[0])
             k += 1
 
 
