@@ -162,7 +162,9 @@ def test_eta_widens_by_the_bias_it_makes():
     lstd.observe_batch(np.zeros((50, 1), int), rewards, 0.0, np.zeros((50, 1), int))
     value, low, high = lstd.interval([0], estimator="sandwich")
     assert value == pytest.approx(1 / 1.25)
-    assert (low, high) == pytest.approx((value - 0.2 * value, value + 0.2 * value))  # rewards have no spread
+    bias, error = 0.25 / 1.25 * value, (1 - value) / 1.25 / np.sqrt(50)
+    assert high - value == value - low == pytest.approx(bias + np.sqrt(11) * error)
+    assert high > 1.0
 
 
 @pytest.mark.parametrize(

@@ -173,6 +173,46 @@ def departures(
     print(f"wrote {out}")
 
 
+@app.command("evaluate-log")
+def evaluate_log(
+    file: Annotated[Path, typer.Argument(help="CSV with columns reward, discount, NAME..., NAME_next...; or .npz.")],
+    p: Annotated[float, typer.Option("--p", help="Intervals hold with probability 1 - p.")] = 0.1,
+    lambda_: Annotated[float, typer.Option("--lambda", help="Decay of the eligibility trace.")] = 0.9,
+    estimator: Annotated[str, typer.Option(help="Of the variance: leave_one_out, robust, ...")] = "leave_one_out",
+    factor: Annotated[str, typer.Option(help="chebyshev (Theorem 1) or normal (narrower).")] = "chebyshev",
+    features: Annotated[str, typer.Option(help="columns, affine (and a constant) or one_hot.")] = "columns",
+    eta: Annotated[float, typer.Option(help="Added to the diagonal of A.")] = 0.0,
+    rows: Annotated[int, typer.Option(min=1, help="How many of the x met most often to show.")] = 10,
+    as_json: Json = False,
+) -> None:
+    """Estimate the values of the policy that made a log of transitions, with confidence intervals.
+
+    Columns: reward; discount (0 ends an episode); features NAME and NAME_next; optionally start (1 after a cutoff) and
+    rho (importance ratio).
+    """
+    from ucls.evaluation import logfile
+
+    found = logfile.evaluate(file, p, lambda_, estimator, factor, features, rows, eta)
+    if as_json:
+        print(json.dumps({**logfile.as_data(found), "p": p, "estimator": estimator, "factor": factor}))
+    else:
+        logfile.print_evaluated(found, f"{file.name}: values with {100 * (1 - p):g}% intervals, {estimator}")
+
+
+@app.command()
+def coverage(
+    runs: Annotated[int | None, typer.Option(min=2, help="Walks of each chain; 400, or 40 if quick.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and cases: about a minute.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the page, its figures and the numbers.")] = Path("out/coverage"),
+    as_json: Json = False,
+) -> None:
+    """Measure how often intervals hold the truth, for every estimator, on chains with known values."""
+    from ucls.paper import coverage as page
+
+    found = page.make(runs or (40 if quick else 400), quick, out, quiet=as_json)
+    print(json.dumps(found) if as_json else f"wrote {out / 'coverage.md'}")
+
+
 @app.command()
 def diagnose(
     env: Annotated[str, typer.Argument(help="An id from `ucls envs`.")],

@@ -9,14 +9,18 @@ from ucls.linalg import Active
 
 
 @jit
+def _one_action(x):
+    """Features of the only action, in the types that the kernel is compiled for already."""
+    return Active(x.index.astype(np.int64).reshape(1, -1), x.value.copy().reshape(1, -1))
+
+
+@jit
 def _replay(log, n, state, hyper, rng):
     for t in range(n):
         x, x_next = features(log, t)
         if log.decay[t] == 0.0:
             ucls.start(state, hyper, rng)
-        xs = Active(x.index.reshape(1, -1), x.value.reshape(1, -1))
-        xs_next = Active(x_next.index.reshape(1, -1), x_next.value.reshape(1, -1))
-        ucls.update(state, hyper, xs, 0, log.reward[t], log.discount[t], xs_next, 0, rng)
+        ucls.update(state, hyper, _one_action(x), 0, log.reward[t], log.discount[t], _one_action(x_next), 0, rng)
 
 
 def running_covariance(log: Log, n: int, size: int, lambda_: float, beta: float) -> np.ndarray:

@@ -1,0 +1,202 @@
+"""Logs of transitions in files: values and intervals with one command.
+
+A CSV has a line for each transition, in the order in which they happened, under a line of column names: `reward`,
+`discount` (0 where an episode ended), any columns NAME of the features with their partners NAME_next, and if wanted
+`start` (1 where an episode begins that did not follow an end: after a cutoff) and `rho` (importance ratio). Cells of
+NAME_next may be empty where the discount is 0. An .npz has arrays of the same names; `x` and `x_next` have a row for
+each transition: integers are indices of active features, floats are all features.
+"""
+
+import csv
+import zipfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls.errors import UserError, unknown
+from ucls.evaluation.lstd import LSTD, Interval
+
+CODINGS = ("columns", "affine", "one_hot")
+SHOWN = 6  # columns of x in the printed table
+
+
+class Transitions(NamedTuple):
+    """What a file holds; `names` are those of the columns of x."""
+
+    x: np.ndarray
+    reward: np.ndarray
+    discount: np.ndarray
+    x_next: np.ndarray
+    rho: Any
+    start: Any
+    names: list[str]
+
+
+class Evaluated(NamedTuple):
+    """An evaluator that has seen a file, and the features that were met most often with their intervals."""
+
+    lstd: LSTD
+    names: list[str]
+    x: np.ndarray
+    visits: np.ndarray
+    interval: Interval
+
+
+def read_log(path: Path) -> Transitions:
+    """Read a log from a .csv or an .npz."""
+    if not path.is_file():
+        raise UserError(f"no file {path}")
+    try:
+        return _read_npz(path) if path.suffix == ".npz" else _read_csv(path)
+    except UnicodeDecodeError:
+        raise UserError(f"{path} is not text: give a CSV, or an .npz by its suffix") from None
+
+
+def _read_npz(path: Path) -> Transitions:
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            arrays = {name: file[name] for name in file.files}
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
+        raise UserError(f"{path} is not an .npz of plain arrays") from None
+    for name in ("x", "reward", "discount", "x_next"):
+        if name not in arrays:
+            raise UserError(f"{path} has no array {name!r} (it has: {', '.join(arrays) or 'none'})")
+    n = len(np.atleast_1d(arrays["reward"]))
+    for name in ("x", "x_next"):
+        if arrays[name].ndim != 2 or len(arrays[name]) != n or arrays[name].dtype.kind not in "iufb":
+            raise UserError(
+                f"{path}: {name} has the shape {arrays[name].shape}: it needs a row for each of {n} rewards"
+            )
+    x, discount = arrays["x"], arrays["discount"]
+    if discount.shape not in ((), (n,)):
+        raise UserError(f"{path}: there are {n} rewards but discounts of shape {discount.shape}")
+    optional = (arrays.get("rho", 1.0), arrays.get("start", False))
+    names = [f"x{i}" for i in range(x.shape[1])]
+    return Transitions(x, arrays["reward"], np.broadcast_to(discount, n), arrays["x_next"], *optional, names)
+
+
+def _read_csv(path: Path) -> Transitions:
+    with path.open(newline="", encoding="utf-8-sig") as file:
+        head = [name.strip() for name in next(csv.reader(file), [])]
+        if not head:
+            raise UserError(f"{path} is empty: the first line names the columns")
+        for name in ("reward", "discount"):
+            if name not in head:
+                raise UserError(f"{path} has no column {name!r} (it has: {', '.join(head)})")
+        if len(set(head)) < len(head):
+            raise UserError(f"{path} has two columns of the same name")
+        names = [name for name in head if f"{name}_next" in head and name not in ("reward", "discount")]
+        if not names:
+            raise UserError(f"{path} has no features: give columns NAME and NAME_next (it has: {', '.join(head)})")
+        cells = _cells(path, file, len(head))
+    if not len(cells):
+        raise UserError(f"{path} has no transitions below its line of names")
+    column = {name: cells[:, i] for i, name in enumerate(head)}
+    x, x_next = (np.column_stack([column[name + end] for name in names]) for end in ("", "_next"))
+    start = column["start"] if "start" in head else np.zeros(len(cells))
+    if not np.isin(start, (0, 1)).all():
+        raise UserError(f"{path}: the column start must hold 0 or 1")
+    return Transitions(x, column["reward"], column["discount"], x_next, column.get("rho", 1.0), start == 1, names)
+
+
+def _cells(path: Path, file: Any, width: int) -> np.ndarray:
+    """The numbers below the line of names; empty cells are NaN."""
+    lines: list[list[float]] = []
+    reader = csv.reader(file)
+    for line in reader:
+        if not line:
+            continue
+        if len(line) != width:
+            where = reader.line_num + 1
+            raise UserError(f"{path}, line {where}: {len(line)} cells where the first line names {width} columns")
+        try:
+            lines.append([float(cell) if cell else np.nan for cell in line])
+        except ValueError as error:
+            raise UserError(f"{path}, line {reader.line_num + 1}: {error}") from None
+    return np.array(lines, np.float64)
+
+
+def encode(log: Transitions, coding: str) -> tuple[Any, Any, int]:
+    """Features of a log: its columns, the columns and a constant, or one for every distinct row of them."""
+    if coding not in CODINGS:
+        raise unknown("coding of features", coding, CODINGS)
+    x, x_next, over = log.x, log.x_next, log.discount == 0
+    if coding == "one_hot":
+        kept = np.concatenate([x, x_next[~over]])
+        if not np.isfinite(kept).all():
+            raise UserError("the features hold NaN, infinity or empty cells where no episode ended")
+        states, numbers = np.unique(kept, axis=0, return_inverse=True)
+        numbers = numbers.reshape(-1)
+        after = np.zeros(len(x), np.int64)
+        after[~over] = numbers[len(x) :]
+        return numbers[: len(x), None], after[:, None], len(states)
+    if x.dtype.kind in "iu":
+        if coding == "affine":
+            raise UserError("the features are indices of active ones: an affine coding needs floats")
+        return x, x_next, int(max(x.max(initial=0), x_next.max(initial=0))) + 1
+    if coding == "affine":
+        one = np.ones((len(x), 1))
+        x, x_next = np.hstack([x, one]), np.hstack([x_next, one])
+    return x, x_next, x.shape[1]
+
+
+def evaluate(
+    path: Path, p: float, lambda_: float, estimator: str, factor: str, coding: str, rows: int, eta: float = 0.0
+) -> Evaluated:
+    """Evaluate the policy that made a log, at the features that it met most often."""
+    log = read_log(path)
+    if not len(np.atleast_1d(log.reward)):
+        raise UserError(f"{path} has no transitions")
+    x, x_next, size = encode(log, coding)
+    lstd = LSTD(size, lambda_, eta)
+    try:
+        lstd.observe_batch(x, log.reward, log.discount, x_next, log.rho, log.start)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+    _, first, visits = np.unique(log.x, axis=0, return_index=True, return_counts=True)
+    chosen = np.argsort(-visits, kind="stable")[:rows]
+    at = first[chosen]
+    return Evaluated(lstd, log.names, log.x[at], visits[chosen], lstd.interval(x[at], p, estimator, factor))
+
+
+def as_data(found: Evaluated) -> dict[str, Any]:
+    """What was found as plain data; what the data do not determine is null."""
+    values = zip(found.x, found.visits, *found.interval, strict=True)
+    rows = [
+        {"x": x.tolist(), "visits": int(n), "value": _known(v), "low": _known(low), "high": _known(high)}
+        for x, n, v, low, high in values
+    ]
+    report = {name: _known(value) for name, value in found.lstd.report()._asdict().items()}
+    return {**report, "lambda": found.lstd.lambda_, "columns": found.names, "rows": rows}
+
+
+def print_evaluated(found: Evaluated, title: str) -> None:
+    """Print the intervals, and what to know about the data."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    report = found.lstd.report()
+    table = Table(title=title, title_style="bold", box=SIMPLE_HEAD, padding=0)
+    shown = ", ".join(found.names[:SHOWN]) + (", ..." if len(found.names) > SHOWN else "")
+    for heading in (shown, "visits", "value", "low", "high"):
+        table.add_column(heading, justify="right", no_wrap=True)
+    for x, visits, value, low, high in zip(found.x, found.visits, *found.interval, strict=True):
+        known = np.isfinite(high)
+        cells = [f"{each:.4g}" for each in (value, low, high)] if known else [f"{value:.4g}", "unknown", "unknown"]
+        table.add_row(", ".join(f"{each:g}" for each in x[:SHOWN]), f"{visits:,}", *cells)
+    console = Console(highlight=False)
+    console.print(table)
+    console.print(
+        f"{report.transitions:,} transitions; rank {report.rank} of {report.features} features; "
+        f"condition number {report.condition:.2g}"
+    )
+    if report.breaks:
+        console.print(
+            f"in {report.breaks:,} transitions x is not the x_next before: mark starts of episodes in a column 'start'"
+        )
+
+
+def _known(value: Any) -> Any:
+    return value if isinstance(value, int) else (float(value) if np.isfinite(value) else None)

@@ -1,0 +1,91 @@
+"""Figures of the page on coverage: how often intervals hold the truth, and what an optimist spends on a dull lever."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.ticker import NullFormatter, PercentFormatter
+
+from ucls._files import write_atomic
+from ucls.figures import INK, STYLE, _undated
+
+LAMBDA, P = 0.8, 0.1
+# Colour-blind safe, after Okabe and Ito.
+LOOKS = {
+    "leave_one_out": ("#0072B2", "o-"),
+    "sandwich": ("#56B4E9", "s-"),
+    "robust": ("#009E73", "^-"),
+    "block_bootstrap": ("#CC79A7", "v-"),
+    "running": ("#D55E00", "D-"),
+    "global_corrected": ("#E69F00", "P--"),
+    "global_printed": ("#999999", "x--"),
+}
+PANELS = (
+    ("normal", "exact", "state", "normal factor\nexact features, noise by state"),
+    ("normal", "poor", "iid", "normal factor\npoor features, iid noise"),
+    ("chebyshev", "exact", "state", "Chebyshev's factor\nexact features, noise by state"),
+)
+TITLES = {"boyan": "Boyan chain", "random_walk": "random walk", "garnet": "garnet", "river_swim": "River Swim"}
+
+
+def draw_coverage(found: Sequence[Any], path: Path) -> None:
+    """Draw coverage against the number of transitions, a column for each chain, with 95% bands."""
+    sizes = sorted({row.n for row in found})
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(9.6, 6.6), layout="constrained")
+        grid = figure.subplots(len(PANELS), len(TITLES), sharex=True, sharey=True)
+        for line, (factor, features, noise, label) in zip(grid, PANELS, strict=True):
+            line[0].set_ylabel(label)
+            for axes, (chain, title) in zip(line, TITLES.items(), strict=True):
+                key = (factor, features, noise, chain, LAMBDA, P)
+                here = [r for r in found if (r.factor, r.features, r.noise, r.chain, r.lambda_, r.p) == key]
+                _panel(axes, here)
+                if line is grid[0]:
+                    axes.set_title(title, color=INK)
+                if line is grid[-1]:
+                    axes.set_xlabel("transitions")
+                    axes.set_xticks(sizes, [f"{n:,}" for n in sizes])
+        lines, names = grid[0][0].get_legend_handles_labels()
+        figure.legend(lines, names, loc="outside lower center", ncols=len(LOOKS) // 2 + 1, frameon=False)
+        runs = found[0].runs
+        title = f"Coverage of 90% intervals, states weighted as visited ({runs:,} runs, λ = {LAMBDA}, bands 95%)"
+        figure.suptitle(title, color=INK, fontsize=9)
+        write_atomic(path, lambda file: figure.savefig(file, metadata=_undated(file)))
+
+
+def _panel(axes: Any, rows: Sequence[Any]) -> None:
+    axes.axhline(1 - P, color=INK, linewidth=1.0, linestyle=":")
+    for i, (name, (colour, look)) in enumerate(LOOKS.items()):
+        mine = sorted((row for row in rows if row.estimator == name), key=lambda row: row.n)
+        if not mine:
+            continue
+        at = np.array([row.n for row in mine]) * 1.035 ** (i - 3)  # side by side, so that bands do not hide each other
+        y = np.array([row.coverage for row in mine])
+        bars = np.abs(np.array([[row.low, row.high] for row in mine]).T - y)
+        axes.errorbar(at, y, bars, fmt=look, color=colour, linewidth=1.0, markersize=3, elinewidth=0.7, label=name)
+    axes.set_xscale("log")
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.set_ylim(0, 1.03)
+    axes.yaxis.set_major_formatter(PercentFormatter(1.0))
+    axes.grid(alpha=0.25, linewidth=0.5)
+
+
+def draw_spent(spent: Mapping[str, Any], path: Path) -> None:
+    """Draw the pulls of the dull lever against steps: the median of the runs, and their middle 80%."""
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(4.8, 3.2), layout="constrained")
+        axes = figure.subplots()
+        for (name, found), colour in zip(spent.items(), ("#0072B2", "#E69F00", "#999999"), strict=True):
+            low, median, high = np.quantile(found.dull, [0.1, 0.5, 0.9], axis=0)
+            axes.plot(found.at, median, color=colour, linewidth=1.8, label=name)
+            axes.fill_between(found.at, low, high, color=colour, alpha=0.2, linewidth=0)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        axes.set_xlabel("steps")
+        axes.set_ylabel("pulls of left, whose reward never varies")
+        axes.legend(frameon=False, title="variance")
+        axes.grid(alpha=0.25, linewidth=0.5)
+        write_atomic(path, lambda file: figure.savefig(file, metadata=_undated(file)))

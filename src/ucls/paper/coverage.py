@@ -1,0 +1,131 @@
+"""The page on coverage: what `ucls coverage` measured of Theorem 1 and Corollary 1, in tables, figures and words."""
+
+import csv
+import json
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ucls._files import write_atomic
+from ucls.evaluation import coverage, one_state
+from ucls.evaluation.coverage import Row
+from ucls.evaluation.estimators import ESTIMATORS
+
+NAMES = tuple(ESTIMATORS)
+
+
+def make(runs: int, quick: bool, out: Path, quiet: bool = False) -> list[dict[str, Any]]:
+    """Measure coverage, and write the page, its figures and the numbers."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True, quiet=quiet)
+    columns = TextColumn("coverage"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=console) as bar:
+        task = bar.add_task("", total=len(coverage.cases(quick)))
+        found = coverage.study(runs, quick, lambda case: bar.advance(task))
+    spent = {kind: one_state.spend(kind) for kind in one_state.KINDS}
+    write_numbers(found, out)
+    write_page(found, spent, out / "coverage.md", f"ucls coverage --runs {runs}" + (" --quick" if quick else ""))
+    return coverage.as_data(found)
+
+
+def write_numbers(found: list[Row], out: Path) -> None:
+    """Write every row as CSV and JSON."""
+    data = coverage.as_data(found)
+
+    def table(path: Path) -> None:
+        with path.open("w", newline="") as file:
+            writer = csv.DictWriter(file, data[0].keys(), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(data)
+
+    write_atomic(out / "coverage.csv", table)
+    write_atomic(out / "coverage.json", lambda path: path.write_text(json.dumps(data) + "\n"))
+
+
+def write_page(found: list[Row], spent: dict[str, one_state.Spent], page: Path, command: str) -> None:
+    """Draw both figures beside the page, and write it."""
+    from ucls.figures.coverage import draw_coverage, draw_spent
+
+    draw_coverage(found, page.with_suffix(".svg"))
+    draw_spent(spent, page.with_name("one-state.svg"))
+    runs, sizes = found[0].runs, sorted({row.n for row in found})
+    lambdas = ", ".join(f"{each:g}" for each in sorted({row.lambda_ for row in found}))
+    text = TEXT.format(
+        command=command,
+        runs=f"{runs:,}",
+        sizes=", ".join(f"{n:,}" for n in sizes),
+        lambdas=lambdas,
+        ratios=_table(found, "chebyshev", 0.1, _ratio),
+        normal=_table(found, "normal", 0.1, _coverage),
+        chebyshev=_table(found, "chebyshev", 0.1, _coverage),
+        widths=_factors(found),
+        levers=_levers(spent),
+        lever_runs=len(next(iter(spent.values())).best),
+    )
+    write_atomic(page, lambda path: path.write_text(text))
+
+
+def _table(found: list[Row], factor: str, p: float, cell: Callable[[list[Row]], str]) -> str:
+    """A row for each estimator, a column for each kind of features and number of transitions."""
+    sizes = sorted({row.n for row in found})
+    columns = [(features, n) for features in ("exact", "poor") for n in sizes]
+    lines = [["estimator", *(f"{features}, n = {n:,}" for features, n in columns)], ["---", *["---:"] * len(columns)]]
+    for name in NAMES:
+        chosen = [row for row in found if (row.estimator, row.factor, row.p) == (name, factor, p)]
+        cells = [cell([row for row in chosen if (row.features, row.n) == column]) for column in columns]
+        lines.append([f"`{name}`", *cells])
+    return _markdown(lines)
+
+
+def _coverage(rows: list[Row]) -> str:
+    least = min(rows, key=lambda row: row.coverage)
+    return f"{100 * np.mean([row.coverage for row in rows]):.0f} ({100 * least.coverage:.0f})"
+
+
+def _ratio(rows: list[Row]) -> str:
+    ratios = [row.ratio for row in rows]
+    return f"{np.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})"
+
+
+def _factors(found: list[Row]) -> str:
+    """What the two factors make of the sandwich at the largest n, with exact features."""
+    n = max(row.n for row in found)
+    lines = [
+        ["factor", "p", "promised", "coverage", "least case", "worst state of all", "width"],
+        ["---", *["---:"] * 6],
+    ]
+    for factor in coverage.FACTORS:
+        for p in coverage.PS:
+            key = ("sandwich", factor, p, "exact", n)
+            rows = [r for r in found if (r.estimator, r.factor, r.p, r.features, r.n) == key]
+            numbers = [np.mean([r.coverage for r in rows]), min(r.coverage for r in rows), min(r.worst for r in rows)]
+            times = coverage.factor_of(p, factor) / coverage.factor_of(p, "normal")
+            cells = [f"{100 * (1 - p):g}%", *(f"{100 * each:.1f}%" for each in numbers), f"{times:.2f}"]
+            lines.append([factor, f"{p:g}", *cells])
+    return _markdown(lines)
+
+
+def _levers(spent: dict[str, one_state.Spent]) -> str:
+    lines = [
+        ["variance", "pulls of left, median", "10% to 90% of runs", "right in the last fifth"],
+        ["---", *["---:"] * 3],
+    ]
+    for name, found in spent.items():
+        low, median, high = np.quantile(found.dull[:, -1], [0.1, 0.5, 0.9])
+        lines.append([name, f"{median:,.0f}", f"{low:,.0f} to {high:,.0f}", f"{100 * found.best.mean():.1f}%"])
+    return _markdown(lines)
+
+
+def _markdown(lines: Iterable[Iterable[Any]]) -> str:
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+TEXT = """# Coverage: do the intervals hold what they promise?
+
+{ratios}
+{normal} {chebyshev} {widths} {levers} {command} {runs} {sizes} {lambdas} {lever_runs}
+"""
