@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-PARTS = ("step", "growth", "profile", "runs", "pieces", "algorithms", "first")
+PARTS = ("step", "growth", "profile", "runs", "pieces", "algorithms", "evaluation", "first")
 ROOT = Path(__file__).parent.parent
 
 

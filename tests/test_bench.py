@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from bench import harness, native, profile, report, targets
+from bench import evaluation, harness, native, profile, report, targets
 from bench.step import check_agreement
 from bench.steps.dense_numpy import DenseNumpy
 from bench.steps.kernel import Kernel
 from bench.steps.stream import N_ACTIVE, make_stream
 from bench.steps.tuned_numpy import LazyNumpy, TunedNumpy
 from bench.tables import Table, markdown, plain
+from ucls.evaluation import LSTD
 
 D, STEPS = 64, 300
 
@@ -58,6 +59,21 @@ def test_jax_scans_agree_with_the_kernel():
         learner = version(make_stream(D), "float64")
         learner.run(192)
         check_agreement(version.NAME, learner, ours, 1e-8)
+
+
+def test_the_numpy_loop_of_policy_evaluation_agrees_with_the_evaluator():
+    stream = make_stream(D)
+    loop, lstd = evaluation.NumpyLoop(stream, D), LSTD(D, evaluation.LAMBDA)
+    loop.learn(STEPS)
+    x, x_next = ((stream.index[i : i + STEPS], stream.value[i : i + STEPS]) for i in (0, 1))
+    lstd.observe_batch(x, stream.r[:STEPS], evaluation.DISCOUNT, x_next)
+    fit = lstd.fit()
+    np.testing.assert_allclose(lstd._At, loop.At, rtol=1e-9, atol=1e-12)
+    again = evaluation.NumpyLoop(stream, D)
+    again.w[: fit.size] = fit.w
+    again.spread(STEPS)
+    S = again.S[: fit.size, : fit.size] / STEPS
+    np.testing.assert_allclose(lstd.spread("sandwich").covariance, fit.around(S), rtol=1e-6, atol=1e-9)
 
 
 def test_a_wrong_version_is_refused(kernel):
