@@ -68,7 +68,10 @@ def test_the_numpy_loop_of_policy_evaluation_agrees_with_the_evaluator():
     x, x_next = ((stream.index[i : i + STEPS], stream.value[i : i + STEPS]) for i in (0, 1))
     lstd.observe_batch(x, stream.r[:STEPS], evaluation.DISCOUNT, x_next)
     fit = lstd.fit()
-    np.testing.assert_allclose(lstd._At, loop.At, rtol=1e-9, atol=1e-12)
+    textbook = evaluation.NumpyLoop(stream, D)
+    textbook.textbook(STEPS)
+    for version in (loop, textbook):
+        np.testing.assert_allclose(lstd._At, version.At, rtol=1e-9, atol=1e-12)
     again = evaluation.NumpyLoop(stream, D)
     again.w[: fit.size] = fit.w
     again.spread(STEPS)

@@ -44,17 +44,22 @@ def trace_dot(Y, j, z, live, count):
 @jit
 def add_systems(log, begin, end, lambda_, trace, n, At, b):
     """Add up z d' (by columns) and z r (in the row b[0]) over some transitions; the trace goes on from where it is."""
-    z, live = trace.z[:n], trace.live
+    z, live, d = trace.z[:n], trace.live, np.zeros(n)
     for t in range(begin, end):
         x, x_next = features(log, t)
-        rho, back = log.rho[t], -log.rho[t] * log.discount[t]
+        rho = log.rho[t]
         tr.decay_live(trace, log.decay[t] * lambda_, x)
         count = trace.count[0]
         add_trace(b, 0, rho * log.reward[t], z, live, count)
         for i in range(len(x.index)):
-            add_trace(At, x.index[i], rho * x.value[i], z, live, count)
+            d[x.index[i]] += x.value[i]
         for i in range(len(x_next.index)):
-            add_trace(At, x_next.index[i], back * x_next.value[i], z, live, count)
+            d[x_next.index[i]] -= log.discount[t] * x_next.value[i]
+        for index in (x.index, x_next.index):  # a feature that stays has one column to add to, not two
+            for j in index:
+                if d[j] != 0.0:
+                    add_trace(At, j, rho * d[j], z, live, count)
+                    d[j] = 0.0
 
 
 @jit
