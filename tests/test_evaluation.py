@@ -89,6 +89,45 @@ def test_stream_equals_batch_in_every_form_of_features():
     )
 
 
+def test_a_stream_may_change_its_form_on_the_way():
+    rng = np.random.default_rng(5)
+    sets = [np.sort(rng.choice(D, rng.integers(1, 4), replace=False)) for _ in range(400)]
+    mixed, whole = LSTD(D, 0.8), LSTD(D, 0.8)
+    X = np.array([np.isin(np.arange(D), each) for each in sets], float)
+    r = rng.normal(size=399)
+    for t in range(399):
+        x, x_next = sets[t], sets[t + 1]
+        if t % 7 == 0:
+            x, x_next = X[t], X[t + 1]
+        elif t % 5 == 0:
+            x, x_next = x.tolist(), (x_next, np.ones(len(x_next)))
+        if t % 50 == 0:
+            mixed.start()
+        mixed.observe(x, r[t], 0.9, x_next)
+        assert len(mixed) == t + 1
+    whole.observe_batch(X[:-1], r, 0.9, X[1:], start=np.arange(399) % 50 == 0)
+    np.testing.assert_allclose(mixed.w, whole.w, rtol=1e-9)
+    assert mixed.report() == pytest.approx(whole.report())
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (([7], 1.0, 0.5, [0]), "from 0 to 2"),
+        ((np.array([7]), 1.0, 0.5, np.array([0])), "from 0 to 2"),
+        ((np.array([0]), np.nan, 0.5, np.array([0])), "reward holds NaN"),
+        ((np.array([0]), "much", 0.5, np.array([0])), "reward must be numbers"),
+        ((np.array([0]), 1.0, 1.5, np.array([0])), "discounts must be in"),
+        ((np.array([0]), 1.0, 0.5, None), "x_next must be integers"),
+    ],
+)
+def test_a_bad_transition_is_refused_at_once(words, message):
+    lstd = LSTD(3)
+    with pytest.raises(UserError, match=message):
+        lstd.observe(*words)
+    assert len(lstd) == 0
+
+
 def test_a_trajectory_shares_its_rows_in_the_log():
     lstd = LSTD(3)
     lstd.observe_batch([[0], [1], [2]], [1, 1, 1], 0.9, [[1], [2], [0]])
@@ -163,7 +202,7 @@ def test_eta_widens_by_the_bias_it_makes():
     value, low, high = lstd.interval([0], estimator="sandwich")
     assert value == pytest.approx(1 / 1.25)
     bias, error = 0.25 / 1.25 * value, (1 - value) / 1.25 / np.sqrt(50)
-    assert high - value == value - low == pytest.approx(bias + np.sqrt(11) * error)
+    assert (high - value, value - low) == pytest.approx((bias + np.sqrt(11) * error,) * 2)
     assert high > 1.0
 
 

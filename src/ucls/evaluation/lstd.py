@@ -4,6 +4,7 @@ Features x come in three forms: integers are the indices of active features, eac
 gives the values too; floats are a dense vector of all features. A batch has a row for each transition.
 """
 
+from math import inf, isfinite
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from ucls.errors import UserError
 from ucls.evaluation import passes
+from ucls.evaluation.buffer import ROOM, Buffer
 from ucls.evaluation.estimators import RANK_TOLERANCE, Estimator, Fit, Spread, make_estimator
 from ucls.evaluation.log import BREAKS, SEEN, TRANSITIONS, append, empty_log, with_room
 from ucls.evaluation.rows import dense_rows, numbers, sparse_rows
@@ -83,7 +85,7 @@ class LSTD:
             raise UserError(f"eta must be at least 0, not {eta}")
         self.size, self.lambda_, self.eta = size, float(lambda_), float(eta)
         self._log = empty_log()
-        self._starts = True
+        self._waiting, self._starts = Buffer(0, size), True
         self._At, self._b = np.zeros((size, size)), np.zeros((1, size))
         self._trace, self._added = live_trace(size, np.float64), 0
         self._fit: Fit | None = None
@@ -91,7 +93,7 @@ class LSTD:
 
     def __len__(self) -> int:
         """The number of transitions seen."""
-        return int(self._log.used[TRANSITIONS])
+        return int(self._log.used[TRANSITIONS]) + self._waiting.count
 
     def start(self) -> None:
         """Begin an episode: the next transition does not follow the last. Needless after a discount of 0."""
@@ -102,13 +104,45 @@ class LSTD:
 
         `rho` is the importance ratio pi(a|s) / mu(a|s) of its action if another policy mu acted.
         """
-        x = _one(x)
-        self.observe_batch(x, [reward], [discount], x if x_next is None and discount == 0 else _one(x_next), [rho])
+        last = x if x_next is None and discount == 0 else x_next
+        waiting = self._waiting
+        if waiting.active != np.size(x) and isinstance(x, np.ndarray) and x.dtype.kind in "iu":
+            self._flush()
+            waiting = self._waiting = Buffer(x.size, self.size)
+        if _usable(reward, discount, rho) and waiting.takes(x) and waiting.takes(last):
+            waiting.take(x, reward, discount, last, rho, self._starts)
+            self._starts = False
+            self._changed()
+            if waiting.count == ROOM:
+                self._flush()
+        else:
+            self.observe_batch(_one(x), [reward], [discount], _one(last), [rho])
 
     def observe_batch(
         self, x: Any, reward: Any, discount: Any, x_next: Any, rho: Any = 1.0, start: Any = False
     ) -> None:
         """Take in transitions in the order in which they happened; `start` marks those that begin an episode."""
+        self._flush()
+        start = np.asarray(start, bool)
+        if start.shape not in ((), np.shape(reward)):
+            raise UserError(f"start has the shape {start.shape}: it needs a mark for each of {np.size(reward)} rewards")
+        start = np.array(np.broadcast_to(start, np.shape(reward)))
+        if start.size and self._starts:
+            start.flat[0] = True
+        self._take(x, reward, discount, x_next, rho, start)
+        self._starts = self._starts and not start.size
+
+    def _flush(self) -> None:
+        """Log what waits."""
+        if self._waiting.count:
+            self._take(*self._waiting.empty())
+
+    def _changed(self) -> None:
+        self._fit = None
+        if self._spreads:
+            self._spreads.clear()
+
+    def _take(self, x: Any, reward: Any, discount: Any, x_next: Any, rho: Any, start: np.ndarray) -> None:
         reward = numbers(reward, "reward")
         n = len(reward)
         discount, rho = numbers(discount, "discount", n), numbers(rho, "rho", n)
@@ -116,9 +150,6 @@ class LSTD:
             raise UserError(f"discounts must be in [0, 1]: found {discount.min():g} to {discount.max():g}")
         if n and rho.min() < 0:
             raise UserError(f"rho must be at least 0: found {rho.min():g}")
-        start = np.array(np.broadcast_to(np.asarray(start, bool), n))
-        if n and self._starts:
-            start[0] = True
         here, after = sparse_rows(x, self.size, n, "x"), sparse_rows(x_next, self.size, n, "x_next", discount == 0)
         width = here.index.shape[-1] + after.index.shape[-1]
         for i in range(0, n, step := max(1, CHUNK // width)):
@@ -126,9 +157,7 @@ class LSTD:
             rows, rows_next = dense_rows(here, part), dense_rows(after, part)
             self._log = with_room(self._log, len(reward[part]), rows.index.size + rows_next.index.size)
             append(self._log, rows, reward[part], discount[part], rows_next, rho[part], start[part])
-            self._starts = False
-        self._fit = None
-        self._spreads.clear()
+        self._changed()
 
     @property
     def w(self) -> np.ndarray:
@@ -188,6 +217,7 @@ class LSTD:
     def fit(self) -> Fit:
         """Solve A w = b with all transitions seen so far."""
         if self._fit is None:
+            self._flush()
             n, d = len(self), int(self._log.used[SEEN])
             if n == 0:
                 raise UserError("no transitions yet: observe some first")
@@ -216,6 +246,13 @@ def _solve(A: np.ndarray, b: np.ndarray, lstd: LSTD) -> Fit:
         inverse = right[:rank].T / singular[:rank] @ left[:, :rank].T
     null = np.ascontiguousarray(right[rank:].T)
     return Fit(lstd._log, len(lstd), lstd.lambda_, lstd.eta, inverse @ b, inverse, null, singular, rank)
+
+
+def _usable(reward: Any, discount: Any, rho: Any) -> bool:
+    try:
+        return isfinite(reward) and 0 <= discount <= 1 and 0 <= rho < inf
+    except TypeError:
+        return False
 
 
 def _is_one(x: Any) -> bool:
