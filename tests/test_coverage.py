@@ -1,8 +1,11 @@
 """Chains have the answers they claim, and intervals cover what Theorem 1 promises on them."""
 
+import json
+
 import numpy as np
 import pytest
 
+from test_cli import ucls
 from ucls.evaluation import LSTD, chains, one_state
 from ucls.evaluation.coverage import SETTINGS, Case, measure, rows
 from ucls.evaluation.lstd import factor_of
@@ -147,3 +150,15 @@ def test_context_dependent_variance_spends_less_on_the_dull_lever():
     assert dull["context-dependent"] == one_state.FIRST
     assert dull["global, corrected"] > 100
     assert best["context-dependent"] > 0.9 > best["global, corrected"] > best["global, as printed"]
+
+
+def test_the_command_writes_page_figures_and_numbers(tmp_path):
+    rows = json.loads(ucls("coverage", "--quick", "--runs", 2, "--out", tmp_path, "--json").stdout)
+    assert len(rows) == 4 * 3 * 2 * 2 * 7 * 2 * 3  # chains, settings, lambdas, sizes, estimators, factors, p
+    assert len((tmp_path / "coverage.csv").read_text().splitlines()) == len(rows) + 1
+    assert json.loads((tmp_path / "coverage.json").read_text()) == rows
+    page = (tmp_path / "coverage.md").read_text()
+    assert "ucls coverage --runs 2 --quick" in page
+    assert "| `leave_one_out` |" in page
+    assert "{" not in page
+    assert all((tmp_path / name).stat().st_size > 10_000 for name in ("coverage.svg", "one-state.svg"))

@@ -51,11 +51,12 @@ def simulate(chain: Chain, steps: int, rng: np.random.Generator) -> tuple[np.nda
 
     >>> states, rewards, discounts = simulate(boyan(), 4, np.random.default_rng(0))
     >>> states.tolist(), rewards.tolist()
-    ([7, 8, 9, 11, 0], [-3.0, -3.0, -3.0, -2.0])
+    ([7, 8, 9, 10, 11], [-3.0, -3.0, -3.0, -3.0])
     """
     ladders = np.cumsum(chain.P, axis=1)
     ladders[:, -1] = 1.0
-    begin = rng.choice(len(chain.P), p=np.maximum(chain.stationary(), 0.0) / np.maximum(chain.stationary(), 0.0).sum())
+    chances = np.maximum(chain.stationary(), 0.0)
+    begin = rng.choice(len(chances), p=chances / chances.sum())
     states = _walk(ladders, begin, rng.random(steps))
     here, there = states[:-1], states[1:]
     return states, chain.reward[here, there] + chain.noise[here] * rng.normal(size=steps), chain.discount[here, there]

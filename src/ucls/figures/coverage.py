@@ -7,13 +7,14 @@ from typing import Any
 import matplotlib
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullFormatter, PercentFormatter
+from matplotlib.ticker import PercentFormatter
 
 from ucls._files import write_atomic
 from ucls.figures import INK, STYLE, _undated
 
 LAMBDA, P = 0.8, 0.1
 THIN = 30  # runs drawn each
+EDGE = 1.03  # coverage is drawn on the scale -log(EDGE - coverage), for what matters is near 1
 # Colour-blind safe, after Okabe and Ito.
 LOOKS = {
     "leave_one_out": ("#0072B2", "o-"),
@@ -38,17 +39,18 @@ def draw_coverage(found: Sequence[Any], path: Path) -> None:
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(9.6, 6.6), layout="constrained")
         grid = figure.subplots(len(PANELS), len(TITLES), sharex=True, sharey=True)
-        for line, (factor, features, noise, label) in zip(grid, PANELS, strict=True):
-            line[0].set_ylabel(label)
-            for axes, (chain, title) in zip(line, TITLES.items(), strict=True):
+        for i, (factor, features, noise, label) in enumerate(PANELS):
+            grid[i][0].set_ylabel(label)
+            for axes, chain in zip(grid[i], TITLES, strict=True):
                 key = (factor, features, noise, chain, LAMBDA, P)
                 here = [r for r in found if (r.factor, r.features, r.noise, r.chain, r.lambda_, r.p) == key]
                 _panel(axes, here)
-                if line is grid[0]:
-                    axes.set_title(title, color=INK)
-                if line is grid[-1]:
-                    axes.set_xlabel("transitions")
-                    axes.set_xticks(sizes, [f"{n:,}" for n in sizes])
+        for axes, title in zip(grid[0], TITLES.values(), strict=True):
+            axes.set_title(title, color=INK)
+        for axes in grid[-1]:  # after all, because a scale that is set takes the ticks of the axes that share it
+            axes.set_xlabel("transitions")
+            axes.set_xticks(sizes, [f"{n:,}" for n in sizes])
+            axes.set_xticks([], minor=True)
         lines, names = grid[0][0].get_legend_handles_labels()
         figure.legend(lines, names, loc="outside lower center", ncols=len(LOOKS) // 2 + 1, frameon=False)
         runs = found[0].runs
@@ -68,8 +70,9 @@ def _panel(axes: Any, rows: Sequence[Any]) -> None:
         bars = np.abs(np.array([[row.low, row.high] for row in mine]).T - y)
         axes.errorbar(at, y, bars, fmt=look, color=colour, linewidth=1.0, markersize=3, elinewidth=0.7, label=name)
     axes.set_xscale("log")
-    axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set_ylim(0, 1.03)
+    axes.set_yscale("function", functions=(lambda y: -np.log(EDGE - y), lambda v: EDGE - np.exp(-v)))
+    axes.set_ylim(0, 1.01)
+    axes.set_yticks([0, 0.5, 0.8, 0.9, 0.95, 1])
     axes.yaxis.set_major_formatter(PercentFormatter(1.0))
     axes.grid(alpha=0.25, linewidth=0.5)
 
@@ -79,9 +82,10 @@ def draw_spent(spent: Mapping[str, Any], path: Path) -> None:
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.8, 3.2), layout="constrained")
         axes = figure.subplots()
-        for (name, found), colour in zip(spent.items(), ("#0072B2", "#E69F00", "#999999"), strict=True):
-            axes.plot(found.at, found.dull[:THIN].T, color=colour, linewidth=0.6, alpha=0.35)
-            axes.plot(found.at, np.median(found.dull, axis=0), color=colour, linewidth=2.2, label=name)
+        for i, (name, found) in enumerate(spent.items()):
+            colour, above = ("#0072B2", "#E69F00", "#999999")[i], 4 - i
+            axes.plot(found.at, found.dull[:THIN].T, color=colour, linewidth=0.6, alpha=0.5, zorder=above)
+            axes.plot(found.at, np.median(found.dull, axis=0), color=colour, linewidth=2.2, label=name, zorder=above)
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel("steps")

@@ -14,6 +14,8 @@ from ucls.evaluation.coverage import Row
 from ucls.evaluation.estimators import ESTIMATORS
 
 NAMES = tuple(ESTIMATORS)
+LEVER_RUNS = 200
+TEXT = Path(__file__).with_name("coverage.md")
 
 
 def make(runs: int, quick: bool, out: Path, quiet: bool = False) -> list[dict[str, Any]]:
@@ -26,7 +28,7 @@ def make(runs: int, quick: bool, out: Path, quiet: bool = False) -> list[dict[st
     with Progress(*columns, console=console) as bar:
         task = bar.add_task("", total=len(coverage.cases(quick)))
         found = coverage.study(runs, quick, lambda case: bar.advance(task))
-    spent = {kind: one_state.spend(kind) for kind in one_state.KINDS}
+    spent = {kind: one_state.spend(kind, LEVER_RUNS // 10 if quick else LEVER_RUNS) for kind in one_state.KINDS}
     write_numbers(found, out)
     write_page(found, spent, out / "coverage.md", f"ucls coverage --runs {runs}" + (" --quick" if quick else ""))
     return coverage.as_data(found)
@@ -54,7 +56,7 @@ def write_page(found: list[Row], spent: dict[str, one_state.Spent], page: Path, 
     draw_spent(spent, page.with_name("one-state.svg"))
     runs, sizes = found[0].runs, sorted({row.n for row in found})
     lambdas = ", ".join(f"{each:g}" for each in sorted({row.lambda_ for row in found}))
-    text = TEXT.format(
+    text = TEXT.read_text().format(
         command=command,
         runs=f"{runs:,}",
         sizes=", ".join(f"{n:,}" for n in sizes),
@@ -122,10 +124,3 @@ def _levers(spent: dict[str, one_state.Spent]) -> str:
 
 def _markdown(lines: Iterable[Iterable[Any]]) -> str:
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
-
-
-TEXT = """# Coverage: do the intervals hold what they promise?
-
-{ratios}
-{normal} {chebyshev} {widths} {levers} {command} {runs} {sizes} {lambdas} {lever_runs}
-"""
