@@ -107,12 +107,7 @@ def tables(found: dict[str, Any]) -> list[Table]:
     rows = [
         ["A, b, and w after every fifth", within(us["learn"]), within(loop["learn"]), within(times["learn"])],
         ["the same, observed one by one", within(us["stream"]), within(loop["learn"]), within(times["stream"])],
-        [
-            "the same in a batch, with outer products",
-            within(us["learn"]),
-            within(loop["textbook"]),
-            within(times["textbook"]),
-        ],
+        ["batch; a loop of outer products", within(us["learn"]), within(loop["textbook"]), within(times["textbook"])],
         ["S = mean of delta^2 z z'", number(us["interval"]), within(loop["interval"]), within(times["interval"])],
     ]
     return [

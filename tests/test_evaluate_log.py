@@ -101,6 +101,11 @@ def test_a_bad_log_is_one_line(log, text, message):
     assert "\n" not in str(error.value)
 
 
+def test_a_state_that_is_missing_is_refused(log):
+    with pytest.raises(UserError, match=r"log\.csv: the features hold NaN, infinity or empty cells"):
+        ucls("evaluate-log", log(GOOD.replace("1,2,0.9,0", "1,2,0.9,")), "--features", "one_hot")
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [

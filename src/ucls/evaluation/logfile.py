@@ -148,9 +148,9 @@ def evaluate(
     log = read_log(path)
     if not len(np.atleast_1d(log.reward)):
         raise UserError(f"{path} has no transitions")
-    x, x_next, size = encode(log, coding)
-    lstd = LSTD(size, lambda_, eta)
     try:
+        x, x_next, size = encode(log, coding)
+        lstd = LSTD(size, lambda_, eta)
         lstd.observe_batch(x, log.reward, log.discount, x_next, log.rho, log.start)
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
