@@ -5,7 +5,8 @@ covariance is about A^-1 S A^-T / n, where S is the long-run covariance of u_t. 
 
 With exact features delta_t has mean 0 given the past, which z_t is part of: then the u_t are uncorrelated for every
 lambda, and S = E[delta^2 z z'], which `sandwich` averages. With features that cannot hold the values, u_t are
-correlated, of either sign; `robust` and `block_bootstrap` allow for it. The TD errors are those of the final w, in a pass over the log.
+correlated, with either sign; `robust` and `block_bootstrap` allow for it. The TD errors are those of the final w, in a
+pass over the log.
 
 Costs are for n transitions with k active features, m live traces (up to d) and d features, after the fit in d^3.
 """
