@@ -104,7 +104,7 @@ class LSTD:
 
         `rho` is the importance ratio pi(a|s) / mu(a|s) of its action if another policy mu acted.
         """
-        last = x if x_next is None and discount == 0 else x_next
+        last: Any = x if x_next is None and discount == 0 else x_next
         waiting = self._waiting
         if waiting.active != np.size(x) and isinstance(x, np.ndarray) and x.dtype.kind in "iu":
             self._flush()

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from ucls._files import write_atomic
-from ucls.figures import INK, STYLE, _undated
+from ucls.figures.plot import INK
+from ucls.figures.style import STYLE, undated
 
 LAMBDA, P = 0.8, 0.1
 THIN = 30  # runs drawn each
@@ -56,7 +57,7 @@ def draw_coverage(found: Sequence[Any], path: Path) -> None:
         runs = found[0].runs
         title = f"Coverage of 90% intervals, states weighted as visited ({runs:,} runs, λ = {LAMBDA}, bands 95%)"
         figure.suptitle(title, color=INK, fontsize=9)
-        write_atomic(path, lambda file: figure.savefig(file, metadata=_undated(file)))
+        write_atomic(path, lambda file: figure.savefig(file, metadata=undated(file)))
 
 
 def _panel(axes: Any, rows: Sequence[Any]) -> None:
@@ -92,4 +93,4 @@ def draw_spent(spent: Mapping[str, Any], path: Path) -> None:
         axes.set_ylabel("pulls of left, whose reward never varies")
         axes.legend(frameon=False, title="variance")
         axes.grid(alpha=0.25, linewidth=0.5)
-        write_atomic(path, lambda file: figure.savefig(file, metadata=_undated(file)))
+        write_atomic(path, lambda file: figure.savefig(file, metadata=undated(file)))

@@ -12,7 +12,10 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ucls._files import write_atomic
 from ucls.diagnostics import Diagnosis, as_data
-from ucls.figures import BLUE, INK, ORANGE, STYLE
+from ucls.figures.plot import INK
+from ucls.figures.style import STYLE
+
+BLUE, ORANGE = "#0072B2", "#D55E00"
 
 GREEN, GREY, SKY = "#009E73", "#777777", "#56B4E9"
 FLOOR = 1e-3  # a regret or radius below this part of the optimal value is drawn there

@@ -9,4 +9,12 @@ def runner_of(jobs: int | None = None, ray: str | None = None, slurm: str | None
     """The runner that was asked for."""
     if ray is not None and slurm is not None:
         raise UserError("a study runs in one place: give --ray or --slurm, not both")
+    if ray is not None:
+        from ucls.study.ray import ray as on_ray
+
+        return on_ray(ray, jobs)
+    if slurm is not None:
+        from ucls.study.slurm import slurm as on_slurm
+
+        return on_slurm(slurm, jobs)
     return local(jobs)
