@@ -100,7 +100,10 @@ def test_policy_allows_the_own_script_and_style_and_nothing_else(page):
 def test_page_of_twelve_figures_stays_under_two_megabytes(tmp_path, monkeypatch):
     monkeypatch.setattr("ucls.report.page.picture", lambda plot, most: "A" * 120_000 if most >= 120_000 else None)
     figures = [plots.learning(f"figure-{k}", places=2000) for k in range(12)]
-    assert len(report(tmp_path / "report.html", figures).encode()) < 2_000_000
+    page = report(tmp_path / "report.html", figures)
+    assert len(page.encode()) < 2_000_000
+    assert page.count("<noscript><img") == 5
+    assert page.count("<noscript><p>The chart needs scripts") == 7
 
 
 def test_embedded_curves_are_thinned_to_their_ends_and_rounded():

@@ -160,7 +160,7 @@ def test_dark_screens_get_a_dark_page_and_paper_a_white_one(look):
 def test_page_without_scripts_shows_pictures_and_numbers(look):
     page = look(java_script_enabled=False)
     images = page.locator("#figure-1 img")
-    assert images.bounding_box()["width"] > 600
+    assert images.bounding_box()["width"] > 500
     assert page.locator(".filter").is_hidden()
     page.locator("#figure-1 summary").click()
     assert "UCBootstrap" in page.locator("#figure-1 details").inner_text()

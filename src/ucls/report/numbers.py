@@ -48,6 +48,6 @@ def picture(plot: Plot, most: int) -> str | None:
     from ucls.figures.draw import draw
 
     with tempfile.TemporaryDirectory() as folder:
-        (file,) = draw(plot, Path(folder) / "figure", (".png",), dpi=100)
+        (file,) = draw(plot, Path(folder) / "figure", (".png",), dpi=80)
         address = f"data:image/png;base64,{base64.b64encode(file.read_bytes()).decode()}"
     return address if len(address) <= most else None

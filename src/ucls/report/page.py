@@ -153,7 +153,7 @@ def _figures(plots: Sequence[Plot]) -> str:
 
 def _figure(index: int, plot: Plot, image: str | None) -> str:
     alt = escape(f"{plot.title}. {plot.caption}")
-    still = f'<noscript><img src="{image}" alt="{alt}"></noscript>' if image else ""
+    still = f'<img src="{image}" alt="{alt}">' if image else "<p>The chart needs scripts; its numbers are below.</p>"
     numbers = []
     for panel in plot.panels:
         found = "".join(_table(heads, rows) for heads, rows in tables_of(panel)) or f"<p>{NOTHING}</p>"
@@ -161,7 +161,7 @@ def _figure(index: int, plot: Plot, image: str | None) -> str:
         numbers.append(f"<h4>{escape(panel.title)}: {escape(panel.y)}{best}</h4>{found}")
     note = escape("; ".join(filter(None, (plot.note.rstrip("."), fewest(plot)))))
     return f"""<figure class="plot" id="{_anchor(plot.name)}" data-index="{index}"><h3>{escape(plot.title)}</h3>
-<div class="legend" role="group" aria-label="lines shown"></div><div class="panels"></div>{still}
+<div class="legend" role="group" aria-label="lines shown"></div><div class="panels"></div><noscript>{still}</noscript>
 <figcaption>{escape(plot.caption)}<small>{note}</small></figcaption>
 <details><summary>Numbers</summary>{"".join(numbers)}</details></figure>"""
 
