@@ -144,14 +144,39 @@ def test_doctor_finds_the_kernels_in_order():
     assert {"numba", "numpy", "kernel_cache", "cores"} <= found.keys()
 
 
-def test_paper_makes_a_table_and_a_figure(tmp_path):
-    result = ucls("paper", "--runs", 2, "--steps", 400, "--jobs", 2, "--out", tmp_path, "--json")
-    rows = json.loads(result.stdout)
-    assert [row["title"] for row in rows] == ["Sparse Mountain Car", "Puddle World", "River Swim"]
-    assert rows[0]["measures"]["steps an episode, end"]["optimum"] == pytest.approx(97.7, abs=0.3)
-    assert rows[2]["measures"]["reward, all steps"]["optimum"] == pytest.approx(0.2226 * 400, rel=1e-3)
-    assert (tmp_path / "learning-curves.png").stat().st_size > 20_000
-    assert (tmp_path / "learning-curves.svg").exists()
+def test_paper_runs_draws_and_judges(tmp_path):
+    words = ("paper", "--figure", "5", "--runs", 1, "--jobs", 2, "--out", tmp_path)
+    found = json.loads(ucls(*words, "--json").stdout)
+    assert [claim["number"] for claim in found] == [8, 16]
+    assert (tmp_path / "figure-5.png").stat().st_size > 20_000
+    assert (tmp_path / "report.html").exists()
+    again = json.loads(ucls("paper", "--figure", "5", "--runs", 1, "--out", tmp_path, "--dry-run", "--json").stdout)
+    assert again["missing"] == 0
+
+
+def test_a_study_is_declared_run_looked_at_and_exported(tmp_path):
+    file, store = tmp_path / "tiny.toml", tmp_path / "s.sqlite"
+    file.write_text(
+        'name = "tiny"\nsteps = 300\nseeds = "0-2"\nbaseline = "sarsa alpha=0.1"\n'
+        '[[run]]\nagent = "sarsa"\nenv = "ucls/RiverSwim-v0"\nset = { alpha = [0.1, 0.2] }\n'
+    )
+    where = ("--store", store)
+    forecast = json.loads(ucls("study", "run", file, *where, "--dry-run", "--json").stdout)
+    assert (forecast["missing"], store.exists()) == (6, False)
+    found = json.loads(ucls("study", "run", file, *where, "--jobs", 1, "--json").stdout)
+    assert (found["done"], found["ran"], found["failed"]) == (6, 6, 0)
+    assert json.loads(ucls("study", "run", "tiny", *where, "--json").stdout)["ran"] == 0, "by its name in the store"
+    assert json.loads(ucls("study", "status", "tiny", *where, "--json").stdout)["waiting"] == 0
+    groups = json.loads(ucls("study", "compare", file, *where, "--json").stdout)
+    assert {group["label"] for group in groups} == {"sarsa alpha=0.1", "sarsa alpha=0.2"}
+    assert "tiny" in ucls("study", "list", *where).stdout
+    assert "agent.alpha=0.2" in ucls("study", "show", file, *where).stdout
+    assert ucls("study", "compare", "tiny", *where).stdout.count("sarsa alpha") >= 2
+    assert ucls("study", "export", "tiny", *where, "--results-only").stdout.count("\n") == 7
+    with pytest.raises(UserError, match="did you mean 'tiny'"):
+        ucls("study", "status", "tinny", *where)
+    with pytest.raises(UserError, match="exclude each other"):
+        ucls("paper", "--quick", "--full")
 
 
 def test_help_loads_nothing_heavy():
