@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import ucls
 from bench.driver import NAME
 from bench.harness import Effort
 from bench.machine import describe, revision
@@ -20,6 +21,7 @@ from ucls.study import Store
 from ucls.study.result import pack
 
 PATIENCE = 1200.0
+PATH = (Path(__file__).parents[1], Path(ucls.__file__).parents[1])
 WORKER = {"local": "spawn_main", "ray": "ray::Worker", "submitit": "submitit.core._submit"}
 
 
@@ -52,6 +54,8 @@ def kill_the_driver(folder: Path, cells: int, kills: int, want: dict[str, Any], 
                 share = (cells - study.outcomes) // (kills - kill + 1)
                 study.await_outcomes(process, rng.randint(1, max(1, 2 * share)))
                 time.sleep(rng.uniform(0.0, 0.3))
+    with study.running() as process:
+        study.await_end(process)
     return study.judge("the driver and its workers, all at once (SIGKILL to the group)", kills, want)
 
 
@@ -136,7 +140,8 @@ class _Study:
         """Start it, or what is left of it; at the end of the block its whole process group is killed."""
         before, logged = set(results(self.store)), self.outcomes
         command = [sys.executable, "-m", "bench.driver", str(self.store), "--runner", self.runner]
-        process = subprocess.Popen([*command, "--cells", str(self.cells)], start_new_session=True)
+        environment = {"NUMBA_DISABLE_JIT": "1", **os.environ, "PYTHONPATH": os.pathsep.join(map(str, PATH))}
+        process = subprocess.Popen([*command, "--cells", str(self.cells)], env=environment, start_new_session=True)
         try:
             yield process
         finally:
@@ -157,9 +162,7 @@ class _Study:
             raise RuntimeError(f"the driver ended with {process.returncode}")
 
     def judge(self, what: str, kills: int, want: dict[str, Any]) -> Trial:
-        """Let it come to its end, and compare."""
-        with self.running() as process:
-            self.await_end(process)
+        """Compare what it has come to."""
         found = results(self.store)
         lost, different = len(want.keys() - found.keys()), sum(found[id] != want[id] for id in found)
         seconds = time.monotonic() - self._began
@@ -189,8 +192,8 @@ def measure(effort: Effort) -> Iterator[Trial]:
 
 def run(quick: bool, compiled: bool, page: Path) -> int:
     """Carry the campaign out, print it, and write the page; the exit code says whether everything was sound."""
-    if not compiled:
-        os.environ["NUMBA_DISABLE_JIT"] = "1"
+    if compiled:
+        os.environ["NUMBA_DISABLE_JIT"] = "0"
     trials = []
     for trial in measure(Effort(quick)):
         print(f"{'sound' if trial.sound else 'NOT SOUND'}: {trial}", flush=True)

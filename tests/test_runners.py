@@ -1,0 +1,343 @@
+"""Studies that are killed, lose workers or nodes, or run elsewhere, end with the results of an undisturbed run."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event, Thread
+
+import numpy as np
+import pytest
+
+from bench import campaign
+from bench.driver import NAME, runner_named, small_study
+from conftest import run_uncompiled
+from ucls import checkpoint
+from ucls.errors import UserError
+from ucls.loop import Run
+from ucls.study import Cell, Member, Store, conduct, make_cells
+from ucls.study.parcel import fetch, leave, parcel_file
+from ucls.study.ray import run_ray
+from ucls.study.runner import Losses, Outcome, Queue, attempt
+from ucls.study.slurm import Terms, batches_of, run_slurm, slurm
+from ucls.study.work import Habits, partial_file, run_cell
+
+CELLS = 16
+# What is tried are the runners: kernels as plain Python start at once in every new process.
+UNCOMPILED = {"NUMBA_DISABLE_JIT": "1"}
+SMALL = {"tilings": 2, "tiles": 3, "memory": 8}
+
+needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'ucls[ray]'")
+needs_submitit = pytest.mark.skipif(
+    find_spec("submitit") is None, reason="submitit is not installed: pip install 'ucls[slurm]'"
+)
+# One worker of pytest for those that use many processes, so that they do not crowd out each other.
+pytestmark = pytest.mark.xdist_group("runners")
+
+
+@pytest.fixture(scope="module")
+def want(tmp_path_factory):
+    """The results of an undisturbed run."""
+    found = campaign.undisturbed(tmp_path_factory.mktemp("undisturbed"), CELLS)
+    assert len(found) == CELLS
+    return found
+
+
+def cells_of(agent="sarsa", n=3, steps=200, **more):
+    return make_cells("ucls/RiverSwim-v0", agent, steps=steps, seeds=range(n), settings=SMALL, **more)
+
+
+def test_a_study_killed_at_random_moments_equals_an_undisturbed_one(tmp_path, want):
+    trial = campaign.kill_the_driver(tmp_path, CELLS, 2, want, seed=1)
+    assert trial.sound, trial
+    assert CELLS <= trial.outcomes <= CELLS + 2
+
+
+def test_cells_of_killed_workers_are_run_by_others(tmp_path, want):
+    trial = campaign.kill_workers(tmp_path, CELLS, 2, want, "local")
+    assert trial.sound, trial
+    assert trial.kills == 2
+
+
+@needs_submitit
+def test_cells_of_killed_jobs_are_submitted_again(tmp_path, want):
+    trial = campaign.kill_workers(tmp_path, CELLS, 2, want, "submitit")
+    assert trial.sound, trial
+    assert trial.kills == 2
+
+
+@needs_ray
+def test_cells_of_killed_ray_workers_are_run_by_others(tmp_path, want):
+    trial = campaign.kill_workers(tmp_path, CELLS, 2, want, "ray")
+    assert trial.sound, trial
+    assert trial.kills == 2
+
+
+@needs_ray
+def test_a_ray_node_may_be_lost(tmp_path, want):
+    trial = campaign.lose_a_node(tmp_path, CELLS, want)
+    assert trial.sound, trial
+
+
+@needs_ray
+def test_ray_stops_within_seconds_listens_on_loopback_and_says_nothing(tmp_path):
+    """One driver on Ray with endless cells: what it listens on, what it prints, and how it ends on SIGTERM."""
+    code = f"""
+import sys
+from pathlib import Path
+from ucls.study import Member, Store, Study, conduct, make_cells
+from ucls.study.ray import ray
+cells = make_cells("ucls/RiverSwim-v0", "sarsa", steps=50_000_000, seeds=range(3), settings={SMALL!r})
+with Store({str(tmp_path / "s.sqlite")!r}, write=True) as store:
+    tally = conduct(store, Study("s", tuple(Member("a", c) for c in cells)), ray("local", 1), True, 0.2)
+sys.exit(7 if tally.stopped and not tally.done else 1)
+"""
+    process = start(code, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    try:
+        partial, deadline = tmp_path / "s.sqlite.partial", time.monotonic() + 240
+        while not list(partial.glob("[!.]*")) and time.monotonic() < deadline:
+            assert process.poll() is None
+            time.sleep(0.1)
+        ours = [process.pid, *campaign.below(process.pid, "")]
+        addresses = listened_on(ours)
+        process.send_signal(signal.SIGTERM)
+        began = time.monotonic()
+        printed = process.communicate(timeout=120)[0]
+        assert process.returncode == 7, printed
+        assert printed == b""
+        assert time.monotonic() - began < 60  # a few seconds, on a machine that has time
+        assert addresses
+        assert addresses <= {"127.0.0.1", "::1"}
+        assert [path.stem for path in partial.glob("[!.]*")] == [cell_ids(tmp_path / "s.sqlite", "s")[0]]
+    finally:
+        if process.poll() is None:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait(60)
+
+
+def start(code, **more):
+    """Start some lines of Python in a process group of their own, with the compiler off."""
+    environment = {**os.environ, **UNCOMPILED}
+    return subprocess.Popen([sys.executable, "-c", code], env=environment, start_new_session=True, **more)
+
+
+def listened_on(pids):
+    """The addresses on which some processes listen."""
+    sockets = set()
+    for pid in pids:
+        for link in Path(f"/proc/{pid}/fd").glob("*"):
+            try:
+                sockets.add(str(link.readlink()))
+            except OSError:
+                continue
+    found = set()
+    for table in ("tcp", "tcp6"):
+        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "0A" and f"socket:[{fields[9]}]" in sockets:
+                raw = bytes.fromhex(fields[1].split(":")[0])
+                words = b"".join(raw[i : i + 4][::-1] for i in range(0, len(raw), 4))
+                family = socket.AF_INET if table == "tcp" else socket.AF_INET6
+                found.add(socket.inet_ntop(family, words).removeprefix("::ffff:"))
+    return found
+
+
+def cell_ids(path, name):
+    with Store(path) as store:
+        return [row.id for row in store.rows(name)]
+
+
+def test_a_cell_killed_in_its_middle_goes_on_from_its_checkpoint(tmp_path):
+    cell = cells_of("ucls", 1, 6000, keep=True)[0]
+    code = f"""
+from pathlib import Path
+from ucls.study.cell import Cell
+from ucls.study.work import Habits, run_cell
+run_cell(Cell.from_json({cell.json()!r}), Habits(Path({str(tmp_path)!r}), 0.0))
+"""
+    process = start(code)
+    path, deadline = partial_file(tmp_path, cell.id), time.monotonic() + 120
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    time.sleep(0.05)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait(60)
+    before = checkpoint.load(path)[0]["steps"]
+    assert 0 < before < cell.steps
+
+    run_uncompiled(
+        f"import sys\nfrom pathlib import Path\nsys.path.append({str(campaign.PATH[0])!r})\n"
+        f"from test_runners import check_continued\n"
+        f"check_continued({cell.json()!r}, Path({str(tmp_path)!r}), {before})"
+    )
+
+
+def check_continued(content, folder, before):
+    """Run a cell from its checkpoint, and see that it takes only the steps that are left."""
+    cell, advanced, advance = Cell.from_json(content), [], Run.advance
+    Run.advance = lambda run, steps: advanced.append(steps) or advance(run, steps)
+    continued = run_cell(cell, Habits(folder)).result
+    assert sum(advanced) == cell.steps - before
+    whole = run_cell(cell).result
+    assert continued.measures == whole.measures
+    assert continued.learner == whole.learner
+    assert all(np.array_equal(continued.arrays[name], whole.arrays[name]) for name in whole.arrays)
+
+
+def test_an_outcome_comes_back_from_its_file_as_it_was(tmp_path):
+    for cell in (*cells_of(n=1, keep=True), *cells_of(n=1, steps=1)):
+        outcome = attempt(cell, Habits())
+        leave(tmp_path, outcome)
+        again = fetch(parcel_file(tmp_path, cell.id))
+        assert again.about == outcome.about
+        assert again.result.measures == outcome.result.measures
+        assert again.result.learner == outcome.result.learner
+        assert {name: a.tobytes() for name, a in again.result.arrays.items()} == {
+            name: a.tobytes() for name, a in outcome.result.arrays.items()
+        }
+    failed = Outcome("abc", error="no: memory", traceback="line\nline", attempts=3)
+    leave(tmp_path, failed)
+    assert fetch(parcel_file(tmp_path, "abc")) == failed
+
+
+def test_batches_hold_one_kind_and_every_cell_once():
+    cells = [*cells_of(n=7), *cells_of("ucls", 4)]
+    batches = batches_of(cells, 3)
+    assert [len(batch) for batch in batches] == [4, 3, 4]
+    assert [cell for batch in batches for cell in batch] == cells
+
+
+def test_a_cell_lost_three_times_has_failed():
+    queue, cell = Queue(cells_of(n=1)), cells_of(n=1)[0]
+    for _ in range(2):
+        assert queue.put_back(queue.take(None)) is None
+    assert queue.put_back(queue.take(None)).attempts == 3
+    assert Losses().count(cell) is None
+
+
+class FakeCluster:
+    """A cluster whose jobs do what a function says, at once."""
+
+    def __init__(self, work):
+        self.work, self.submitted = work, []
+
+    def submit(self, name, batches):
+        self.submitted += [[cell.seed for cell in batch.cells] for batch in batches]
+        for batch in batches:
+            self.work(batch)
+
+    def alive(self):
+        return set()
+
+    def cancel(self, jobs, pending=False):
+        pass
+
+    def close(self):
+        pass
+
+
+def run_on_fake(work, cells, folder, monkeypatch, jobs=1):
+    cluster = FakeCluster(work)
+    monkeypatch.setattr("ucls.study.slurm.open_cluster", lambda *_: cluster)
+    terms = Terms(jobs=jobs, look_seconds=0.0)
+    found = {o.id: o for o in run_slurm(cells, Habits(folder / "s.partial"), Event(), terms)}
+    return [found[cell.id] for cell in cells], cluster.submitted
+
+
+def test_the_cell_that_kills_its_job_fails_alone(tmp_path, monkeypatch):
+    cells = cells_of(n=4, steps=1)
+
+    def work(batch):  # dies at seed 1
+        bad = [cell.seed for cell in batch.cells].index(1) if any(c.seed == 1 for c in batch.cells) else 4
+        batch._replace(cells=batch.cells[:bad])()
+
+    outcomes, submitted = run_on_fake(work, cells, tmp_path, monkeypatch)
+    assert [bool(outcome.error) for outcome in outcomes] == [False, True, False, False]
+    assert outcomes[1].attempts == 3
+    assert submitted == [[0, 1, 2, 3], [1], [2, 3], [1]]
+
+
+def test_a_cluster_where_every_job_dies_is_given_up(tmp_path, monkeypatch):
+    outcomes, submitted = run_on_fake(lambda batch: None, cells_of(n=5, steps=1), tmp_path, monkeypatch)
+    assert [outcome.attempts for outcome in outcomes] == [3] * 5
+    assert len(submitted) < 10
+
+
+def test_what_jobs_left_for_a_killed_driver_is_taken_and_not_run_again(tmp_path, monkeypatch):
+    cells = cells_of(n=3, steps=1)
+    leave(tmp_path / "s.slurm" / "outcomes", attempt(cells[1], Habits()))
+    outcomes, submitted = run_on_fake(lambda batch: batch(), cells, tmp_path, monkeypatch)
+    assert all(outcome.result is not None for outcome in outcomes)
+    assert submitted == [[0, 2]]
+    assert not (tmp_path / "s.slurm").exists()
+
+
+@needs_submitit
+def test_a_stop_ends_jobs_which_keep_what_they_have(tmp_path, monkeypatch):
+    cell = cells_of("sarsa", 1, 50_000_000)[0]
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    habits, stop = Habits(tmp_path / "s.partial", 0.2), Event()
+    runner = slurm(jobs=1, executor="local")([cell], habits, stop)
+
+    def stopping():
+        deadline = time.monotonic() + 120
+        while not partial_file(habits.folder, cell.id).exists() and time.monotonic() < deadline:
+            time.sleep(0.05)
+        stop.set()
+
+    thread = Thread(target=stopping)
+    thread.start()
+    assert list(runner) == []
+    thread.join()
+    assert checkpoint.load(partial_file(habits.folder, cell.id))[0]["steps"] > 0
+
+
+@needs_submitit
+def test_jobs_find_an_algorithm_in_the_current_folder(tmp_path, monkeypatch):
+    (tmp_path / "my_own_agent.py").write_text("from ucls.algorithms.sarsa import *\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    study = small_study(4)._replace(members=())
+    own, ours = cells_of("my_own_agent", 1, 50), cells_of("sarsa", 1, 50)
+    members = tuple(Member(cell.agent, cell) for cell in (*own, *ours))
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    monkeypatch.setenv("PYTHONPATH", str(campaign.PATH[1]))
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        conduct(store, study._replace(members=members), runner_named("submitit"), quiet=True)
+        rows = store.rows(NAME)
+    assert [row.status for row in rows] == ["done", "done"]
+    assert rows[0].measures == rows[1].measures
+
+
+def test_what_is_not_there_is_said_in_one_line(tmp_path, monkeypatch):
+    def ask(runner):
+        return list(runner(cells_of(n=1), Habits(tmp_path), Event()))
+
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(UserError, match=r"pip install 'ucls\[ray\]'"):
+        ask(run_ray)
+    monkeypatch.setitem(sys.modules, "submitit", None)
+    with pytest.raises(UserError, match=r"pip install 'ucls\[slurm\]'"):
+        ask(run_slurm)
+
+
+@needs_submitit
+def test_slurm_that_is_not_there_is_said_in_one_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(UserError, match="there is no Slurm here"):
+        list(run_slurm(cells_of(n=1), Habits(tmp_path / "p"), Event()))
+
+
+def test_an_address_where_nobody_answers_is_said_in_one_line():
+    from ucls.study.ray import _knock
+
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # bound and not listening: nobody else can answer there
+        with pytest.raises(UserError, match="nobody answers for Ray at 127"):
+            _knock(f"127.0.0.1:{taken.getsockname()[1]}")
+    with pytest.raises(UserError, match="HOST:PORT"):
+        _knock("here")
