@@ -53,12 +53,12 @@ def _runs(domain: Domain, effort: Effort) -> dict[str, Any]:
 
 def two_processes(effort: Effort) -> dict[str, Any]:
     """The steps a second of two processes on two cores, over those of one alone, in turns."""
-    if len(_all_cores) < 2:
+    if len(ALL_CORES) < 2:
         return {"skipped": "only one core"}
     steps = effort.of(12_000, 1500)
     context = multiprocessing.get_context("spawn")
     pipes, workers = [], []
-    for core in _all_cores[:2]:
+    for core in ALL_CORES[:2]:
         ours, theirs = context.Pipe()
         workers.append(context.Process(target=_work, args=(theirs, core), daemon=True))
         workers[-1].start()
@@ -94,7 +94,7 @@ def _work(pipe: Any, core: int) -> None:
         pipe.send(True)
 
 
-_all_cores = cores()  # before the process is pinned to one of them
+ALL_CORES = cores()  # before the process is pinned to one of them
 
 
 def tables(found: dict[str, Any]) -> list[Table]:

@@ -12,6 +12,8 @@ STEP = {
 }
 SPEED = {"River Swim": 20_000, "Puddle World": 6_000, "Sparse Mountain Car": 700}
 TWO_PROCESSES = 1.8
+RAY_OVER_LOCAL = 0.9
+QUERY_SECONDS = {10_000: 2.0, 100_000: 15.0}
 
 
 class Verdict(NamedTuple):
@@ -44,7 +46,19 @@ def verdicts(found: dict[str, Any]) -> list[Verdict]:
         for name, limit in SPEED.items():
             verdicts.append(Verdict(f"{name}, steps a second", limit, False, found["runs"]["domains"][name]["whole"]))
         verdicts.append(Verdict("two processes over one", TWO_PROCESSES, False, found["runs"]["two"].get("ratio")))
+    if "study" in found:
+        verdicts += _of_studies(found["study"])
     return verdicts
+
+
+def _of_studies(found: dict[str, Any]) -> Iterator[Verdict]:
+    speed = found["speed"]
+    yield Verdict("a study with two local workers over one", TWO_PROCESSES, False, speed.get("two over one"))
+    yield Verdict("a study on Ray over the local runner", RAY_OVER_LOCAL, False, speed.get("Ray over local"))
+    for cells, limit in QUERY_SECONDS.items():
+        for query in ("status", "compare"):
+            seconds = found["queries"].get(str(cells), {}).get(query)
+            yield Verdict(f"`study {query}` of {cells:,} cells, seconds", limit, True, seconds)
 
 
 def _of_steps(found: dict[str, Any]) -> Iterator[Verdict]:

@@ -107,7 +107,8 @@ class Queue:
         """Give a lost cell another chance, or say that it had enough of them."""
         outcome = self._losses.count(cell)
         if outcome is None:
-            self._kinds.setdefault(kind(cell), deque()).appendleft(cell)
+            # To the end of the line: what killed it, short memory or a bad moment, may have passed by then.
+            self._kinds.setdefault(kind(cell), deque()).append(cell)
         return outcome
 
 

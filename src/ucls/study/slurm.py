@@ -120,6 +120,7 @@ class _Campaign:
                     self._jobs[record.stem, index] = ids
             if not any(name == record.stem for name, _ in self._jobs):
                 record.unlink()
+                self._halt(record.stem).unlink(missing_ok=True)
 
     def _submit(self, batches: list[list[Cell]]) -> None:
         for first in range(0, len(batches), ARRAY):

@@ -1,0 +1,159 @@
+"""Studies: two workers against one, Ray against the local runner, and questions to a full store."""
+
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+import numpy as np
+
+from bench.harness import Effort, cores, lasted, pin, ratio, spread
+from bench.runs import ALL_CORES
+from bench.tables import Table, within
+from ucls.study import Member, Store, make_cells
+from ucls.study.local import local
+from ucls.study.result import Measures, Result
+from ucls.study.runner import Runner
+from ucls.study.store import Circumstance
+from ucls.study.work import Habits
+
+NAME, GROUPS = "filled", 20
+QUERIES = ("status", "compare")
+
+
+def measure(effort: Effort) -> dict[str, Any]:
+    """Measure with every core, then stay on one again."""
+    before = cores()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, ALL_CORES)
+    try:
+        return {"speed": _speed(effort), "queries": _queries(effort)}
+    finally:
+        pin(before[-1])
+
+
+def _speed(effort: Effort) -> dict[str, Any]:
+    """Steps a second of the whole study, in turns: one local worker, two, and two on Ray."""
+    if len(ALL_CORES) < 2:
+        return {"skipped": "only one core"}
+    steps, cells = effort.of((6000, 40), (400, 12))
+    runners: dict[str, Runner] = {"one": local(1), "two": local(2)}
+    if find_spec("ray"):
+        from ucls.study.ray import ray
+
+        runners["Ray"] = ray("local", 2)
+    rates: dict[str, list[float]] = {name: [] for name in runners}
+    for _ in range(effort.of(3, 1)):
+        for name, runner in runners.items():
+            rates[name].append(rate(runner, steps, cells // 2 if name == "one" else cells))
+    by = {name: np.array(values) for name, values in rates.items()}
+    found = {"steps": steps, "cells": cells, "rates": {name: spread(values) for name, values in by.items()}}
+    found["two over one"] = ratio(by["two"], by["one"])
+    if "Ray" in by:
+        found["Ray over local"] = ratio(by["Ray"], by["two"])
+    return found
+
+
+def rate(runner: Runner, steps: int, cells: int) -> float:
+    """Steps a second over the second half of a study, when every worker has started and compiled long ago.
+
+    It ends with the last cell but one: from then on a worker may be idle.
+    """
+    todo = make_cells("ucls/PuddleWorld-v0", "ucls", steps=steps, seeds=range(cells))
+    stamps = []
+    for outcome in runner(todo, Habits(), Event()):
+        if outcome.result is None:
+            raise RuntimeError(f"a cell failed: {outcome.error}")
+        stamps.append(time.perf_counter())
+    half = cells // 2
+    return steps * (cells - 2 - half) / (stamps[-2] - stamps[half])
+
+
+def _queries(effort: Effort) -> dict[str, Any]:
+    """Seconds that questions to a store of so many finished cells take: as commands, and inside the process."""
+    found: dict[str, Any] = {}
+    for cells in effort.of((10_000, 100_000), (1000,)):
+        with tempfile.TemporaryDirectory() as name:
+            path = Path(name) / "store.sqlite"
+            fill(path, cells)
+            took = {"rows": spread(np.array([lasted(_group, path) for _ in range(effort.of(5, 2))]))}
+            for query in QUERIES:
+                command = [sys.executable, "-m", "ucls", "study", query, NAME, "--store", str(path)]
+                took |= dict(_ask(query, command, effort.of(3, 1)))
+            found[str(cells)] = took
+    return found
+
+
+def fill(path: Path, cells: int) -> None:
+    """Make a store with so many finished cells, in groups of different settings."""
+    rng = np.random.default_rng(0)
+    members = [
+        Member(f"ucls p={p:.3f}", cell)
+        for p in np.linspace(0.01, 0.5, GROUPS)
+        for cell in make_cells(
+            "ucls/RiverSwim-v0", steps=50_000, seeds=range(cells // GROUPS), settings={"p": float(p)}
+        )
+    ]
+    arrays = {name: rng.normal(size=n) for name, n in {"curve": 500, "episode_steps": 0}.items()}
+    about = Circumstance(5.0, 10_000.0, "a machine", "some versions", "2026-01-01T00:00:00+00:00")
+    with Store(path, write=True) as store:
+        store._db.execute("PRAGMA synchronous = OFF")  # what is timed is reading
+        store.declare(NAME, members, "", members[0].label, "reward")
+        for member, value in zip(members, rng.normal(size=len(members)), strict=True):
+            measures = Measures(float(value), float(value), 0.0, float(value), None, None, None)
+            store.finish(member.cell.id, Result(50_000, False, measures, arrays), about)
+
+
+def _group(path: Path) -> dict[str, float]:
+    with Store(path) as store:
+        groups: dict[str, list[float]] = {}
+        for row in store.rows(NAME):
+            if row.measures is not None:
+                groups.setdefault(row.label, []).append(row.measures.reward)
+    return {label: float(np.mean(values)) for label, values in groups.items()}
+
+
+def _ask(query: str, command: list[str], times: int) -> Iterator[tuple[str, Any]]:
+    """The seconds of a command, if there is such a command."""
+    samples = []
+    for _ in range(times):
+        began = time.perf_counter()
+        asked = subprocess.run(command, capture_output=True, text=True, check=False)
+        samples.append(time.perf_counter() - began)
+        if asked.returncode:
+            said = (asked.stderr.strip().splitlines() or ["nothing"])[-1]
+            yield f"{query} failed", said
+            return
+    yield query, spread(np.array(samples))
+
+
+def tables(found: dict[str, Any]) -> list[Table]:
+    """Speed, and seconds of questions."""
+    speed, queries = found["speed"], found["queries"]
+    return [*([] if "skipped" in speed else [_speed_table(speed)]), _query_table(queries)]
+
+
+def _speed_table(speed: dict[str, Any]) -> Table:
+    names = {"one": "one local worker", "two": "two local workers", "Ray": "two workers on Ray"}
+    over = {"two": ("two over one", "one local worker"), "Ray": ("Ray over local", "two local workers")}
+    rows = []
+    for name, found in speed["rates"].items():
+        key, other = over.get(name, ("", ""))
+        rows.append([names[name], within(found), f"{within(speed[key])} times {other}" if key else ""])
+    note = f"UCLS in Puddle World, d = 512, cells of {speed['steps']:,} steps; the second half of a study, all started."
+    return Table("Studies, steps a second in all", ["runner", "steps a second", "ratio"], rows, note)
+
+
+def _query_table(queries: dict[str, Any]) -> Table:
+    kinds = ("rows", *QUERIES)
+    rows = [[f"{int(n):,}", *(within(took.get(kind)) for kind in kinds)] for n, took in queries.items()]
+    note = "`rows`: all rows read and grouped in this process. The others are whole commands, `ucls study status` etc."
+    failed = sorted({text for took in queries.values() for key, text in took.items() if key.endswith("failed")})
+    note += "".join(f" Not measured: {text}" for text in failed)
+    return Table("Questions to a store, seconds", ["finished cells", *kinds], rows, note)
