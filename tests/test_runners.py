@@ -261,10 +261,11 @@ def test_the_cell_that_kills_its_job_fails_alone(tmp_path, monkeypatch):
     assert submitted == [[0, 1, 2, 3], [1], [2, 3], [1]]
 
 
-def test_a_cluster_where_every_job_dies_is_given_up(tmp_path, monkeypatch):
-    outcomes, submitted = run_on_fake(lambda batch: None, cells_of(n=5, steps=1), tmp_path, monkeypatch)
-    assert [outcome.attempts for outcome in outcomes] == [3] * 5
-    assert len(submitted) < 10
+def test_a_cluster_where_jobs_die_before_they_begin_is_no_cells_fault(tmp_path, monkeypatch):
+    began = []
+    with pytest.raises(UserError, match="look into"):
+        run_on_fake(began.append, cells_of(n=5, steps=1), tmp_path, monkeypatch)
+    assert [len(batch.cells) for batch in began] == [5, 5, 5]
 
 
 def test_what_jobs_left_for_a_killed_driver_is_taken_and_not_run_again(tmp_path, monkeypatch):

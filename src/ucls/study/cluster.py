@@ -30,11 +30,13 @@ class Batch(NamedTuple):
     habits: Habits
     outcomes: Path
     halt: Path
+    begun: Path
     path: tuple[str, ...]
 
     def __call__(self) -> None:
-        """Run what has no outcome yet, until the file `halt` is there."""
+        """Run what has no outcome yet, until the file `halt` is there; the file `begun` says that it came so far."""
         sys.path += [folder for folder in self.path if folder not in sys.path]
+        self.begun.touch()
         for cell in self.cells:
             if self.halt.exists():
                 return

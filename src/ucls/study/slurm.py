@@ -26,6 +26,7 @@ JOBS = 64
 HOURS = 4.0
 ARRAY = 1000  # what Slurm allows by default in one array
 LOOK_SECONDS = 5.0
+STARTS = 3  # times in a row that jobs may die before they begin
 
 
 class Terms(NamedTuple):
@@ -80,11 +81,12 @@ class _Campaign:
         self._outcomes = folder / "outcomes"
         self._jobs: dict[Key, list[str]] = {}
         self._losses = Losses()
-        self._clean = True
+        self._stillborn, self._clean = 0, True
 
     def run(self, stop: Event) -> Iterator[Outcome]:
         """Submit what no job is at, and take outcomes until there is one for every cell."""
         self._outcomes.mkdir(parents=True, exist_ok=True)
+        (self._folder / "begun").mkdir(exist_ok=True)
         self._adopt()
         yield from self._collect()
         taken = {id for ids in self._jobs.values() for id in ids}
@@ -130,8 +132,9 @@ class _Campaign:
             # Written first: whenever the driver is killed, the next one knows what was in the jobs it finds.
             write_atomic(self._folder / f"{name}.json", lambda file, ids=ids: file.write_text(json.dumps(ids)))
             path = tuple(str(Path(folder).absolute()) for folder in sys.path)
-            about = (self._habits, self._outcomes, self._halt(name), path)
-            self._cluster.submit(name, [Batch(tuple(batch), *about) for batch in some])
+            about = (self._habits, self._outcomes, self._halt(name))
+            work = [Batch(tuple(batch), *about, self._begun((name, i)), path) for i, batch in enumerate(some)]
+            self._cluster.submit(name, work)
             self._jobs |= {(name, index): batch for index, batch in enumerate(ids)}
 
     def _collect(self) -> Iterator[Outcome]:
@@ -139,27 +142,32 @@ class _Campaign:
         for path in sorted(self._outcomes.glob(f"[!.]*{SUFFIX}")):  # one that begins with a dot is being written
             if path.stem in self._wanted and (outcome := _read(path)):
                 del self._wanted[path.stem]
+                self._stillborn = 0
                 yield outcome
             path.unlink(missing_ok=True)
 
     def _bury(self, alive: set[Key]) -> Iterator[Outcome]:
         """Submit again what dead jobs did not finish: the cell that each was at by itself, then the others."""
         again: list[list[Cell]] = []
+        stillborn = False
         for key in self._jobs.keys() - alive:
-            ids = self._jobs.pop(key)
-            left = [self._wanted[id] for id in ids if id in self._wanted]
+            left = [self._wanted[id] for id in self._jobs.pop(key) if id in self._wanted]
             if not left:
                 continue
             self._clean = False
-            # A job that finished nothing may have died of anything; one that did, of the cell it was at.
-            suspects = left if len(left) == len(ids) else left[:1]
-            hint = f"look into {self._folder / 'log'}"
-            lost = {cell.id: self._losses.count(cell, hint) for cell in suspects}
-            for outcome in filter(None, lost.values()):
+            if not self._begun(key).exists():  # no cell's fault
+                stillborn = True
+                again.append(left)
+                continue
+            if outcome := self._losses.count(left[0], f"look into {self._folder / 'log'}"):
                 del self._wanted[outcome.id]
                 yield outcome
-            left = [cell for cell in left if cell.id in self._wanted]
-            again += [batch for batch in (left[:1], left[1:]) if batch]
+            else:
+                again.append(left[:1])
+            again += [left[1:]] if left[1:] else []
+        self._stillborn += stillborn
+        if self._stillborn >= STARTS:
+            raise UserError(f"jobs die before they begin: look into {self._folder / 'log'}, then start again")
         self._submit(again)
 
     def _stop(self) -> Iterator[Outcome]:
@@ -178,6 +186,9 @@ class _Campaign:
 
     def _halt(self, name: str) -> Path:
         return self._folder / f"{name}.halt"
+
+    def _begun(self, job: Key) -> Path:
+        return self._folder / "begun" / f"{job[0]}-{job[1]}"
 
 
 def _read(path: Path) -> Outcome | None:
