@@ -9,11 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-<<<<<<< HEAD
-PARTS = ("step", "growth", "profile", "runs", "pieces", "algorithms", "evaluation", "first")
-=======
-PARTS = ("step", "growth", "profile", "runs", "pieces", "algorithms", "first", "study")
->>>>>>> 6a65db4 (Time studies: workers, Ray, and questions to a full store; let a lost cell wait its turn)
+PARTS = ("step", "growth", "profile", "runs", "pieces", "algorithms", "evaluation", "first", "study")
 ROOT = Path(__file__).parent.parent
 
 

@@ -3,7 +3,7 @@
 import os
 import platform
 import traceback
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -85,6 +85,7 @@ class Queue:
 
     def __init__(self, cells: Sequence[Cell]) -> None:
         self._kinds: dict[Any, deque[Cell]] = {}
+        self._taken: Counter[Any] = Counter()
         self._losses = Losses()
         for cell in cells:
             self._kinds.setdefault(kind(cell), deque()).append(cell)
@@ -93,11 +94,15 @@ class Queue:
         return sum(len(cells) for cells in self._kinds.values())
 
     def take(self, last: Cell | None) -> Cell | None:
-        """The next cell: of the kind that the worker has compiled, or else of the kind with the most left."""
-        if not self._kinds:
-            return None
+        """The next cell: of the kind that the worker has compiled, or else of the first that no worker is at."""
         mine = kind(last) if last else None
-        chosen = mine if mine in self._kinds else max(self._kinds, key=lambda k: len(self._kinds[k]))
+        if mine not in self._kinds:
+            self._taken[mine] -= 1
+            mine = min(self._kinds, key=lambda k: self._taken[k], default=None)
+            self._taken[mine] += 1
+        if mine is None:
+            return None
+        chosen = mine
         cell = self._kinds[chosen].popleft()
         if not self._kinds[chosen]:
             del self._kinds[chosen]
