@@ -182,7 +182,13 @@ def test_the_report_is_written_with_its_figures(tmp_path, evidence):
     found = paper.reproduce(out, QUICK, ["2", "choices"], evidence.store, pretend, quiet=True)
     assert found.complete
     assert [claim.number for claim in found.claims] == [5]
-    assert {path.name for path in out.iterdir()} == {"figure-2.png", "figure-2.svg", "report.html", "claims.json"}
+    assert {path.name for path in out.iterdir()} == {
+        "figure-2.png",
+        "figure-2.svg",
+        "report.html",
+        "claims.json",
+        "claims.md",
+    }
     assert "Quick look" in (out / "report.html").read_text()
     data = json.loads((out / "claims.json").read_text())
     assert data["tables"][0]["title"] == "Open choices"

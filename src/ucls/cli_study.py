@@ -273,7 +273,8 @@ def _table(heads: list[str], rows: list[list[str]]) -> None:
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for i, head in enumerate(heads):
         numeric = bool(rows) and all(row[i].replace(",", "").replace(".", "").isdigit() for row in rows)
-        table.add_column(head, justify="right" if numeric else "left", overflow="fold")
+        long = "settings" in head
+        table.add_column(head, justify="right" if numeric else "left", no_wrap=not long, overflow="ellipsis")
     for row in rows:
         table.add_row(*map(escape, row))
     Console(highlight=False).print(table)

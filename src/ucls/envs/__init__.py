@@ -10,14 +10,10 @@ An environment is a module with
   array that is changed in place and the discount is 0 when the episode terminated;
 - `FEATURES`, the name and settings of the features the paper uses for it;
 - `facts(env)`, numbers that some algorithms take as defaults: `reward_max`, `return_max`;
-<<<<<<< HEAD
 - `measure(env)`, the name of what runs in it are compared by (see `study.result.Measures`): their whole reward, or,
   where every step costs and the number of steps is given, the mean return of an episode;
-- `optimal(env) -> planning.Optimal`, what an optimal policy achieves;
-=======
 - `problem(env) -> planning.Problem`, what planning needs, and `optimal(env) -> planning.Optimal`, what an optimal
   policy achieves;
->>>>>>> 2c2ee39 (Measure the Optimistic Values Theorem along a run, and say why an agent fails)
 - `draw(env, s, canvas)`, a picture of the state.
 
 To add one: one file here, one line in `ENVIRONMENTS`.

@@ -108,9 +108,27 @@ def write(found: Reproduction, out: Path, note: str) -> None:
     data = {"complete": found.complete, "claims": [claim.as_data() for claim in found.claims], "facts": found.facts}
     data["tables"] = [{"title": title, "heads": heads, "rows": rows} for title, heads, rows in found.tables]
     write_atomic(out / "claims.json", lambda path: path.write_text(json.dumps(data, indent=1) + "\n"))
+    write_atomic(out / "claims.md", lambda path: path.write_text(markdown(found, note)))
     title = "Context-dependent upper-confidence bounds for directed exploration, reproduced"
     lead = f"Every claim of the paper, held against runs of this implementation. {note}"
     write_report(out / "report.html", title, lead, data["claims"], found.plots, found.tables, found.facts)
+
+
+def markdown(found: Reproduction, note: str) -> str:
+    """The claims, every check of them, and the tables, as Markdown."""
+    held = {True: "yes", False: "no", None: "undecided"}
+    lines = [note, "", "| | claim | checks that hold | verdict |", "|---|---|---|---|"]
+    for claim in found.claims:
+        count = f"{sum(check.holds is True for check in claim.checks)} of {len(claim.checks)}"
+        lines.append(f"| {claim.number} | {claim.sentence} | {count} | **{claim.verdict}** |")
+    for claim in found.claims:
+        lines += ["", f"**{claim.number}.** {claim.sentence} {claim.why}".rstrip(), ""]
+        lines += ["| what is measured | found, with its 95% interval | runs | holds |", "|---|---|---|---|"]
+        lines += [f"| {c.what} | {c.found} | {c.runs} | {held[c.holds]} |" for c in claim.checks]
+    for title, heads, rows in found.tables:
+        lines += ["", f"### {title}", "", f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
+        lines += [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([*lines, ""])
 
 
 def expected(figures: Sequence[str], scale: Scale, store: Path, jobs: int | None) -> dict[str, Any]:
