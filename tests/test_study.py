@@ -296,6 +296,22 @@ def test_tuning_seeds_and_reported_seeds_cannot_meet(tmp_path):
         parse_study(TINY.replace('"0-2"', str(TUNING)))
 
 
+def test_optuna_searches_and_goes_on_where_it_was(tmp_path):
+    pytest.importorskip("optuna")
+    table = '[sweep]\nruns = 1\nsize = 12\nsampler = "optuna"\n[[run]]'
+    text = TINY.replace("[[run]]", table, 1).replace("[0.01, 0.1]", "{ low = 0.001, high = 1, log = true }")
+    study = parse_study(text.replace(', "ucls/PuddleWorld-v0"', ""))
+    runner = pretend(lambda cell: -abs(np.log(dict(cell.settings).get("agent.p", 1) / 0.03)))
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        conduct(store, study, runner, quiet=True)
+        [choice] = store.choices("tiny")
+        tried = len(store.rows("tiny/sweep"))
+        assert conduct(store, study, runner, quiet=True).done == 0
+        assert len(store.rows("tiny/sweep")) == tried == 12
+    assert 0.01 < choice["settings"]["p"] < 0.1
+    assert {row["settings"]["p"] for row in choice["trials"]} >= {choice["settings"]["p"]}
+
+
 def test_a_random_search_depends_on_nothing_but_the_space():
     sweep = Sweep("a", "ucls", RIVER, {"p": Range(1e-3, 1), "beta": [0.1, 0.01]}, size=50)
     found = candidates(sweep)

@@ -1,14 +1,19 @@
 """Conduct a study from its declaration to its last result: tune what is to be tuned, then run what the store lacks."""
 
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ucls.errors import UserError
+from ucls.study.cell import Cell
 from ucls.study.declare import Member, Study, sweep_study
 from ucls.study.display import watching
 from ucls.study.drive import Runner, Tally, drive
 from ucls.study.local import run_local
+from ucls.study.optuna import search
+from ucls.study.result import Measures
 from ucls.study.store import Row, Store
-from ucls.study.sweep import Sweep, judge
+from ucls.study.sweep import Sweep, judge, sweep_cells
 from ucls.study.work import CHECKPOINT_SECONDS
 
 
@@ -35,31 +40,50 @@ def tune(
     checkpoint_every: float = CHECKPOINT_SECONDS,
 ) -> tuple[Tally, Study]:
     """Run the sweeps of a study and put their winners into it; if it is stopped, nothing is chosen yet."""
-    tally = _run(store, sweep_study(study), runner, quiet, checkpoint_every)
-    found = study if tally.stopped else with_winners(store, study)
+    named = sweep_study(study)
+    tally = _run(store, named, runner, quiet, checkpoint_every)
+    tried: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for tuned in [t for t in study.tuned if t.sweep.sampler == "optuna" and not tally.stopped]:
+        # What is tried next depends on what was found, so runs join the study of the sweep as they are asked for.
+        def score(settings: dict[str, Any], sweep: Sweep = tuned.sweep) -> float | None:
+            nonlocal named, tally
+            members = [Member(f"{sweep.label} {settings}", cell) for cell in sweep_cells(sweep, settings)]
+            named = named._replace(members=(*named.members, *members))
+            if not tally.stopped:
+                tally = _run(store, named, runner, quiet, checkpoint_every)
+            rows = {row.id: row for row in store.rows(named.name)}
+            return judge(sweep, _finder(rows), [settings])[0].score
+
+        tried[tuned.sweep.label, tuned.sweep.env] = search(tuned.sweep, score)
+    found = study if tally.stopped else with_winners(store, study, tried)
     _declare(store, found)
     return tally, found
 
 
-def with_winners(store: Store, study: Study) -> Study:
+def with_winners(
+    store: Store, study: Study, tried: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]] = MappingProxyType({})
+) -> Study:
     """The study with the reported runs of every sweep's winner; the store keeps the choice and the whole table."""
     rows = {row.id: row for row in store.rows(f"{study.name}/sweep")}
     members = list(study.members)
     for tuned in study.tuned:
-        table = choose(tuned.sweep, rows)
+        table = choose(tuned.sweep, rows, tried.get((tuned.sweep.label, tuned.sweep.env)))
         store.choose(study.name, tuned.sweep.label, tuned.sweep.env, table)
         members += tuned.members(table["settings"])
     return study._replace(members=tuple(members))
 
 
-def choose(sweep: Sweep, rows: dict[str, Row]) -> dict[str, Any]:
-    """The best settings of a sweep, with every candidate's score, best first."""
-
-    def found(cell: Any) -> Any:
+def _finder(rows: Mapping[str, Row]) -> Callable[[Cell], tuple[Measures, bool] | None]:
+    def found(cell: Cell) -> tuple[Measures, bool] | None:
         row = rows.get(cell.id)
         return None if row is None or row.measures is None else (row.measures, row.status == "diverged")
 
-    trials = judge(sweep, found)
+    return found
+
+
+def choose(sweep: Sweep, rows: Mapping[str, Row], tried: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
+    """The best settings of a sweep, with every candidate's score, best first."""
+    trials = judge(sweep, _finder(rows), tried)
     if trials[0].score is None:
         raise UserError(f"the sweep of {sweep.label} in {sweep.env} has no sound run: look at `ucls study status`")
     names = ("label", "agent", "env", "measure", "steps", "runs")

@@ -5,7 +5,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -53,10 +53,11 @@ class Tuned(NamedTuple):
 
 
 def sweep_study(study: Study) -> Study:
-    """The tuning runs of a study, as a study of their own."""
+    """The tuning runs of a study that can be named beforehand, as a study of their own."""
     members = [
         Member(f"{t.sweep.label} {_words(settings)}", cell)
         for t in study.tuned
+        if t.sweep.sampler == "random"
         for settings in candidates(t.sweep)
         for cell in sweep_cells(t.sweep, settings)
     ]
@@ -105,6 +106,7 @@ class _Sweep(_Strict):
     runs: int = Field(3, ge=1)
     size: int = Field(0, ge=0)
     measure: str | None = None
+    sampler: Literal["random", "optuna"] = "random"
 
 
 class _Study(_Strict):
@@ -184,8 +186,9 @@ def _expand(run: _Run, table: _Study, runs: int | None, steps: int | None) -> It
         if table.sweep is not None and varied:
             measure = table.sweep.measure or table.measure or default_measure(env, fixed)
             sizes = {"steps": steps, "size": table.sweep.size, "runs": table.sweep.runs}
-            sweep = Sweep(label, run.agent, env, varied, fixed, measure=measure, **sizes, **named)
-            for settings in candidates(sweep):
+            sampler = table.sweep.sampler
+            sweep = Sweep(label, run.agent, env, varied, fixed, measure=measure, sampler=sampler, **sizes, **named)
+            for settings in candidates(sweep)[:1] if sampler == "optuna" else candidates(sweep):
                 sweep_cells(sweep, settings)
             yield Tuned(sweep, seeds)
             continue

@@ -41,7 +41,8 @@ Space = Mapping[str, Range | Sequence[Any]]
 class Sweep(NamedTuple):
     """What to tune: the settings that are fixed, and the space of the others.
 
-    `size` candidates are tried (all of a grid if it is 0), each on `runs` tuning seeds.
+    `size` candidates are tried (all of a grid if it is 0), each on `runs` tuning seeds; they are drawn at once
+    (`sampler` "random") or one after another by Optuna ("optuna").
     """
 
     label: str
@@ -55,6 +56,7 @@ class Sweep(NamedTuple):
     measure: str = "reward"
     dtype: str = "float64"
     features: str | None = None
+    sampler: str = "random"
 
 
 class Trial(NamedTuple):
@@ -114,14 +116,18 @@ def sweep_cells(sweep: Sweep, settings: Mapping[str, Any]) -> tuple[Cell, ...]:
     )
 
 
-def judge(sweep: Sweep, found: Callable[[Cell], tuple[Measures, bool] | None]) -> list[Trial]:
+def judge(
+    sweep: Sweep,
+    found: Callable[[Cell], tuple[Measures, bool] | None],
+    tried: Sequence[Mapping[str, Any]] | None = None,
+) -> list[Trial]:
     """Rank the candidates, the best first: any diverged or failed run puts a candidate behind all that had none."""
     trials = []
-    for settings in candidates(sweep):
+    for settings in candidates(sweep) if tried is None else tried:
         outcomes = [found(cell) for cell in sweep_cells(sweep, settings)]
         values = [getattr(o[0], sweep.measure) for o in outcomes if o is not None and not o[1]]
         sound = [float(value) for value in values if value is not None]
         score = float(np.mean(sound)) if sound else None
-        trials.append(Trial(settings, score, sound, len(outcomes) - len(sound)))
+        trials.append(Trial(dict(settings), score, sound, len(outcomes) - len(sound)))
     sign = 1 if HIGHER_IS_BETTER[sweep.measure] else -1
     return sorted(trials, key=lambda t: (t.diverged, t.score is None, -sign * (t.score or 0.0)))
