@@ -90,7 +90,8 @@ def _coverage(rows: list[Row]) -> str:
 
 def _ratio(rows: list[Row]) -> str:
     ratios = [row.ratio for row in rows]
-    return f"{np.median(ratios):.2f} ({min(ratios):.2f}..{max(ratios):.2f})"
+    most = f"{max(ratios):.2f}" if max(ratios) < 1000 else "over 1000"
+    return f"{np.median(ratios):.2f} ({min(ratios):.2f}..{most})"
 
 
 def _factors(found: list[Row]) -> str:
