@@ -1,6 +1,7 @@
 """The command line as a user meets it: output, exit codes, and one clear line for bad input."""
 
 import json
+import signal
 import subprocess
 import sys
 import time
@@ -177,6 +178,25 @@ def test_a_study_is_declared_run_looked_at_and_exported(tmp_path):
         ucls("study", "status", "tinny", *where)
     with pytest.raises(UserError, match="exclude each other"):
         ucls("paper", "--quick", "--full")
+
+
+def test_ctrl_c_stops_a_study_within_seconds_and_loses_nothing(tmp_path):
+    file, store = tmp_path / "long.toml", tmp_path / "s.sqlite"
+    run = f'[[run]]\nagent = "sarsa"\nenv = "{RIVER}"\n'
+    file.write_text(f'name = "long"\nsteps = 500_000_000\nseeds = 0\n{run}')
+    command = [sys.executable, "-m", "ucls", "study", "run", str(file), "--store", str(store), "--checkpoint", "1"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    partial, deadline = tmp_path / "s.sqlite.partial", time.monotonic() + 240
+    while not list(partial.glob("*.safetensors")) and time.monotonic() < deadline:
+        time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    began = time.monotonic()
+    out, errors = process.communicate(timeout=60)
+    assert process.returncode == 130, errors
+    assert time.monotonic() - began < 30, "a wide margin: what is promised is seconds on an idle machine"
+    assert "stopped: the same command goes on" in out
+    assert "1 waiting" in out
+    assert len(list(partial.glob("*.safetensors"))) == 1
 
 
 def test_help_loads_nothing_heavy():

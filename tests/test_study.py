@@ -212,6 +212,17 @@ def test_foreign_newer_and_damaged_files_are_left_as_they_are(tmp_path, write):
         assert path.read_bytes() == before
 
 
+def test_an_older_schema_is_brought_to_the_newest_with_its_results(tmp_path, monkeypatch):
+    path, cells = tmp_path / "s.sqlite", make_cells(RIVER, "sarsa", steps=10, seeds=[0])
+    with Store(path, write=True) as store:
+        conduct(store, study_of(cells), pretend(), quiet=True)
+    monkeypatch.setattr("ucls.study.store.MIGRATIONS", (*MIGRATIONS, "ALTER TABLE study ADD COLUMN note TEXT;"))
+    with Store(path, write=True) as store:
+        assert store.rows("s")[0].status == "done"
+        assert store._db.execute("PRAGMA user_version").fetchone()[0] == len(MIGRATIONS) + 1
+        assert store._db.execute("SELECT note FROM study").fetchall() == [(None,)]
+
+
 def test_there_is_no_store_to_look_at(tmp_path):
     with pytest.raises(UserError, match="no store at"):
         Store(tmp_path / "none.sqlite")

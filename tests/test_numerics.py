@@ -1,0 +1,54 @@
+"""A change of what decides a run's numbers is noticed: it must raise NUMERICS, or be shown to change no run.
+
+`python tests/test_numerics.py` writes the digest down again.
+"""
+
+import ast
+import hashlib
+import json
+from pathlib import Path
+
+import ucls
+from ucls.study.cell import NUMERICS
+
+HERE = Path(ucls.__file__).parent
+RECORD = Path(__file__).with_name("numerics.json")
+PARTS = (
+    *("algorithms", "features", "envs"),
+    *("learner.py", "loop.py", "linalg.py", "traces.py", "inverse.py", "solvers.py", "averages.py", "gp.py"),
+    *("cholesky.py", "table.py", "randomness.py", "_jit.py"),
+)
+
+
+def digest():
+    """The digest of the code behind every run, without comments, docstrings and layout."""
+    files = [
+        file for part in PARTS for file in sorted((HERE / part).glob("*.py") if "." not in part else [HERE / part])
+    ]
+    dumps = []
+    for file in files:
+        tree = ast.parse(file.read_text())
+        for node in ast.walk(tree):
+            body = getattr(node, "body", None)
+            if (
+                isinstance(body, list)
+                and body
+                and isinstance(body[0], ast.Expr)
+                and isinstance(body[0].value, ast.Constant)
+            ):
+                body[0].value.value = ""
+        dumps.append(f"{file.relative_to(HERE).as_posix()}: {ast.unparse(tree)}")
+    return hashlib.sha256("\n".join(dumps).encode()).hexdigest()
+
+
+def test_numerics_change_only_with_their_version():
+    recorded = json.loads(RECORD.read_text())
+    assert recorded["numerics"] == NUMERICS, "NUMERICS was raised: run `python tests/test_numerics.py`"
+    assert recorded["digest"] == digest(), (
+        "the code behind runs has changed: if any run differs, raise NUMERICS in study/cell.py, so that stores do not "
+        "mix old results with new; then run `python tests/test_numerics.py`"
+    )
+
+
+if __name__ == "__main__":
+    RECORD.write_text(json.dumps({"numerics": NUMERICS, "digest": digest()}, indent=1) + "\n")
