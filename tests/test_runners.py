@@ -1,5 +1,6 @@
 """Studies that are killed, lose workers or nodes, or run elsewhere, end with the results of an undisturbed run."""
 
+import json
 import os
 import signal
 import socket
@@ -68,6 +69,12 @@ def test_cells_of_killed_jobs_are_submitted_again(tmp_path, want):
     trial = campaign.kill_workers(tmp_path, CELLS, 2, want, "submitit")
     assert trial.sound, trial
     assert trial.kills == 2
+
+
+@pytest.mark.skipif("UCLS_SLURM_PARTITION" not in os.environ, reason="UCLS_SLURM_PARTITION names no Slurm to try")
+def test_slurm_gives_the_same_results(tmp_path, want):
+    assert campaign.undisturbed(tmp_path, CELLS, "slurm") == want
+    assert not (tmp_path / "undisturbed-slurm.sqlite.slurm").exists()
 
 
 @needs_ray
@@ -223,7 +230,7 @@ class FakeCluster:
     """A cluster whose jobs do what a function says, at once."""
 
     def __init__(self, work):
-        self.work, self.submitted = work, []
+        self.work, self.submitted, self.living = work, [], set()
 
     def submit(self, name, batches):
         self.submitted += [[cell.seed for cell in batch.cells] for batch in batches]
@@ -231,7 +238,7 @@ class FakeCluster:
             self.work(batch)
 
     def alive(self):
-        return set()
+        return self.living
 
     def cancel(self, jobs, pending=False):
         pass
@@ -275,6 +282,27 @@ def test_what_jobs_left_for_a_killed_driver_is_taken_and_not_run_again(tmp_path,
     assert all(outcome.result is not None for outcome in outcomes)
     assert submitted == [[0, 2]]
     assert not (tmp_path / "s.slurm").exists()
+
+
+@pytest.mark.parametrize(("halted", "submitted"), [(False, [[2]]), (True, [[0, 1, 2]])])
+def test_jobs_that_outlive_their_driver_are_waited_for(tmp_path, monkeypatch, halted, submitted):
+    cells, folder = cells_of(n=3, steps=1), tmp_path / "s.slurm"
+    folder.mkdir()
+    (folder / "ucls-abc.json").write_text(json.dumps([[cell.id for cell in cells[:2]]]))
+    if halted:  # the driver was not killed but stopped: its jobs are about to end
+        (folder / "ucls-abc.halt").touch()
+
+    def work(batch):
+        for cell in cells:  # the older job ends too
+            leave(batch.outcomes, attempt(cell, Habits()))
+        cluster.living = set()
+
+    cluster = FakeCluster(work)
+    cluster.living = {("ucls-abc", 0)}
+    monkeypatch.setattr("ucls.study.slurm.open_cluster", lambda *_: cluster)
+    found = list(run_slurm(cells, Habits(tmp_path / "s.partial"), Event(), Terms(jobs=1, look_seconds=0.0)))
+    assert sorted(outcome.id for outcome in found) == sorted(cell.id for cell in cells)
+    assert cluster.submitted == submitted
 
 
 @needs_submitit

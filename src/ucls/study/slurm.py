@@ -117,12 +117,13 @@ class _Campaign:
         if alive is None:
             raise UserError("Slurm does not say which jobs there are: does `squeue --me` work?")
         for record in self._folder.glob("ucls-*.json"):
-            for index, ids in enumerate(json.loads(record.read_text())):
-                if (record.stem, index) in alive:
-                    self._jobs[record.stem, index] = ids
-            if not any(name == record.stem for name, _ in self._jobs):
+            batches = enumerate(json.loads(record.read_text()))
+            jobs = {(record.stem, i): ids for i, ids in batches if (record.stem, i) in alive}
+            if not jobs:
                 record.unlink()
                 self._halt(record.stem).unlink(missing_ok=True)
+            elif not self._halt(record.stem).exists():  # those that were told to stop are about to end
+                self._jobs |= jobs
 
     def _submit(self, batches: list[list[Cell]]) -> None:
         for first in range(0, len(batches), ARRAY):
