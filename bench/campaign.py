@@ -239,4 +239,7 @@ compared with the undisturbed one: every measure, every array and every kept lea
 {markdown(table(trials))}
 "Outcomes" are what the driver got from its workers in all: more than there are cells where it was killed between an
 outcome's arrival and its being written down. "Run again" counts outcomes of cells whose result was in the store before.
+
+A cell whose worker dies three times within one start of a study counts as failed, whoever killed it, and waits until
+its failure is forgotten (`ucls study retry`): kills that single out a cell that often do stop it.
 """
