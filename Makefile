@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: paper test test-all check bench bench-check clean
 
 paper: $(READY)
-	$(BIN)/ucls paper --out out/paper
+	$(BIN)/ucls paper --quick --out out/paper
 
 test: check
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not slow"

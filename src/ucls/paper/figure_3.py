@@ -7,11 +7,12 @@ from ucls.paper.domains import CLASSIC
 from ucls.paper.evidence import Evidence, episodes_band, optimum
 from ucls.paper.groups import Group
 
+# Colours of Tol's muted scheme, which no other algorithm has.
 VARIANTS = {
-    "LSTD-in-C": ("in", "constant", "#0072B2"),
-    "LSTD-in-F": ("in", "fading", "#56B4E9"),
-    "LSTD-out-C": ("out", "constant", "#D55E00"),
-    "LSTD-out-F": ("out", "fading", "#E69F00"),
+    "LSTD-in-C": ("in", "constant", "#44AA99"),
+    "LSTD-in-F": ("in", "fading", "#117733"),
+    "LSTD-out-C": ("out", "constant", "#882255"),
+    "LSTD-out-F": ("out", "fading", "#AA4499"),
 }
 ETAS = (1e-4, 1e-2, 1.0, 100.0)
 # Conjugate gradient costs fifty products with A a step: fewer features and steps than elsewhere, the same for all.
@@ -23,7 +24,7 @@ def group_of(name: str, eta: float) -> Group:
     """The runs of a variant."""
     regulariser, fading, _ = VARIANTS[name]
     settings = (("regulariser", regulariser), ("fading", fading), ("eta", eta), *FEATURES)
-    return Group(name, CLASSIC, "lstd-cg", settings, STEPS, share=0.5)
+    return Group(name, CLASSIC, "lstd-cg", settings, STEPS, share=1 / 6)
 
 
 def groups() -> list[Group]:

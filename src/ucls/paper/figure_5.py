@@ -8,7 +8,7 @@ from ucls.paper.groups import Group
 from ucls.stats import proportion
 
 ETAS = (1e-4, 1e-2, 1.0, 100.0)
-STEP_SIZES = (0.001, 0.01, 0.1)
+STEP_SIZES = {0.001: STYLES["sarsa-optimistic"][1], 0.01: "#E89A5B", 0.1: "#F3CBA9"}
 STEPS = 20_000
 DECAY = (("epsilon", 0.1), ("epsilon_decay", 0.2), ("epsilon_every", 100))
 RIGHT = 1.5  # halfway between what left (1) and right (2) earn
@@ -51,15 +51,10 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
         lines = []
         for name, (_, _, colour) in VARIANTS.items():
             lines += _points(evidence, {eta: lstd(name, eta, epsilon) for eta in ETAS}, name, colour)
-        for alpha, key, group in (
-            *((alpha, "sarsa-optimistic", sarsa(alpha)) for alpha in STEP_SIZES),
-            (None, "ucls", ucls_here()),
-        ):
-            label, colour = STYLES[key]
-            if alpha is not None:
-                label = f"{label}, alpha = {alpha:g}"
+        level = [(f"Sarsa, optimistic, alpha = {alpha:g}", shade, sarsa(alpha)) for alpha, shade in STEP_SIZES.items()]
+        for label, colour, group in (*level, (*STYLES["ucls"], ucls_here())):
             flat = _points(evidence, dict.fromkeys(ETAS, group), label, colour)
-            lines += [line._replace(points=False, dash=alpha not in (None, STEP_SIZES[0])) for line in flat]
+            lines += [line._replace(points=False, low=None, high=None) for line in flat]
         title = "epsilon 0.1, times 0.2 every 100 steps" if epsilon else "no epsilon"
         panels.append(
             Panel(title, "eta", "part of the runs that go right", tuple(lines), 1.0, log_x=True, limits=(0, 1.05))
