@@ -277,4 +277,7 @@ def _table(heads: list[str], rows: list[list[str]]) -> None:
         table.add_column(head, justify="right" if numeric else "left", no_wrap=not long, overflow="ellipsis")
     for row in rows:
         table.add_row(*map(escape, row))
-    Console(highlight=False).print(table)
+    console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=160)  # a file has no margin
+    console.print(table)

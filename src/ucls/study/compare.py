@@ -109,16 +109,18 @@ def print_comparison(groups: Sequence[Group]) -> None:
     from rich.table import Table
 
     console = Console(highlight=False)
+    if not console.is_terminal:
+        console = Console(highlight=False, width=160)  # a file has no margin
     for env in dict.fromkeys(group.env for group in groups):
         mine = [group for group in groups if group.env == env]
         against = any(group.baseline for group in mine)
         table = Table(title=f"{env}: {mine[0].measure}", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
         for head in ("label", "runs", "mean", "95%", "median", "IQM"):
-            table.add_column(head, justify="left" if head == "label" else "right")
+            table.add_column(head, justify="left" if head == "label" else "right", no_wrap=True)
         if against:
             base = next(group.baseline for group in mine if group.baseline)
             for head in (f"less {base}", "95%", "p", "better"):
-                table.add_column(head, justify="right")
+                table.add_column(head, justify="right", no_wrap=head != f"less {base}")
         for group in mine:
             table.add_row(*_words(group, against, escape(group.label)))
         console.print(table)
