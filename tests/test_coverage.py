@@ -9,7 +9,7 @@ from test_cli import ucls
 from ucls.evaluation import LSTD, chains, one_state
 from ucls.evaluation.coverage import SETTINGS, Case, measure, rows
 from ucls.evaluation.lstd import factor_of
-from ucls.stats import wilson
+from ucls.stats import proportion
 
 DOMAINS = chains.domains()
 
@@ -53,7 +53,7 @@ def check_theorem_1(case, runs, n):
     found = measure(case, runs, (n,), ("sandwich",))
     for p in (0.05, 0.1, 0.3):
         hits = (np.abs(found.errors[:, 0]) <= factor_of(p, "chebyshev") * found.standard[:, 0, 0]).sum(axis=0)
-        assert wilson(int(hits.min()), runs, confidence=0.998).high >= 1 - p, (case, p, hits.min())
+        assert proportion(int(hits.min()), runs, confidence=0.998).high >= 1 - p, (case, p, hits.min())
 
 
 @pytest.mark.parametrize("name", DOMAINS)
@@ -139,7 +139,7 @@ def test_off_policy_intervals_cover_while_ratios_are_bounded():
         lstd.observe_batch(states[:-1, None], r, 0.9, states[1:, None], rho)
         found = lstd.interval(X, p=0.1, factor="normal")
         hits += int(found.low[0] <= truth[0] <= found.high[0])
-    band = wilson(hits, runs, confidence=0.998)
+    band = proportion(hits, runs, confidence=0.998)
     assert band.low <= 0.9 <= band.high
 
 

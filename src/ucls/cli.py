@@ -109,6 +109,7 @@ def paper(
     ray: Annotated[str | None, typer.Option(help="Run on Ray: `local`, or the address of a cluster.")] = None,
     slurm: Annotated[str | None, typer.Option(help="Run as job arrays in this Slurm partition.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and for how long.")] = False,
+    no_run: Annotated[bool, typer.Option("--no-run", help="Draw and judge what the store has.")] = False,
     as_json: Json = False,
 ) -> None:
     """Reproduce the paper: run what is missing, draw its figures, judge its claims, write a report."""
@@ -125,11 +126,12 @@ def paper(
     if dry_run:
         cli_study.say_forecast(before, as_json)
         return
-    if not as_json:
+    if not (as_json or no_run):
         minutes = f"about {before['minutes']:,.0f} minutes with {before['jobs']} processes ({before['basis']})"
         print(f"{before['missing']:,} runs to go, {minutes}; it can be stopped and goes on", file=sys.stderr)
     with Store(kept, write=True) as opened:
-        found = reproduction.reproduce(out, scale, asked, opened, runner_of(jobs, ray, slurm), quiet=as_json)
+        runner = None if no_run else runner_of(jobs, ray, slurm)
+        found = reproduction.reproduce(out, scale, asked, opened, runner, quiet=as_json)
     if as_json:
         print(json.dumps([claim.as_data() for claim in found.claims]))
     else:

@@ -30,6 +30,7 @@ from ucls.paper.domains import DOMAINS
 from ucls.paper.evidence import Evidence
 from ucls.paper.groups import Group, Scale, cells_of, winners
 from ucls.study import Member, Store, Study, conduct
+from ucls.study.conduct import declare
 from ucls.study.drive import Runner
 from ucls.study.look import forecast
 
@@ -73,16 +74,19 @@ def study_of(figures: Sequence[str], scale: Scale) -> Study:
 
 
 def reproduce(
-    out: Path, scale: Scale, figures: Sequence[str], store: Store, runner: Runner, quiet: bool = False
+    out: Path, scale: Scale, figures: Sequence[str], store: Store, runner: Runner | None, quiet: bool = False
 ) -> Reproduction:
-    """Run what is missing, draw the figures, judge the claims, and write the report."""
+    """Run what is missing (nothing without a runner), draw the figures, judge the claims, and write the report."""
     from ucls.figures.draw import draw
 
     figures = list(figures) or list(FIGURES)
     study = study_of(figures, scale)
-    tally = conduct(store, study, runner, quiet)
+    if runner is None:
+        declare(store, study)
+    else:
+        conduct(store, study, runner, quiet)
     rows = store.rows(study.name)
-    complete = not tally.stopped and all(row.status in ("done", "diverged") for row in rows)
+    complete = all(row.status in ("done", "diverged") for row in rows)
     evidence = Evidence(store, scale)
     note = _note(scale, evidence, figures)
     plots = [

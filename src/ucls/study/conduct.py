@@ -56,7 +56,7 @@ def tune(
 
         tried[tuned.sweep.label, tuned.sweep.env] = search(tuned.sweep, score)
     found = study if tally.stopped else with_winners(store, study, tried)
-    _declare(store, found)
+    declare(store, found)
     return tally, found
 
 
@@ -91,13 +91,14 @@ def choose(sweep: Sweep, rows: Mapping[str, Row], tried: Sequence[Mapping[str, A
     return {**about, "settings": trials[0].settings, "trials": [trial._asdict() for trial in trials]}
 
 
-def _declare(store: Store, study: Study) -> None:
+def declare(store: Store, study: Study) -> None:
+    """Write a study down without running it."""
     members: list[Member] = list(study.members)
     store.declare(study.name, members, study.definition, study.baseline, study.measure)
 
 
 def _run(store: Store, study: Study, runner: Runner, quiet: bool, checkpoint_every: float) -> Tally:
-    _declare(store, study)
+    declare(store, study)
     cells = store.waiting(study.name)
     if not cells:
         return Tally(0)
