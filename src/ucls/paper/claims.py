@@ -8,11 +8,15 @@ import numpy as np
 from ucls.paper.evidence import Evidence, Sample
 from ucls.stats import Estimate, Summary
 
+FEWEST = 5  # runs that an interval is trusted with: fewer decide nothing
 REPRODUCED, NOT, UNDECIDED = "reproduced", "not reproduced", "undecided"
 
 
 class Check(NamedTuple):
-    """One thing that a claim says: what is measured, what was found, and whether it holds (None: undecided)."""
+    """One thing that a claim says: what is measured, what was found, and whether it holds (None: undecided).
+
+    What fewer than five runs say does not count for the verdict.
+    """
 
     what: str
     found: str
@@ -37,21 +41,23 @@ class Claim(NamedTuple):
             return f"{UNDECIDED}: nothing was run"
         if self.depends:
             return f"depends on {self.depends}"
-        if any(check.holds is False for check in self.checks):
+        fewest = min(check.runs for check in self.checks)
+        if any(check.holds is False and check.runs >= FEWEST for check in self.checks):
             return NOT
-        if any(check.holds is None for check in self.checks):
-            return f"{UNDECIDED} with {min(check.runs for check in self.checks)} runs"
+        if any(check.holds is None for check in self.checks) or fewest < FEWEST:
+            return f"{UNDECIDED} with {fewest} runs"
         return REPRODUCED
 
     def as_data(self) -> dict[str, Any]:
         """The claim as JSON can hold it, and as a report shows it."""
         held = {True: "yes", False: "no", None: "undecided"}
+        mark = {True: "\u2713", False: "\u2717", None: "?"}
         checks = [{**check._asdict(), "holds": held[check.holds]} for check in self.checks]
         return {
             "number": self.number,
             "claim": self.sentence,
-            "measured": "; ".join(check.what for check in self.checks),
-            "effect": "; ".join(f"{check.found} ({held[check.holds]})" for check in self.checks),
+            "measured": f"{sum(check.holds is True for check in self.checks)} of {len(self.checks)} checks hold",
+            "effect": "\n".join(f"{mark[check.holds]} {check.what}: {check.found}" for check in self.checks),
             "verdict": self.verdict,
             "why": self.why,
             "figure": self.figure,

@@ -48,7 +48,7 @@ class Scale(NamedTuple):
 
 
 FULL = Scale("full", {env: domain.runs for env, domain in DOMAINS.items()})
-QUICK = Scale("quick", {**dict.fromkeys(DOMAINS, 3), RIVER: 4}, steps=0.2, heavy=1)
+QUICK = Scale("quick", {**dict.fromkeys(DOMAINS, 3), RIVER: 5}, steps=0.2, heavy=1)
 
 
 def scale_of(runs: int | None = None, full: bool = False, heavy: int | None = None) -> Scale:

@@ -27,6 +27,8 @@ HINT = (
     "Click a name to hide its line, double-click to see it alone.</p>"
 )
 
+FOLD = 3
+
 
 def write_report(
     path: Path,
@@ -119,8 +121,8 @@ def _claims(claims: Sequence[Mapping[str, Any]], plots: Sequence[Plot]) -> str:
         rows.append(
             f'<tr data-kind="{kind}"><td class="number">{escape(str(claim["number"]))}</td>'
             f'<td data-head="claim">{escape(str(claim["claim"]))}{link}</td>'
-            f'<td data-head="measured">{escape(_cell(claim["measured"]))}</td>'
-            f'<td data-head="effect">{escape(_cell(claim["effect"]))}</td>'
+            f'<td data-head="measured">{_lines(claim["measured"])}</td>'
+            f'<td data-head="effect">{_lines(claim["effect"])}</td>'
             f'<td data-head="verdict"><span class="badge {kind.split()[0]}"><span aria-hidden="true">{VERDICTS[kind]}'
             f"</span> {escape(str(claim['verdict']))}</span>{why}</td></tr>"
         )
@@ -136,6 +138,15 @@ def _claims(claims: Sequence[Mapping[str, Any]], plots: Sequence[Plot]) -> str:
 <table class="claims"><thead><tr>{heads}</tr></thead><tbody>
 {chr(10).join(rows)}
 </tbody></table></section>"""
+
+
+def _lines(value: Any) -> str:
+    """A cell of one line, or of many with all but the first three folded away."""
+    lines = [f"<div>{escape(line)}</div>" for line in _cell(value).split("\n")]
+    if len(lines) <= FOLD + 1:
+        return "".join(lines)
+    rest = "".join(lines[FOLD:])
+    return f"{''.join(lines[:FOLD])}<details><summary>and {len(lines) - FOLD} more</summary>{rest}</details>"
 
 
 def _figures(plots: Sequence[Plot]) -> str:
