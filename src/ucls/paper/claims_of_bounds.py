@@ -84,7 +84,8 @@ def optimistic_values(evidence: Evidence) -> Claim:
         share[key] = float(optimistic.mean())
         inside = int((holds & optimistic).sum())
         what = f"{key}: readings with expected optimism at which regret is at most f + g"
-        checks.append(Check(what, f"{inside} of {int(optimistic.sum())}", inside == int(optimistic.sum()), len(runs)))
+        there = int(optimistic.sum())
+        checks.append(Check(what, f"{inside} of {there}", inside == there if there else None, len(runs)))
     why = "; ".join(f"{key} was optimistic in {value:.0%} of its readings" for key, value in share.items())
     if why:
         why += ". Where it was not, the theorem says nothing."
