@@ -62,7 +62,7 @@ def rows(evidence: Evidence) -> list[list[str]]:
         level = best.reward_rate if choice.env == RIVER else best.episode_return
         ahead = [key for key, mean in rivals.items() if _above(mean, other)]
         who = "-" if choice.of_ucls_only else ", ".join(ahead) or "none"
-        runs = str(other.runs)
+        runs = str(other.runs + other.diverged)
         found.append([choice.title, choice.env[5:-3], _said(usual), _said(other), f"{level:.4g}", who, runs])
     return found
 
@@ -75,4 +75,6 @@ def _above(mine: Any, theirs: Any) -> bool:
 
 
 def _said(mean: Any) -> str:
-    return "-" if mean.centre is None else f"{mean.centre:.4g} [{mean.low:.4g}, {mean.high:.4g}]"
+    if mean.centre is None:
+        return f"all {mean.diverged} diverged" if mean.diverged else "-"
+    return f"{mean.centre:.4g} [{mean.low:.4g}, {mean.high:.4g}]"
