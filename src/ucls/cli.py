@@ -101,7 +101,7 @@ def paper(
     figure: Annotated[list[str] | None, typer.Option(help="Only this figure: 1 to 9, mountain-car, ...")] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of every line, with all the steps.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few runs and steps: the default.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="The paper's protocol: days on two cores.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="The paper's protocol: about a day on two cores.")] = False,
     heavy_runs: Annotated[int | None, typer.Option(min=1, help="At most so many of what takes a minute a run.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the figures and the report.")] = Path("out/paper"),
     store: Annotated[Path | None, typer.Option(help="Where runs are kept: OUT/runs.sqlite.")] = None,

@@ -102,10 +102,9 @@ class Queue:
             self._taken[mine] += 1
         if mine is None:
             return None
-        chosen = mine
-        cell = self._kinds[chosen].popleft()
-        if not self._kinds[chosen]:
-            del self._kinds[chosen]
+        cell = self._kinds[mine].popleft()
+        if not self._kinds[mine]:
+            del self._kinds[mine]
         return cell
 
     def put_back(self, cell: Cell) -> Outcome | None:
