@@ -88,7 +88,7 @@ def reproduce(
     rows = store.rows(study.name)
     complete = all(row.status in ("done", "diverged") for row in rows)
     evidence = Evidence(store, scale)
-    note = _note(scale, evidence, figures)
+    note = _note(scale)
     plots = [
         plot._replace(note=note) for name in figures if name != "choices" for plot in FIGURES[name].plots(evidence)
     ]
@@ -161,12 +161,11 @@ def print_claims(found: Reproduction, out: Path) -> None:
     console.print(f"report   {out / 'report.html'}\nnumbers  {out / 'claims.json'}", highlight=False, markup=False)
 
 
-def _note(scale: Scale, evidence: Evidence, figures: Sequence[str]) -> str:
-    runs = sorted({len(evidence.results(group)) for group in groups_of(figures)})
-    some = f"{runs[0]} to {runs[-1]}" if runs and runs[0] != runs[-1] else str(runs[0] if runs else 0)
-    part = "" if scale.steps == 1 else f", {scale.steps:.0%} of the paper's steps"
-    kind = "Quick look, not the paper's protocol: " if scale.name == "quick" else ""
-    return f"{kind}{some} runs a line{part}."
+def _note(scale: Scale) -> str:
+    """What stands under every figure; how many runs are behind a line, each panel says itself."""
+    if scale.name == "quick":
+        return f"Quick look, not the paper's protocol: few runs, {scale.steps:.0%} of the paper's steps."
+    return f"Scale: {scale.name}, as far as they were run."
 
 
 def _chosen() -> list[list[str]]:

@@ -52,7 +52,11 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             found = band(Curves(at, heights, np.ones_like(heights, bool)), "median")
             label = name.replace("_", " ")
             lines.append(Line(label, colour, at / 1000, found.centre, found.low, found.high, found.runs))
-        panels.append(Panel(STYLES[key][0], "thousand steps", "value, from the start states", tuple(lines), 0.0))
+        panels.append(
+            Panel(
+                STYLES[key][0], "thousand steps", "value, from the start states", tuple(lines), 0.0, optimum_label="0"
+            )
+        )
     caption = (
         "Along runs in River Swim, from the start states: optimism E[Q~ - Q*], radius f(t), value error g(t) and "
         "regret of the policy that is followed; medians. Where optimism is not below 0, regret is at most f + g."
