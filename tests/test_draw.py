@@ -8,8 +8,8 @@ import pytest
 
 import plots
 from ucls.figures.draw import draw
-from ucls.figures.geometry import NONE, extent, few, plain, runs_of, thinned, ticks
-from ucls.figures.plot import Line, Panel
+from ucls.figures.geometry import NONE, Entry, extent, few, legend, plain, runs_of, thinned, ticks
+from ucls.figures.plot import Line, Panel, Plot
 
 
 @pytest.mark.parametrize(
@@ -35,6 +35,18 @@ def test_picture_says_who_how_many_runs_what_it_was_made_with_and_the_optimum(tm
     assert {"UCLS", "Sarsa, optimistic", "optimum", "97.7", "0.222", "30 runs", "River Swim"} <= set(said)
     assert "quick: 30 runs of 50,000 steps; thin line: not all runs have a value there yet" in said
     assert said.count("UCLS") == 1, "one legend for all panels"
+
+
+def test_points_and_curves_of_one_name_share_an_entry_of_the_legend():
+    curve = Line("UCLS", "#0072B2", np.arange(3.0), np.ones(3))
+    panels = tuple(
+        Panel("", "", "", lines) for lines in ((curve, curve._replace(dash=True)), (curve._replace(points=True),))
+    )
+    assert legend(Plot("", "", "", panels)) == {
+        Entry("UCLS", "#0072B2", False): False,
+        Entry("UCLS", "#0072B2", True): False,
+    }
+    assert legend(Plot("", "", "", panels[1:])) == {Entry("UCLS", "#0072B2", False): True}
 
 
 def test_picture_without_a_finished_run_says_so(tmp_path):

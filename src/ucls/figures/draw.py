@@ -2,7 +2,7 @@
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -78,11 +78,11 @@ def _panel(axes: Any, panel: Panel, characters: float) -> None:
         return
     axes.set_xscale("log" if panel.log_x else "linear")
     axes.set_yscale("log" if panel.log_y else "linear")
-    for axis, log, low, high in (
-        (axes.xaxis, panel.log_x, corners.left, corners.right),
-        (axes.yaxis, panel.log_y, corners.bottom, corners.top),
+    for axis, log, low, high, most in (
+        (axes.xaxis, panel.log_x, corners.left, corners.right, 4 if panel.log_x else 7),
+        (axes.yaxis, panel.log_y, corners.bottom, corners.top, 7),
     ):
-        axis.set_major_locator(FixedLocator(ticks(low, high, log)))
+        axis.set_major_locator(FixedLocator(ticks(low, high, log, most)))
         axis.set_minor_locator(NullLocator())
         axis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     axes.grid(alpha=0.25, linewidth=0.5)
@@ -126,11 +126,11 @@ def _points(axes: Any, line: Line, shift: float) -> None:
     axes.plot(line.at, line.centre, "o", color=line.colour, markersize=3.2, markerfacecolor=face, transform=place)
 
 
-def _handles(entries: Sequence[Entry], panels: Sequence[Panel]) -> list[Any]:
+def _handles(entries: Mapping[Entry, bool], panels: Sequence[Panel]) -> list[Any]:
     from matplotlib.lines import Line2D
 
     handles = []
-    for label, colour, dash, points in entries:
+    for (label, colour, dash), points in entries.items():
         style: Any = (0, (3, 1.2)) if dash else "-"
         marker, face = "o" if points else "", "white" if dash else colour
         looks = {"linestyle": style, "marker": marker, "markersize": 3.2, "markerfacecolor": face}

@@ -21,22 +21,25 @@ class Extent(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One entry of a figure's legend: the lines that look alike, in all panels, are one."""
+    """One entry of a figure's legend: the lines of a name, colour and dash, in all panels, are one."""
 
     label: str
     colour: str
     dash: bool
-    points: bool
 
 
 def entry_of(line: Line) -> Entry:
     """The entry of the legend that a line belongs to."""
-    return Entry(line.label, line.colour, line.dash, line.points)
+    return Entry(line.label, line.colour, line.dash)
 
 
-def legend(plot: Plot) -> list[Entry]:
-    """Every look among the lines that have something to show, in order of appearance."""
-    return list(dict.fromkeys(entry_of(line) for panel in plot.panels for line in shown(panel)))
+def legend(plot: Plot) -> dict[Entry, bool]:
+    """The entries, in order of appearance, and whether all that an entry stands for are points."""
+    entries: dict[Entry, bool] = {}
+    for line in (line for panel in plot.panels for line in shown(panel)):
+        entry = entry_of(line)
+        entries[entry] = line.points and entries.get(entry, True)
+    return entries
 
 
 def shown(panel: Panel) -> list[Line]:
@@ -88,7 +91,7 @@ def extent(panel: Panel) -> Extent:
     ys = np.concatenate([values for line in lines for values in _heights(line)] or [np.array([])])
     if panel.optimum is not None:
         ys = np.append(ys, panel.optimum)
-    left, right = _span(xs, panel.log_x, 0.04 if any(line.points for line in lines) else 0.0)
+    left, right = _span(xs, panel.log_x, 0.07 if any(line.points for line in lines) else 0.0)
     bottom, top = _span(ys, panel.log_y, 0.05)
     if not panel.log_x and 0 < left < 0.05 * right:
         left = 0.0

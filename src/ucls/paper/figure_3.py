@@ -24,7 +24,7 @@ def group_of(name: str, eta: float) -> Group:
     """The runs of a variant."""
     regulariser, fading, _ = VARIANTS[name]
     settings = (("regulariser", regulariser), ("fading", fading), ("eta", eta), *FEATURES)
-    return Group(name, CLASSIC, "lstd-cg", settings, STEPS, share=1 / 6)
+    return Group(name, CLASSIC, "lstd-cg", settings, STEPS, heavy=True)
 
 
 def groups() -> list[Group]:
@@ -41,19 +41,21 @@ def best_eta(evidence: Evidence, name: str) -> float:
 def plots(evidence: Evidence) -> tuple[Plot, ...]:
     """Early curves, best and worst runs, and the sensitivity to eta."""
     best = optimum(CLASSIC).episode_steps
-    early, extremes, lines = [], [], []
+    early, extremes, lines, chosen = [], [], [], []
     for name, (_, _, colour) in VARIANTS.items():
         eta = best_eta(evidence, name)
+        chosen.append(f"{eta:g} for {name}")
         results = evidence.results(group_of(name, eta))
         if results:
             band = episodes_band(results, "episode_steps")
-            early.append(line_of(band, name, f"{name}, eta = {eta:g}")._replace(colour=colour))
+            early.append(line_of(band, name)._replace(colour=colour))
         if name.startswith("LSTD-in") and results:
             ranked = sorted(results, key=lambda pair: pair[1].measures.episodes)
             for which, (_, run) in (("worst", ranked[0]), ("best", ranked[-1])):
                 lengths = run.arrays["episode_steps"].astype(float)
                 at = np.arange(1.0, len(lengths) + 1)
-                extremes.append(Line(f"{name}, {which}", colour, at, lengths, dash=which == "worst"))
+                label = name if which == "best" else f"{name}, worst run"
+                extremes.append(Line(label, colour, at, lengths, dash=which == "worst"))
         means = [(eta, evidence.sample(group_of(name, eta), "episodes").mean) for eta in ETAS]
         points = [(eta, m.centre, m.low, m.high, m.runs) for eta, m in means if m.centre is not None]
         if points:
@@ -61,12 +63,12 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     steps = evidence.steps(group_of("LSTD-in-C", 1.0))
     panels = (
         Panel("early learning", "episodes", "steps an episode", tuple(early), best, log_y=True),
-        Panel("best and worst runs", "episodes", "steps an episode", tuple(extremes), best, log_y=True),
+        Panel("best and worst run", "episodes", "steps an episode", tuple(extremes), best, log_y=True),
         Panel("sensitivity", "eta", "episodes finished", tuple(lines), steps / best, log_x=True, limits=(0, None)),
     )
     caption = (
         "LSTD(0.9) by conjugate gradient without any exploration: the regulariser inside (A + eta I) or outside "
         f"(Tikhonov), constant (C) or fading as 1/t (F); {steps:,} steps, 8 tilings of 4 x 4. Each variant at the eta "
-        "that finished most episodes."
+        f"that finished most episodes: {', '.join(chosen)}."
     )
     return (Plot("figure-3", "LSTD without exploration in Mountain Car", caption, panels),)

@@ -60,9 +60,9 @@
   };
 
   function drawLine(line, entry, xs, ys, hidden) {
-    const classes = ["line", `c${entry.colour}`, entry.dash && "dash", entry.points && "points", hidden && "off"];
+    const classes = ["line", `c${entry.colour}`, entry.dash && "dash", line.points && "points", hidden && "off"];
     const group = svg("g", { class: classes.filter(Boolean).join(" "), "data-entry": line.entry });
-    if (entry.points) {
+    if (line.points) {
       group.append(svg("path", { class: "thread", d: curve(xs, ys, line.mid) }));
       line.mid.forEach((value, i) => {
         if (value === null) return;
@@ -142,7 +142,7 @@
       add("text", { class: "label", x: (left + right) / 2, y: height - 4, "text-anchor": "middle" }, panel.x);
       const middle = (top + bottom) / 2;
       add("text", { class: "label", x: 11, y: middle, "text-anchor": "middle", transform: `rotate(-90 11 ${middle})` }, panel.y);
-      const pointed = panel.lines.filter((line) => this.legend[line.entry].points);
+      const pointed = panel.lines.filter((line) => line.points);
       this.columns = panel.lines.map((line) => {
         const shift = pointed.includes(line) ? 4 * (pointed.indexOf(line) - (pointed.length - 1) / 2) : 0;
         return panel.grids[line.grid].map((value) => X(value) + shift);

@@ -21,8 +21,8 @@ def embedded(plots: Sequence[Plot], colours: Sequence[str]) -> list[dict[str, An
 
 def _plot(plot: Plot, colours: Sequence[str], places: int) -> dict[str, Any]:
     entries = legend(plot)
-    keys = [{"label": e.label, "colour": colours.index(e.colour), "dash": e.dash, "points": e.points} for e in entries]
-    return {"legend": keys, "panels": [_panel(panel, entries, places) for panel in plot.panels]}
+    keys = [{**e._asdict(), "colour": colours.index(e.colour), "points": points} for e, points in entries.items()]
+    return {"legend": keys, "panels": [_panel(panel, list(entries), places) for panel in plot.panels]}
 
 
 def _panel(panel: Panel, entries: Sequence[Any], places: int) -> dict[str, Any]:
@@ -33,7 +33,8 @@ def _panel(panel: Panel, entries: Sequence[Any], places: int) -> dict[str, Any]:
         grid = rounded(cut.at)
         if grid not in grids:
             grids.append(grid)
-        lines.append({"entry": entries.index(entry_of(line)), "grid": grids.index(grid), **_values(cut)})
+        about = {"entry": entries.index(entry_of(line)), "points": line.points, "grid": grids.index(grid)}
+        lines.append(about | _values(cut))
     corners = extent(panel)
     return {
         "title": panel.title,
