@@ -102,7 +102,7 @@ def paper(
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of every line, with all the steps.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few runs and steps: the default.")] = False,
     full: Annotated[bool, typer.Option("--full", help="The paper's protocol: about a day on two cores.")] = False,
-    heavy_runs: Annotated[int | None, typer.Option(min=1, help="At most so many of what takes a minute a run.")] = None,
+    heavy_runs: Annotated[int | None, typer.Option(min=1, help="At most so many of what is slow or minor.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for the figures and the report.")] = Path("out/paper"),
     store: Annotated[Path | None, typer.Option(help="Where runs are kept: OUT/runs.sqlite.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
@@ -110,16 +110,20 @@ def paper(
     slurm: Annotated[str | None, typer.Option(help="Run as job arrays in this Slurm partition.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and for how long.")] = False,
     no_run: Annotated[bool, typer.Option("--no-run", help="Draw and judge what the store has.")] = False,
+    page: Annotated[Path | None, typer.Option(help="Fill the marks <!-- verdicts -->, ... of this page.")] = None,
     as_json: Json = False,
 ) -> None:
     """Reproduce the paper: run what is missing, draw its figures, judge its claims, write a report."""
     from ucls import paper as reproduction
+    from ucls.paper import account
     from ucls.paper.groups import scale_of
     from ucls.study import Store
     from ucls.study.where import runner_of
 
     if sum((quick, full, runs is not None)) > 1:
         raise UserError("--quick, --full and --runs exclude each other: give one")
+    if page is not None:
+        account.marked(page)
     scale, kept = scale_of(runs, full, heavy_runs), store or out / "runs.sqlite"
     asked = figure or []
     before = reproduction.expected(asked, scale, kept, jobs)
@@ -132,10 +136,12 @@ def paper(
     with Store(kept, write=True) as opened:
         runner = None if no_run else runner_of(jobs, ray, slurm)
         found = reproduction.reproduce(out, scale, asked, opened, runner, quiet=as_json)
+    if page is not None:
+        account.fill(page, found, out)
     if as_json:
         print(json.dumps([claim.as_data() for claim in found.claims]))
     else:
-        reproduction.print_claims(found, out)
+        account.print_claims(found, out)
     if not found.complete:
         raise typer.Exit(1)
 

@@ -6,6 +6,7 @@ elsewhere: what is asked is whether UCLS learns and who is ahead, not what a new
 
 from typing import Any, NamedTuple
 
+from ucls.paper.claims import said_mean
 from ucls.paper.domains import PUDDLE, RIVER
 from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import Group, tuned, ucls
@@ -16,6 +17,7 @@ RIVALS = ("sarsa-optimistic", "dgpq", "ucbootstrap")
 class OpenChoice(NamedTuple):
     """A choice the paper leaves open: how it reads here and in the default, and whose setting it is."""
 
+    name: str
     title: str
     default: str
     env: str
@@ -24,13 +26,29 @@ class OpenChoice(NamedTuple):
 
 
 CHOICES = (
-    OpenChoice("trace threshold 0, the literal box", "beta", RIVER, {"trace_threshold": 0}, of_ucls_only=True),
-    OpenChoice("trace threshold 0, the literal box", "beta", PUDDLE, {"trace_threshold": 0}, of_ucls_only=True),
-    OpenChoice("feature value 1", "1/n", RIVER, {"feature_value": "1"}),
-    OpenChoice("feature value 1", "1/n", PUDDLE, {"feature_value": "1"}),
-    OpenChoice("4 tilings of 32, as printed", "32 of 4", RIVER, {"tilings": 4, "tiles": 32}),
-    OpenChoice("noise 0.01", "0.1", PUDDLE, {"noise_sd": 0.01}),
-    OpenChoice("Osband's probabilities", "Strehl and Littman's", RIVER, {"probabilities": "osband"}),
+    OpenChoice(
+        "the trace threshold",
+        "trace threshold 0, the literal box",
+        "beta",
+        RIVER,
+        {"trace_threshold": 0},
+        of_ucls_only=True,
+    ),
+    OpenChoice(
+        "the trace threshold",
+        "trace threshold 0, the literal box",
+        "beta",
+        PUDDLE,
+        {"trace_threshold": 0},
+        of_ucls_only=True,
+    ),
+    OpenChoice("the feature value", "feature value 1", "1/n", RIVER, {"feature_value": "1"}),
+    OpenChoice("the feature value", "feature value 1", "1/n", PUDDLE, {"feature_value": "1"}),
+    OpenChoice("the tiling", "4 tilings of 32, as printed", "32 of 4", RIVER, {"tilings": 4, "tiles": 32}),
+    OpenChoice("the noise", "noise 0.01", "0.1", PUDDLE, {"noise_sd": 0.01}),
+    OpenChoice(
+        "the probabilities", "Osband's probabilities", "Strehl and Littman's", RIVER, {"probabilities": "osband"}
+    ),
 )
 
 
@@ -41,13 +59,20 @@ def group_of(choice: OpenChoice, key: str) -> Group:
     if key == "dgpq":  # it has no tiles
         given = {name: v for name, v in given.items() if name not in ("feature_value", "tilings", "tiles")}
     settings = {**dict(base.settings), **given}
-    return base._replace(settings=tuple(settings.items()), keep=base.keep and not given, share=0.5)
+    return base._replace(settings=tuple(settings.items()), keep=base.keep and not given, heavy=True)
 
 
 def groups() -> list[Group]:
     """What the table is made of."""
     keys = {choice.title: ("ucls",) if choice.of_ucls_only else ("ucls", *RIVALS) for choice in CHOICES}
     return [group_of(choice, key) for choice in CHOICES for key in keys[choice.title]]
+
+
+def optimum_with(choice: OpenChoice) -> float:
+    """The optimal reward a step, or return, with a choice made the other way."""
+    world = {name: value for name, value in choice.settings.items() if name in ("noise_sd", "probabilities")}
+    best = optimum(choice.env, **world)
+    return best.reward_rate if choice.env == RIVER else best.episode_return
 
 
 def rows(evidence: Evidence) -> list[list[str]]:
@@ -57,13 +82,11 @@ def rows(evidence: Evidence) -> list[list[str]]:
         other, usual = evidence.final(group_of(choice, "ucls")).mean, evidence.final(ucls(choice.env)).mean
         keys = () if choice.of_ucls_only else RIVALS
         rivals = {key: evidence.final(group_of(choice, key)).mean for key in keys}
-        world = {name: value for name, value in choice.settings.items() if name in ("noise_sd", "probabilities")}
-        best = optimum(choice.env, **world)
-        level = best.reward_rate if choice.env == RIVER else best.episode_return
+        level = optimum_with(choice)
         ahead = [key for key, mean in rivals.items() if _above(mean, other)]
         who = "-" if choice.of_ucls_only else ", ".join(ahead) or "none"
         runs = str(other.runs + other.diverged)
-        found.append([choice.title, choice.env[5:-3], _said(usual), _said(other), f"{level:.4g}", who, runs])
+        found.append([choice.title, choice.env[5:-3], said_mean(usual), said_mean(other), f"{level:.4g}", who, runs])
     return found
 
 
@@ -72,9 +95,3 @@ HEADS = ["choice", "domain", "UCLS as here", "UCLS with it", "optimum with it", 
 
 def _above(mine: Any, theirs: Any) -> bool:
     return mine.low is not None and theirs.high is not None and mine.low > theirs.high
-
-
-def _said(mean: Any) -> str:
-    if mean.centre is None:
-        return f"all {mean.diverged} diverged" if mean.diverged else "-"
-    return f"{mean.centre:.4g} [{mean.low:.4g}, {mean.high:.4g}]"

@@ -1,11 +1,12 @@
 """The claims of the paper as code: what each says, what is measured, and whether it holds here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ucls.paper.evidence import Evidence, Sample
+from ucls.paper.groups import Group
 from ucls.stats import Estimate, Summary
 
 FEWEST = 5  # runs that an interval is trusted with: fewer decide nothing
@@ -25,7 +26,7 @@ class Check(NamedTuple):
 
 
 class Claim(NamedTuple):
-    """A claim with its checks; `depends` names the setting on which the verdict turns, if one was found."""
+    """A claim with its checks; `depends` names what the verdict turns on, if that was found (`turned`)."""
 
     number: int
     sentence: str
@@ -66,6 +67,20 @@ class Claim(NamedTuple):
 
 
 Judge = Callable[[Evidence], Claim]
+
+
+def turned(claim: Claim, others: Mapping[str, Sequence[Check]]) -> Claim:
+    """The claim, with the names of what turns its verdict: checks made with it changed say the opposite, decided."""
+    opposite = {REPRODUCED: NOT, NOT: REPRODUCED}.get(claim.verdict)
+    names = [name for name, checks in others.items() if claim._replace(checks=tuple(checks)).verdict == opposite]
+    return claim._replace(depends=" and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names))
+
+
+def otherwise(
+    evidence: Evidence, groups: Mapping[str, Group], checks: Callable[[Group], tuple[Check, ...]]
+) -> dict[str, tuple[Check, ...]]:
+    """The checks made with each of some groups, by the name of what is changed, where it was run."""
+    return {name: checks(group) for name, group in groups.items() if evidence.results(group)}
 
 
 def better(evidence: Evidence, mine: Sample, theirs: Sample, what: str) -> list[Check]:
@@ -121,6 +136,13 @@ def part(successes: int, runs: int, what: str, most: float | None = None, least:
 def said(estimate: Sequence[Any]) -> str:
     """A number with its interval."""
     return f"{estimate[0]:.4g} [{estimate[1]:.4g}, {estimate[2]:.4g}]"
+
+
+def said_mean(mean: Summary) -> str:
+    """The mean of some runs with its interval, and how many diverged."""
+    if mean.centre is None:
+        return f"all {mean.diverged} diverged" if mean.diverged else "-"
+    return said(mean) + (f", {mean.diverged} diverged" if mean.diverged else "")
 
 
 def judge_all(evidence: Evidence) -> list[Claim]:

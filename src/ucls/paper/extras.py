@@ -20,7 +20,7 @@ def solver(name: str) -> Group:
 def theorem(key: str) -> Group:
     """Runs along which the Optimistic Values Theorem is measured, from the start states."""
     settings = (("p", 0.01),) if key == "gv-ucb" else ()
-    return Group(key, RIVER, key, settings, share=1 / 3, probe="start")
+    return Group(key, RIVER, key, settings, probe="start", heavy=True)
 
 
 def frequent_rlsvi() -> Group:
@@ -30,7 +30,7 @@ def frequent_rlsvi() -> Group:
 
 def long_rlsvi() -> Group:
     """RLSVI in Puddle World with the million steps that the paper gives it."""
-    return tuned("rlsvi", PUDDLE)._replace(steps=LONG, share=1 / 6)
+    return tuned("rlsvi", PUDDLE)._replace(steps=LONG, heavy=True)
 
 
 def groups() -> list[Group]:

@@ -13,8 +13,7 @@ from ucls.study import Cell, make_cells
 class Group(NamedTuple):
     """Runs of one algorithm in one domain; `key` names its colour, and, with `settings`, it among the others.
 
-    `share` is the part of a domain's runs that it has; `heavy` marks competitors that take a minute a run, of which a
-    scale may want fewer.
+    `heavy` marks what takes a minute a run, or stands behind a table only: a scale may want fewer of those.
     """
 
     key: str
@@ -23,7 +22,6 @@ class Group(NamedTuple):
     settings: tuple[tuple[str, Any], ...] = ()
     steps: int = 50_000
     keep: bool = False
-    share: float = 1.0
     probe: str = ""
     heavy: bool = False
 
@@ -43,7 +41,7 @@ class Scale(NamedTuple):
 
     def runs_of(self, group: Group) -> int:
         """How many runs a group has."""
-        runs = max(1, round(self.runs[group.env] * group.share))
+        runs = self.runs[group.env]
         return min(runs, self.heavy) if group.heavy and self.heavy is not None else runs
 
 

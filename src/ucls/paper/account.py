@@ -1,0 +1,167 @@
+"""The account of a reproduction: its claims, tables and facts as data, on a page, and in the terminal."""
+
+import re
+import shutil
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ucls._files import write_atomic
+from ucls.errors import UserError
+from ucls.figures.plot import Plot
+from ucls.paper.claims import Claim
+from ucls.paper.domains import DOMAINS
+from ucls.paper.groups import Group, Scale, cells_of, winners
+from ucls.study import Store, Study
+
+Table = tuple[str, list[str], list[list[str]]]
+HELD = {True: "yes", False: "no", None: "undecided"}
+
+
+class Reproduction(NamedTuple):
+    """What a reproduction made: the claims, the tables, the figures, and whether every run it wanted is there."""
+
+    claims: list[Claim]
+    tables: list[Table]
+    plots: list[Plot]
+    complete: bool
+    facts: dict[str, str]
+    note: str
+
+
+def note_of(scale: Scale, complete: bool) -> str:
+    """What stands under every figure; how many runs are behind a line, each panel says itself."""
+    if scale.name == "quick":
+        return f"Quick look, not the paper's protocol: few runs, {scale.steps:.0%} of the paper's steps."
+    return f"Scale: {scale.name}{'' if complete else ', as far as they were run'}."
+
+
+def facts_of(store: Store, study: Study, scale: Scale) -> dict[str, str]:
+    """What it was made with, and how long it took."""
+    about = list(store.circumstances(study.name).values())
+    seeds = sorted({member.cell.seed for member in study.members})
+    hours = sum(found.seconds for found in about) / 3600
+    return {
+        "scale": scale.name,
+        "runs": f"{len(about):,}",
+        "seeds": f"{seeds[0]} to {seeds[-1]}; tuning seeds from 1,000,000,000",
+        "machine": ", ".join(sorted({found.machine for found in about})),
+        "versions": "; ".join(sorted({found.versions for found in about})),
+        "time": f"{hours:.2f} hours of one core, with what else it was doing",
+    }
+
+
+def sweeps_table() -> Table:
+    """The settings that the sweeps chose."""
+    rows = []
+    for found in winners().values():
+        score = f"{found['trials'][0]['score']:.5g}"
+        tried = str(len(found["trials"]))
+        settings = _words(found["settings"])
+        rows.append([found["label"], DOMAINS[found["env"]].title, settings, found["measure"], score, tried])
+    return "What the sweeps chose", ["competitor", "domain", "settings", "measure", "score", "of"], rows
+
+
+def runs_table(store: Store, study: Study, groups: list[Group], scale: Scale) -> Table:
+    """Everything that was run: settings that are not defaults, steps, runs, how many diverged, and the speed."""
+    status = {row.id: row.status for row in store.rows(study.name)}
+    about = store.circumstances(study.name)
+    rows = []
+    for group in groups:
+        cells = cells_of(group, scale)
+        done = [status[cell.id] for cell in cells if status[cell.id] in ("done", "diverged")]
+        seconds = sum(about[cell.id].seconds for cell in cells if cell.id in about)
+        speed = f"{sum(cell.steps for cell in cells if cell.id in about) / seconds:,.0f}" if seconds else "-"
+        settings = _words(dict(group.settings)) or "defaults"
+        counts = [f"{cells[0].steps:,}", str(len(done)), str(done.count("diverged")), speed]
+        rows.append([group.key, DOMAINS[group.env].title, settings, *counts])
+    return "What was run", ["what", "domain", "settings", "steps", "runs", "diverged", "steps a second"], rows
+
+
+def _words(settings: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in settings.items())
+
+
+def verdicts(found: Reproduction) -> str:
+    """Every claim with its verdict, as a Markdown table."""
+    rows = []
+    for claim in found.claims:
+        count = f"{sum(check.holds is True for check in claim.checks)} of {len(claim.checks)}"
+        rows.append([str(claim.number), claim.sentence, count, f"**{claim.verdict}**"])
+    return found.note + "\n\n" + _table(["", "claim", "checks that hold", "verdict"], rows)
+
+
+def checks(found: Reproduction) -> str:
+    """Every check of every claim, as Markdown."""
+    parts = []
+    for claim in found.claims:
+        rows = [[check.what, check.found, str(check.runs), HELD[check.holds]] for check in claim.checks]
+        heads = ["what is measured", "found, with its 95% interval", "runs", "holds"]
+        parts.append(f"**{claim.number}.** {claim.sentence} {claim.why}".rstrip() + "\n\n" + _table(heads, rows))
+    return "\n\n".join(parts)
+
+
+def parts(found: Reproduction) -> dict[str, str]:
+    """What a page may hold, by the name of its mark; a table's is its title in small letters."""
+    tables = {title.lower(): _table(heads, rows) for title, heads, rows in found.tables}
+    about = _table(["", ""], [list(fact) for fact in found.facts.items()])
+    return {"verdicts": verdicts(found), "checks": checks(found), **tables, "facts": about}
+
+
+def markdown(found: Reproduction) -> str:
+    """All of it as one page."""
+    return "\n\n".join(f"## {name.capitalize()}\n\n{text}" for name, text in parts(found).items()) + "\n"
+
+
+MARK = re.compile(r"(<!-- ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def marked(page: Path) -> str:
+    """The text of a page that has marks to fill."""
+    if not page.is_file():
+        raise UserError(f"there is no page {page} to fill")
+    text = page.read_text(encoding="utf-8")
+    if not MARK.search(text):
+        raise UserError(f"{page} has no marks to fill: a line <!-- verdicts -->, say, and a line <!-- end -->")
+    return text
+
+
+def fill(page: Path, found: Reproduction, out: Path) -> None:
+    """Put the parts between their marks on a page, and the figures it names beside it."""
+    known = parts(found)
+
+    def part(match: re.Match[str]) -> str:
+        if match[2] not in known:
+            raise UserError(f"{page} has a mark {match[2]!r}, but there are only: {', '.join(known)}")
+        return f"{match[1]}\n{known[match[2]]}\n\n{match[3]}"
+
+    text = MARK.sub(part, marked(page))
+    for name in (f"{plot.name}.png" for plot in found.plots):
+        if f"({name})" in text:
+            write_atomic(page.parent / name, lambda target, name=name: shutil.copyfile(out / name, target))
+    write_atomic(page, lambda target: target.write_text(text, encoding="utf-8"))
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    lines = [heads, ["---"] * len(heads), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def print_claims(found: Reproduction, out: Path) -> None:
+    """Print the verdict on every claim."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table as Printed
+
+    colours = {"rep": "green", "not": "red", "und": "yellow", "dep": "cyan"}
+    table = Printed(title="The paper's claims", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
+    for heading in ("", "claim", "holds", "verdict"):
+        table.add_column(heading)
+    for claim in found.claims:
+        held = sum(check.holds is True for check in claim.checks)
+        colour = colours[claim.verdict[:3]]
+        table.add_row(str(claim.number), claim.sentence, f"{held}/{len(claim.checks)}", f"[{colour}]{claim.verdict}[/]")
+    console = Console(highlight=False)
+    console.print(table)
+    if not found.complete:
+        console.print("[red]incomplete[/]: some runs are missing or failed; the same command goes on")
+    console.print(f"report   {out / 'report.html'}\nnumbers  {out / 'claims.json'}", highlight=False, markup=False)

@@ -1,0 +1,115 @@
+"""Experiments behind the why: where a claim did not reproduce, one thing is changed and the runs made again."""
+
+from typing import NamedTuple
+
+from ucls.paper import figure_2, figure_5, figure_7
+from ucls.paper.claims import said, said_mean
+from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.evidence import Evidence, Sample
+from ucls.paper.groups import Group, tuned, ucls
+
+EARLY = 0.1  # of the steps
+BETAS, LEVELS = (1e-4, 3e-4, 3e-3), (0.01, 0.9)
+TRACE = 0.001  # what follows beta elsewhere stays where it is, so that beta alone changes
+WORDS = {"": "at the end", "early": "reward of the first tenth", "reward": "goals reached"}
+
+
+class Experiment(NamedTuple):
+    """A question, what is changed to answer it, and the runs with the change and without."""
+
+    question: str
+    changed: str
+    group: Group
+    usual: Group
+    measure: str = ""
+
+    def sample(self, evidence: Evidence, group: Group) -> Sample:
+        """What is measured of one side."""
+        if self.measure == "early":
+            return evidence.early_reward(group, EARLY)
+        return evidence.sample(group, self.measure) if self.measure else evidence.final(group)
+
+
+def other_ucls() -> dict[str, Group]:
+    """UCLS in Puddle World with what the experiments change of it, by the name of that."""
+    found = {f"beta = {beta:g}": ucls(PUDDLE, beta=beta, trace_threshold=TRACE) for beta in BETAS}
+    found |= {f"p = {p:g}": ucls(PUDDLE, p=p) for p in LEVELS}
+    found["tuning of UCLS"] = tuned("ucls-tuned", PUDDLE)
+    return {name: group._replace(heavy=True) for name, group in found.items()}
+
+
+def _of_ucls() -> list[Experiment]:
+    """Why UCLS does not settle."""
+    forgets = "Does UCLS forget too fast to settle?", "not 0.001"
+    optimistic = "Does UCLS stay too optimistic to settle?", "not 0.1"
+    tuning = "Would tuning help UCLS?", "p, beta and b_step swept"
+    found = []
+    for name, group in other_ucls().items():
+        question, than = {"beta": forgets, "p": optimistic}.get(name.split()[0], tuning)
+        found.append(Experiment(question, f"{name}, {than}", group, ucls(PUDDLE)))
+    question, than = forgets
+    slower = ucls(SPARSE, beta=BETAS[1], trace_threshold=TRACE)
+    found.append(Experiment(question, f"beta = {BETAS[1]:g}, {than}", slower, ucls(SPARSE), "reward"))
+    quiet = {"noise_sd": 0.01}
+    found.append(
+        Experiment(
+            "Why does UCLS fail with less noise?",
+            "noise 0.01, and p = 0.01, not 0.1",
+            ucls(PUDDLE, **quiet, p=0.01),
+            ucls(PUDDLE, **quiet),
+        )
+    )
+    least = figure_2.LEVELS[0]
+    found.append(
+        Experiment(
+            f"Is p = {least:g} only slower?",
+            "200,000 steps, not 50,000",
+            ucls(RIVER, p=least)._replace(steps=200_000),
+            ucls(RIVER, p=least),
+        )
+    )
+    return found
+
+
+def _of_others() -> list[Experiment]:
+    """Why competitors did better or worse than the paper says."""
+    found = [
+        Experiment("Was DGPQ's sweep too small?", "64 settings, not 16", tuned("dgpq-wide", env), tuned("dgpq", env), m)
+        for env, m in ((RIVER, "early"), (SPARSE, "reward"))
+    ]
+    found += [
+        Experiment("Is GV-UCB poor because of its p?", "p swept, not 0.5", tuned("gv-ucb", env), figure_7.gv_ucb(env))
+        for env in (PUDDLE, RIVER)
+    ]
+    for name in ("LSTD-in-F", "LSTD-out-F"):
+        usual = figure_5.lstd(name, 0.01, True)
+        slower = tuple({**dict(usual.settings), "epsilon_every": 1000}.items())
+        changed = f"{name}, eta = 0.01: epsilon times 0.2 every 1,000 steps, not every 100"
+        found.append(Experiment("Is epsilon gone too soon?", changed, usual._replace(settings=slower), usual))
+    return found
+
+
+def experiments() -> list[Experiment]:
+    """Every experiment."""
+    return [one._replace(group=one.group._replace(heavy=True)) for one in (*_of_ucls(), *_of_others())]
+
+
+def groups() -> list[Group]:
+    """What the table is made of."""
+    return [group for one in experiments() for group in (one.group, one.usual)]
+
+
+HEADS = ["question", "domain", "what is changed", "measured", "as it is", "with the change", "difference", "runs"]
+
+
+def rows(evidence: Evidence) -> list[list[str]]:
+    """A row for each experiment: both sides with their intervals, and the difference on common seeds."""
+    found = []
+    for one in experiments():
+        usual, other = (one.sample(evidence, group) for group in (one.usual, one.group))
+        difference = evidence.difference(other, usual)
+        sides = [said_mean(sample.mean) for sample in (usual, other)]
+        apart = "-" if difference is None else said(difference)
+        title = DOMAINS[one.group.env].title
+        found.append([one.question, title, one.changed, WORDS[one.measure], *sides, apart, str(len(other.seeds))])
+    return found
