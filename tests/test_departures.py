@@ -28,21 +28,44 @@ def test_what_is_not_measured_says_why():
         assert bool(departure.trials) != bool(departure.unmeasured), departure.where
 
 
-def test_difference_is_literal_less_ours_on_common_seeds(tmp_path):
-    trial = d.Trial("ucls", RIVER, {"trace_threshold": 0}, "reward a step, last fifth", steps=10)
+def runner(diverges):
+    """Runs of UCLS that earn 1, 2, 3 a step by seed with the literal trace threshold, and twice that with ours."""
 
-    def runner(cells, habits, stop):
+    def run(cells, habits, stop):
         for cell in cells:
             literal = dict(cell.settings)["agent.trace_threshold"] == 0
             value = [1.0, 2.0, 3.0][cell.seed] * (1 if literal else 2)
-            history = History(np.full(10, value), np.zeros(10, np.uint8))
-            yield Outcome(cell.id, summarise(history, 1), Circumstance(1.0, 10.0, "", "", ""))
+            result = summarise(History(np.full(10, value), np.zeros(10, np.uint8)), 1)
+            lost = literal and cell.seed in diverges
+            yield Outcome(cell.id, result._replace(diverged=lost), Circumstance(1.0, 10.0, "", "", ""))
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("diverges", "said"),
+    [
+        ((0, 1, 2), "last fifth nothing against 4; 3 and 0 of 3 runs diverged, and do not count in the numbers"),
+        ((2,), "last fifth 1.5 against 4, difference **-1.5** [-2, -1]; 1 and 0 of 3 runs diverged"),
+    ],
+)
+def test_diverged_runs_do_not_count_in_the_numbers(tmp_path, diverges, said):
+    trial = d.Trial("ucls", RIVER, {"trace_threshold": 0}, "reward a step, last fifth", steps=10)
+    departure = d.Departure("somewhere", "this", "that", "because", (trial,))
+    with Store(tmp_path / "runs.sqlite", write=True) as store:
+        found = d.measure([departure], 3, store, runner(diverges), quiet=True)
+    assert said in d.page([departure], found, 3)
+
+
+def test_difference_is_literal_less_ours_on_common_seeds(tmp_path):
+    trial = d.Trial("ucls", RIVER, {"trace_threshold": 0}, "reward a step, last fifth", steps=10)
 
     departure = d.Departure("somewhere", "this", "that", "because", (trial,))
     with Store(tmp_path / "runs.sqlite", write=True) as store:
-        [[found]] = d.measure([departure], 3, store, runner, quiet=True)
-    assert (found.literal, found.ours, found.mean) == (2.0, 4.0, -2.0)
-    assert -3.0 <= found.low <= -2.0 <= found.high <= -1.0
+        [[found]] = d.measure([departure], 3, store, runner(diverges=()), quiet=True)
+    assert found.difference is not None
+    assert (found.literal, found.ours, found.difference.mean) == (2.0, 4.0, -2.0)
+    assert -3.0 <= found.difference.low <= -2.0 <= found.difference.high <= -1.0
     text = d.page([departure], [[found]], 3)
     assert "10 steps, `trace_threshold=0` against default: reward a step, last fifth 2 against 4" in text
     assert "difference **-2**" in text

@@ -33,7 +33,7 @@ def words(plot, folder):
 def test_picture_says_who_how_many_runs_what_it_was_made_with_and_the_optimum(tmp_path):
     said = words(plots.learning(places=60), tmp_path)
     assert {"UCLS", "Sarsa, optimistic", "optimum", "97.7", "0.222", "30 runs", "River Swim"} <= set(said)
-    assert "quick: 30 runs of 50,000 steps; thin line: not all runs have a value there yet" in said
+    assert "quick: 30 runs of 50,000 steps; thin line: not all runs have a value there" in said
     assert said.count("UCLS") == 1, "one legend for all panels"
 
 

@@ -9,7 +9,7 @@ from ucls import paper
 from ucls.errors import UserError
 from ucls.history import History
 from ucls.paper import account, causes, choices, figure_2
-from ucls.paper.claims import Check, Claim, at_least, better, judge_all, part, turned, within
+from ucls.paper.claims import Check, Claim, apart, at_least, better, judge_all, part, turned, within
 from ucls.paper.domains import CLASSIC, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of, tuned, ucls, winners
@@ -127,7 +127,7 @@ def test_better_follows_from_the_paired_interval(evidence):
     assert better(evidence, high, low, "")[0].holds is True
     assert better(evidence, low, high, "")[0].holds is False
     assert better(evidence, high, sample([12.0, 11.0, 14.0, 13.0]), "")[0].holds is None
-    assert better(evidence, high, sample([]), "") == []
+    assert better(evidence, high, sample([]), "what") == [Check("what", "not run", None, 0)]
 
 
 def test_fewer_steps_are_better_and_shown_as_they_are(evidence):
@@ -137,11 +137,21 @@ def test_fewer_steps_are_better_and_shown_as_they_are(evidence):
 
 
 def test_diverged_runs_lose_and_are_counted(evidence):
-    lost = Sample(np.arange(3), np.full(3, -np.inf), 1)
-    [check] = better(evidence, sample([1.0, 2.0, 3.0]), lost, "")
+    lost = Sample(np.arange(8), np.full(8, -np.inf), 1)
+    [check] = better(evidence, sample(np.arange(8)), lost, "")
     assert check.holds is True
-    assert "3 of 3 diverged" in check.found
+    assert "8 of 8 diverged" in check.found
+    assert better(evidence, lost, lost, "")[0].holds is None
     assert at_least(Summary(None, None, None, 0, 3), 1.0, "")[0].holds is False
+    assert at_least(Summary(2.0, 1.5, 2.5, 20, 3), 1.0, "")[0].holds is None
+    half = Sample(np.arange(20), np.where(np.arange(20) < 10, -np.inf, 1.0), 1)
+    [check] = better(evidence, sample(np.ones(20)), half, "")
+    assert (check.holds, check.runs, check.found) == (
+        True,
+        20,
+        "0 [0, 0] in 10 sound pairs, 0 of 20 and 10 of 20 diverged",
+    )
+    assert apart(evidence, half, sample(np.ones(20)), -0.1, 0.1, "")[0].holds is None
 
 
 def test_levels_and_parts():
@@ -170,6 +180,29 @@ def test_a_verdict_turns_on_what_decides_it_the_other_way():
     assert turned(held, {"a": [no], "b": [yes], "c": [no, perhaps], "d": [no]}).verdict == "depends on a, c and d"
     assert turned(held, {"a": [perhaps]}).verdict == "reproduced"
     assert turned(Claim(1, "", None, (perhaps,)), {"a": [yes]}).verdict == "undecided with 7 runs"
+
+
+def test_idling_does_not_look_good_early_where_every_step_costs(evidence):
+    ends = np.zeros(2000, np.uint8)
+    idle = summarise(History(-np.ones(2000), ends), 50)
+    quick = summarise(History(-1.5 * np.ones(2000), np.tile([*[0] * 19, 1], 100).astype(np.uint8)), 50)
+    fake = Evidence(evidence.store, FULL)
+    mine, theirs = ucls(PUDDLE), tuned("ucls-l", PUDDLE)
+    fake._kept |= {mine: [(0, quick)], theirs: [(0, idle)]}
+    assert fake.early(mine, 0.5).scores == pytest.approx([-1500 / 51])
+    assert fake.early(theirs, 0.5).scores == pytest.approx([-1000])
+
+
+def test_a_quick_look_decides_nothing_about_learning(evidence, monkeypatch):
+    monkeypatch.setattr("ucls.paper.claims_of_bounds.COVERAGE_RUNS", 20)
+    verdicts = {claim.number: claim.verdict for claim in judge_all(evidence)}
+    assert {verdicts[number] for number in set(verdicts) - {11, 12, 13}} == {"undecided: a quick look"}
+
+
+def test_what_was_not_run_keeps_a_claim_open(evidence):
+    yes = Check("", "", True, 7)
+    assert Claim(1, "", None, (yes, Check("", "not run", None, 0))).verdict == "undecided with 0 runs"
+    assert Claim(1, "", None, (Check("", "not run", None, 0),)).verdict == "undecided: nothing was run"
 
 
 def test_all_eighteen_claims_are_judged(evidence, monkeypatch):
@@ -236,7 +269,12 @@ def test_a_page_is_filled_between_its_marks_and_has_its_figures_beside_it(tmp_pa
 
 @pytest.mark.parametrize(
     ("text", "complaint"),
-    [(None, "no page"), ("# Ours\n", "no marks"), ("<!-- verdict -->\n<!-- end -->\n", "only: verdicts, checks")],
+    [
+        (None, "no page"),
+        ("# Ours\n", "needs lines"),
+        ("<!-- verdicts -->\nmine\n<!-- checks -->\n<!-- end -->\n", "needs lines"),
+        ("<!-- verdict -->\n<!-- end -->\n", "only: verdicts, checks"),
+    ],
 )
 def test_a_page_that_cannot_be_filled_is_left_alone(tmp_path, evidence, text, complaint):
     page = tmp_path / "page.md"

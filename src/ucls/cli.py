@@ -98,11 +98,15 @@ def train(
 
 @app.command()
 def paper(
-    figure: Annotated[list[str] | None, typer.Option(help="Only this figure: 1 to 9, mountain-car, ...")] = None,
+    figure: Annotated[
+        list[str] | None, typer.Option(help="Only 1, 2, 3, 5 to 9, mountain-car, theorem, choices or causes.")
+    ] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of every line, with all the steps.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few runs and steps: the default.")] = False,
     full: Annotated[bool, typer.Option("--full", help="The paper's protocol: about a day on two cores.")] = False,
-    heavy_runs: Annotated[int | None, typer.Option(min=1, help="At most so many of what is slow or minor.")] = None,
+    heavy_runs: Annotated[
+        int | None, typer.Option(min=1, help="At most so many of what takes a minute a run or is only in a table.")
+    ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the figures and the report.")] = Path("out/paper"),
     store: Annotated[Path | None, typer.Option(help="Where runs are kept: OUT/runs.sqlite.")] = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
@@ -122,8 +126,10 @@ def paper(
 
     if sum((quick, full, runs is not None)) > 1:
         raise UserError("--quick, --full and --runs exclude each other: give one")
+    if heavy_runs is not None and runs is None and not full:
+        raise UserError("--heavy-runs goes with --runs or --full: a quick look has one of each anyway")
     if page is not None:
-        account.marked(page)
+        account.marked(page, reproduction.titles(figure or ()))
     scale, kept = scale_of(runs, full, heavy_runs), store or out / "runs.sqlite"
     asked = figure or []
     before = reproduction.expected(asked, scale, kept, jobs)
@@ -158,7 +164,10 @@ def sweeps(
     from ucls.study.local import local
 
     with Store(store, write=True) as opened:
-        tune(opened, local(jobs), out)
+        complete = tune(opened, local(jobs), out)
+    if not complete:
+        print(f"stopped before the end: {out} was not written, the same command goes on", file=sys.stderr)
+        raise typer.Exit(1)
     print(f"wrote {out}")
 
 

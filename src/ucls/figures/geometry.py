@@ -71,7 +71,7 @@ def fewest(plot: Plot) -> str:
     """What to say about places that not all runs have reached: nothing if there are none."""
     for panel in plot.panels:
         if any((few(line) & np.isfinite(line.centre)).any() for line in shown(panel)):
-            return "thin line: not all runs have a value there yet"
+            return "thin line: not all runs have a value there"
     return ""
 
 

@@ -109,6 +109,11 @@ def write(found: Reproduction, out: Path) -> None:
     write_report(out / "report.html", title, lead, data["claims"], found.plots, found.tables, found.facts)
 
 
+def titles(figures: Sequence[str]) -> list[str]:
+    """The titles of the tables that come with some figures; of all without any."""
+    return [title for name, title in TABLES.items() if not figures or name in figures]
+
+
 def expected(figures: Sequence[str], scale: Scale, store: Path, jobs: int | None) -> dict[str, Any]:
     """What a reproduction would run, and for how long."""
     return forecast(study_of(list(figures) or list(FIGURES), scale), store, jobs)

@@ -2,6 +2,7 @@
 
 import re
 import shutil
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -113,28 +114,28 @@ def markdown(found: Reproduction) -> str:
 
 
 MARK = re.compile(r"(<!-- ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+ALWAYS = ("verdicts", "checks", "what the sweeps chose", "what was run", "facts")
 
 
-def marked(page: Path) -> str:
-    """The text of a page that has marks to fill."""
+def marked(page: Path, tables: Collection[str]) -> str:
+    """The text of a page that can be filled: its marks are known, here or as titles of tables, and have an end each."""
     if not page.is_file():
         raise UserError(f"there is no page {page} to fill")
     text = page.read_text(encoding="utf-8")
-    if not MARK.search(text):
-        raise UserError(f"{page} has no marks to fill: a line <!-- verdicts -->, say, and a line <!-- end -->")
+    names = re.findall(r"^<!-- ([a-z ]+) -->$", text, re.MULTILINE)
+    if not names or names[1::2] != ["end"] * (len(names) // 2) or len(names) % 2 or "end" in names[::2]:
+        raise UserError(f"{page} needs lines such as <!-- verdicts -->, each with a line <!-- end --> after it")
+    for name in names[::2]:
+        if name not in (known := (*ALWAYS, *(title.lower() for title in tables))):
+            raise UserError(f"{page} has a mark {name!r}, but there are only: {', '.join(known)}")
     return text
 
 
 def fill(page: Path, found: Reproduction, out: Path) -> None:
     """Put the parts between their marks on a page, and the figures it names beside it."""
     known = parts(found)
-
-    def part(match: re.Match[str]) -> str:
-        if match[2] not in known:
-            raise UserError(f"{page} has a mark {match[2]!r}, but there are only: {', '.join(known)}")
-        return f"{match[1]}\n{known[match[2]]}\n\n{match[3]}"
-
-    text = MARK.sub(part, marked(page))
+    text = marked(page, [title for title, _, _ in found.tables])
+    text = MARK.sub(lambda match: f"{match[1]}\n{known[match[2]]}\n\n{match[3]}", text)
     for name in (f"{plot.name}.png" for plot in found.plots):
         if f"({name})" in text:
             write_atomic(page.parent / name, lambda target, name=name: shutil.copyfile(out / name, target))
@@ -163,5 +164,5 @@ def print_claims(found: Reproduction, out: Path) -> None:
     console = Console(highlight=False)
     console.print(table)
     if not found.complete:
-        console.print("[red]incomplete[/]: some runs are missing or failed; the same command goes on")
+        console.print("[red]incomplete[/]: runs are missing (the same command goes on) or failed (`ucls study retry`)")
     console.print(f"report   {out / 'report.html'}\nnumbers  {out / 'claims.json'}", highlight=False, markup=False)

@@ -7,6 +7,7 @@ from ucls.paper.claims import said, said_mean
 from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.groups import Group, tuned, ucls
+from ucls.stats import common_seeds
 
 EARLY = 0.1  # of the steps
 BETAS, LEVELS = (1e-4, 3e-4, 3e-3), (0.01, 0.9)
@@ -26,15 +27,15 @@ class Experiment(NamedTuple):
     def sample(self, evidence: Evidence, group: Group) -> Sample:
         """What is measured of one side."""
         if self.measure == "early":
-            return evidence.early_reward(group, EARLY)
+            return evidence.early(group, EARLY)
         return evidence.sample(group, self.measure) if self.measure else evidence.final(group)
 
 
 def other_ucls() -> dict[str, Group]:
     """UCLS in Puddle World with what the experiments change of it, by the name of that."""
-    found = {f"beta = {beta:g}": ucls(PUDDLE, beta=beta, trace_threshold=TRACE) for beta in BETAS}
-    found |= {f"p = {p:g}": ucls(PUDDLE, p=p) for p in LEVELS}
-    found["tuning of UCLS"] = tuned("ucls-tuned", PUDDLE)
+    found = {f"beta = {beta:g} in Puddle World": ucls(PUDDLE, beta=beta, trace_threshold=TRACE) for beta in BETAS}
+    found |= {f"p = {p:g} in Puddle World": ucls(PUDDLE, p=p) for p in LEVELS}
+    found["tuning of UCLS in Puddle World"] = tuned("ucls-tuned", PUDDLE)
     return {name: group._replace(heavy=True) for name, group in found.items()}
 
 
@@ -46,7 +47,7 @@ def _of_ucls() -> list[Experiment]:
     found = []
     for name, group in other_ucls().items():
         question, than = {"beta": forgets, "p": optimistic}.get(name.split()[0], tuning)
-        found.append(Experiment(question, f"{name}, {than}", group, ucls(PUDDLE)))
+        found.append(Experiment(question, f"{name.removesuffix(' in Puddle World')}, {than}", group, ucls(PUDDLE)))
     question, than = forgets
     slower = ucls(SPARSE, beta=BETAS[1], trace_threshold=TRACE)
     found.append(Experiment(question, f"beta = {BETAS[1]:g}, {than}", slower, ucls(SPARSE), "reward"))
@@ -56,7 +57,7 @@ def _of_ucls() -> list[Experiment]:
             "Why does UCLS fail with less noise?",
             "noise 0.01, and p = 0.01, not 0.1",
             ucls(PUDDLE, **quiet, p=0.01),
-            ucls(PUDDLE, **quiet),
+            ucls(PUDDLE, **quiet)._replace(heavy=True),
         )
     )
     least = figure_2.LEVELS[0]
@@ -107,9 +108,10 @@ def rows(evidence: Evidence) -> list[list[str]]:
     found = []
     for one in experiments():
         usual, other = (one.sample(evidence, group) for group in (one.usual, one.group))
+        at, there = common_seeds(usual.seeds, other.seeds)
         difference = evidence.difference(other, usual)
-        sides = [said_mean(sample.mean) for sample in (usual, other)]
+        sides = [said_mean(s._replace(scores=s.scores[i]).mean) for s, i in ((usual, at), (other, there))]
         apart = "-" if difference is None else said(difference)
         title = DOMAINS[one.group.env].title
-        found.append([one.question, title, one.changed, WORDS[one.measure], *sides, apart, str(len(other.seeds))])
+        found.append([one.question, title, one.changed, WORDS[one.measure], *sides, apart, str(len(at))])
     return found

@@ -10,6 +10,7 @@ from ucls.paper.claims import said_mean
 from ucls.paper.domains import PUDDLE, RIVER
 from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import Group, tuned, ucls
+from ucls.stats import Summary
 
 RIVALS = ("sarsa-optimistic", "dgpq", "ucbootstrap")
 
@@ -93,5 +94,8 @@ def rows(evidence: Evidence) -> list[list[str]]:
 HEADS = ["choice", "domain", "UCLS as here", "UCLS with it", "optimum with it", "competitors clearly ahead", "runs"]
 
 
-def _above(mine: Any, theirs: Any) -> bool:
-    return mine.low is not None and theirs.high is not None and mine.low > theirs.high
+def _above(mine: Summary, theirs: Summary) -> bool:
+    """Whether one mean is clearly above another; runs that all diverged are below everything."""
+    if mine.low is None:
+        return False
+    return bool(theirs.diverged) if theirs.high is None else mine.low > theirs.high

@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.paper.evidence import Evidence, Sample
-from ucls.paper.groups import Group
 from ucls.stats import Estimate, Summary
 
 FEWEST = 5  # runs that an interval is trusted with: fewer decide nothing
+LEVEL = 0.05
+OF_ANY_LENGTH = (12, 13)  # the theorems: they speak of no number of steps
 REPRODUCED, NOT, UNDECIDED = "reproduced", "not reproduced", "undecided"
 
 
@@ -24,9 +25,17 @@ class Check(NamedTuple):
     holds: bool | None
     runs: int
 
+    @property
+    def decided(self) -> bool | None:
+        """Whether it holds, with runs enough to say so."""
+        return self.holds if self.runs >= FEWEST else None
+
 
 class Claim(NamedTuple):
-    """A claim with its checks; `depends` names what the verdict turns on, if that was found (`turned`)."""
+    """A claim with its checks; `depends` names what the verdict turns on, if that was found (`turned`).
+
+    `short` claims were judged with fewer steps than they speak of, and are not decided.
+    """
 
     number: int
     sentence: str
@@ -34,31 +43,33 @@ class Claim(NamedTuple):
     checks: tuple[Check, ...]
     depends: str = ""
     why: str = ""
+    short: bool = False
 
     @property
     def verdict(self) -> str:
         """The verdict in words."""
-        if not self.checks:
+        if not any(check.runs for check in self.checks):
             return f"{UNDECIDED}: nothing was run"
+        if self.short:
+            return f"{UNDECIDED}: a quick look"
         if self.depends:
             return f"depends on {self.depends}"
-        fewest = min(check.runs for check in self.checks)
-        if any(check.holds is False and check.runs >= FEWEST for check in self.checks):
+        if any(check.decided is False for check in self.checks):
             return NOT
-        if any(check.holds is None for check in self.checks) or fewest < FEWEST:
-            return f"{UNDECIDED} with {fewest} runs"
-        return REPRODUCED
+        open_ = [check.runs for check in self.checks if check.decided is None]
+        return f"{UNDECIDED} with {min(open_)} runs" if open_ else REPRODUCED
 
     def as_data(self) -> dict[str, Any]:
-        """The claim as JSON can hold it, and as a report shows it."""
+        """The claim as JSON can hold it, and as a report shows it: what does not hold comes first."""
         held = {True: "yes", False: "no", None: "undecided"}
         mark = {True: "\u2713", False: "\u2717", None: "?"}
+        telling = sorted(self.checks, key=lambda check: (False, None, True).index(check.holds))
         checks = [{**check._asdict(), "holds": held[check.holds]} for check in self.checks]
         return {
             "number": self.number,
             "claim": self.sentence,
             "measured": f"{sum(check.holds is True for check in self.checks)} of {len(self.checks)} checks hold",
-            "effect": "\n".join(f"{mark[check.holds]} {check.what}: {check.found}" for check in self.checks),
+            "effect": "\n".join(f"{mark[check.holds]} {check.what}: {check.found}" for check in telling),
             "verdict": self.verdict,
             "why": self.why,
             "figure": self.figure,
@@ -76,47 +87,62 @@ def turned(claim: Claim, others: Mapping[str, Sequence[Check]]) -> Claim:
     return claim._replace(depends=" and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names))
 
 
-def otherwise(
-    evidence: Evidence, groups: Mapping[str, Group], checks: Callable[[Group], tuple[Check, ...]]
-) -> dict[str, tuple[Check, ...]]:
-    """The checks made with each of some groups, by the name of what is changed, where it was run."""
-    return {name: checks(group) for name, group in groups.items() if evidence.results(group)}
+def not_run(what: str) -> list[Check]:
+    """The check of what has no runs yet: never left out, or the others would decide the claim without it."""
+    return [Check(what, "not run", None, 0)]
 
 
 def better(evidence: Evidence, mine: Sample, theirs: Sample, what: str) -> list[Check]:
-    """Check that one sample is better than another on common seeds; nothing if either was not run."""
-    runs = min(len(mine.seeds), len(theirs.seeds))
-    if runs == 0:
-        return []
-    found = evidence.difference(mine, theirs)
-    if found is None:
-        lost = int(np.isinf(mine.scores).sum()), int(np.isinf(theirs.scores).sum())
-        return [Check(what, f"{lost[0]} and {lost[1]} of {runs} diverged", lost[0] < lost[1], runs)]
-    low, high = sorted((mine.sign * found.low, mine.sign * found.high))
-    holds = True if low > 0 else False if high < 0 else None
-    lost = int(np.isinf(mine.scores).sum() + np.isinf(theirs.scores).sum())
-    note = f", {lost} diverged" if lost else ""
-    return [Check(what, f"{said(found)}{note}", holds, runs)]
+    """Check that one sample is better than another on common seeds.
+
+    The interval of the mean difference decides. Where runs diverged it cannot count them: signed ranks decide then, in
+    which a diverged run loses to every sound one.
+    """
+    pair = evidence.pair(mine, theirs)
+    if pair is None:
+        return not_run(what)
+    runs = pair.pairs + pair.dropped
+    if not pair.dropped and pair.difference is not None:
+        low, high = sorted((mine.sign * pair.difference.low, mine.sign * pair.difference.high))
+        return [Check(what, said(pair.difference), True if low > 0 else False if high < 0 else None, runs)]
+    sound = f"{said(pair.difference)} in {pair.pairs} sound pairs, " if pair.difference is not None else ""
+    lost = [f"{int(np.isinf(sample.scores).sum())} of {len(sample.scores)}" for sample in (mine, theirs)]
+    clear = pair.p_rank < LEVEL and pair.wins != pair.losses
+    return [Check(what, f"{sound}{lost[0]} and {lost[1]} diverged", pair.wins > pair.losses if clear else None, runs)]
 
 
 def at_least(summary: Summary, level: float, what: str) -> list[Check]:
-    """Check that a mean is at least at a level: undecided if its interval holds the level."""
+    """Check that a mean is at least at a level: undecided if its interval holds the level, or if any run diverged."""
+    lost = summary.diverged
     if summary.centre is None or summary.low is None or summary.high is None:
-        lost = summary.diverged
-        return [Check(what, f"all {lost} runs diverged", False, lost)] if lost else []
-    holds = True if summary.low >= level else False if summary.high < level else None
-    note = f", {summary.diverged} diverged" if summary.diverged else ""
-    return [Check(what, f"{said(summary)} against {level:.4g}{note}", holds, summary.runs)]
+        return [Check(what, f"all {lost} runs diverged", False, lost)] if lost else not_run(what)
+    holds = None if summary.low < level <= summary.high or lost else summary.low >= level
+    if summary.high < level:
+        holds = False
+    note = f", {lost} diverged" if lost else ""
+    return [Check(what, f"{said(summary)} against {level:.4g}{note}", holds, summary.runs + lost)]
 
 
-def within(estimate: Estimate | Summary | None, low: float, high: float, what: str, runs: int) -> list[Check]:
+def within(estimate: Estimate | Summary, low: float, high: float, what: str, runs: int) -> list[Check]:
     """Check that a number lies between two: undecided if its interval does not lie wholly inside or outside."""
-    least, most = (None, None) if estimate is None else estimate[1:3]
-    if estimate is None or least is None or most is None:
-        return []
+    least, most = estimate[1:3]
+    if least is None or most is None:
+        return not_run(what)
     inside, outside = low <= least and most <= high, most < low or least > high
     found = f"{said(estimate)} against {low:.4g} to {high:.4g}"
     return [Check(what, found, True if inside else False if outside else None, runs)]
+
+
+def apart(
+    evidence: Evidence, mine: Sample, theirs: Sample, low: float, high: float, what: str, unit: float = 1.0
+) -> list[Check]:
+    """Check that the mean difference on common seeds, in a unit, lies between two numbers; all must be sound."""
+    pair = evidence.pair(mine, theirs)
+    if pair is None:
+        return not_run(what)
+    if pair.difference is None or pair.dropped:
+        return [Check(what, f"{pair.dropped} of {pair.pairs + pair.dropped} pairs diverged", None, pair.pairs)]
+    return within(Estimate(*(x / unit for x in pair.difference)), low, high, what, pair.pairs)
 
 
 def part(successes: int, runs: int, what: str, most: float | None = None, least: float | None = None) -> list[Check]:
@@ -124,7 +150,7 @@ def part(successes: int, runs: int, what: str, most: float | None = None, least:
     from ucls.stats import proportion
 
     if (found := proportion(successes, runs)) is None:
-        return []
+        return not_run(what)
     if most is not None:
         holds = True if found.high <= most else False if found.low > most else None
     else:
@@ -154,4 +180,6 @@ def judge_all(evidence: Evidence) -> list[Claim]:
         *claims_of_settings.JUDGES,
         *claims_of_bounds.JUDGES,
     ]
-    return sorted((judge(evidence) for judge in judges), key=lambda claim: claim.number)
+    short = evidence.scale.steps < 1
+    claims = sorted((judge(evidence) for judge in judges), key=lambda claim: claim.number)
+    return [claim._replace(short=short and claim.number not in OF_ANY_LENGTH) for claim in claims]

@@ -9,11 +9,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from ucls._files import write_atomic
+from ucls.errors import UserError
 from ucls.paper.domains import DOMAINS, PUDDLE, SPARSE
-from ucls.stats import bootstrap_mean
+from ucls.stats import Estimate, paired, scores, summarise
 from ucls.study import Cell, Member, Store, Study, conduct, make_cells
 from ucls.study.drive import Runner
 from ucls.study.store import Row
@@ -51,16 +50,14 @@ class Departure:
 
 @dataclass(frozen=True)
 class Difference:
-    """What a trial found: the mean of both readings, and the mean difference (literal - ours) with its interval."""
+    """What a trial found: the mean of both readings' sound runs, and the difference (literal - ours) of sound pairs."""
 
     trial: Trial
     runs: int
-    literal: float
-    ours: float
-    mean: float
-    low: float
-    high: float
-    diverged: int
+    literal: float | None
+    ours: float | None
+    difference: Estimate | None
+    diverged: tuple[int, int]
 
 
 def measure(
@@ -114,10 +111,16 @@ def _sentence(d: Difference) -> str:
     sides = f"{_words(d.trial.literal)} against {_words(d.trial.ours)}"
     text = (
         f"{d.trial.agent}, {DOMAINS[d.trial.env].title}, {d.trial.steps:,} steps, {sides}: "
-        f"{d.trial.measure} {d.literal:.4g} against {d.ours:.4g}, "
-        f"difference **{d.mean:.3g}** [{d.low:.3g}, {d.high:.3g}]"
+        f"{d.trial.measure} {_number(d.literal)} against {_number(d.ours)}"
     )
-    return text + (f"; {d.diverged} of {2 * d.runs} runs diverged" if d.diverged else "")
+    if d.difference is not None:
+        text += f", difference **{d.difference.mean:.3g}** [{d.difference.low:.3g}, {d.difference.high:.3g}]"
+    lost = f"; {d.diverged[0]} and {d.diverged[1]} of {d.runs} runs diverged, and do not count in the numbers"
+    return text + (lost if any(d.diverged) else "")
+
+
+def _number(value: float | None) -> str:
+    return "nothing" if value is None else f"{value:.4g}"
 
 
 def _words(settings: dict[str, Any]) -> str:
@@ -130,14 +133,21 @@ def _cells(trial: Trial, side: str, runs: int) -> tuple[Cell, ...]:
 
 def _difference(trial: Trial, runs: int, rows: dict[str, Row]) -> Difference:
     pairs = [[rows[cell.id] for cell in _cells(trial, side, runs)] for side in ("literal", "ours")]
-    literal, ours = (np.array([_score(row, trial.measure) for row in side]) for side in pairs)
-    estimate = bootstrap_mean(literal - ours)
-    diverged = sum(row.status == "diverged" for side in pairs for row in side)
-    return Difference(trial, runs, float(literal.mean()), float(ours.mean()), *estimate, diverged)
+    literal, ours = (
+        scores([_score(row, trial.measure) for row in side], [row.status == "diverged" for row in side])
+        for side in pairs
+    )
+    pair = paired(literal, ours)
+    means = [summarise(side) for side in (literal, ours)]
+    lost = means[0].diverged, means[1].diverged
+    return Difference(trial, runs, means[0].centre, means[1].centre, pair and pair.difference, lost)
 
 
 def _score(row: Row, name: str) -> float:
     """The measure of a run; one that finished no episode counts with the whole of its reward."""
-    assert row.measures is not None, f"cell {row.id} failed: {row.error}"
+    if row.measures is None:
+        raise UserError(
+            f"a run of {row.agent} in {row.env} is missing ({row.error or 'stopped'}): the same command goes on"
+        )
     value = getattr(row.measures, MEASURES[name])
     return row.measures.reward if value is None else value

@@ -72,22 +72,37 @@ class Evidence:
         """The final performance of the runs."""
         return self.sample(group, FINAL[group.env])
 
-    def early_reward(self, group: Group, part: float) -> Sample:
-        """The reward of the first part of the steps."""
-        found = self.results(group)
-        sums = [r.arrays["curve"][: max(1, int(part * len(r.arrays["curve"])))].sum() for _, r in found]
-        seeds = np.array([seed for seed, _ in found], np.int64)
-        return Sample(seeds, stats.scores(sums, [r.diverged for _, r in found]), 1)
+    def early(self, group: Group, part: float) -> Sample:
+        """The reward of the first part of the steps; in episodic domains a share of it for each episode begun.
 
-    def difference(self, mine: Sample, theirs: Sample) -> stats.Estimate | None:
-        """The mean difference on common seeds, as the measure is read, with its interval; None without sound pairs."""
+        Where every step costs the same, the reward of some steps does not say whether they led anywhere.
+        """
+        found = self.results(group)
+        values = []
+        for _, r in found:
+            curve = r.arrays["curve"]
+            places = max(1, int(part * len(curve)))
+            reward = float(curve[:places].sum())
+            steps = places * -(-r.steps // len(curve))
+            begun = int((np.cumsum(r.arrays["episode_steps"]) <= steps).sum()) + 1
+            values.append(reward / begun if group.env in (PUDDLE, CLASSIC) else reward)
+        seeds = np.array([seed for seed, _ in found], np.int64)
+        return Sample(seeds, stats.scores(values, [r.diverged for _, r in found]), 1)
+
+    def pair(self, mine: Sample, theirs: Sample) -> stats.Paired | None:
+        """Two samples compared on common seeds: the difference as the measure is read, wins where mine are better."""
         at, other = stats.common_seeds(mine.seeds, theirs.seeds)
         pair = stats.paired(mine.scores[at], theirs.scores[other])
         if pair is None or pair.difference is None:
-            return None
+            return pair
         d = pair.difference
         low, high = sorted((mine.sign * d.low, mine.sign * d.high))
-        return stats.Estimate(mine.sign * d.mean, low, high)
+        return pair._replace(difference=stats.Estimate(mine.sign * d.mean, low, high))
+
+    def difference(self, mine: Sample, theirs: Sample) -> stats.Estimate | None:
+        """The mean difference on common seeds, as the measure is read, with its interval; None without sound pairs."""
+        pair = self.pair(mine, theirs)
+        return None if pair is None else pair.difference
 
     def steps(self, group: Group) -> int:
         """How many steps the runs of a group take at this scale."""

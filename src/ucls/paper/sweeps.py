@@ -7,7 +7,6 @@ The paper's figures show UCLS untuned and GV-UCB at the p that the paper gives. 
 
 import json
 from pathlib import Path
-from typing import Any
 
 from ucls._files import write_atomic
 from ucls.paper.domains import CLASSIC, PUDDLE, QUADRATIC, RIVER, SPARSE, dtype_of
@@ -79,14 +78,14 @@ def all_sweeps() -> list[Sweep]:
     return [sweep_of(label, env) for label in SPACES for env in DOMAINS_OF[label]]
 
 
-def tune(store: Store, runner: Runner, out: Path, quiet: bool = False) -> dict[str, Any]:
-    """Run what is missing of every sweep and write their winners, each with the whole table."""
+def tune(store: Store, runner: Runner, out: Path, quiet: bool = False) -> bool:
+    """Run what is missing of every sweep, write the winners, each with its whole table, and say so; not if stopped."""
     found = {}
     for sweep in all_sweeps():
         cells = [cell for settings in candidates(sweep) for cell in sweep_cells(sweep, settings)]
         study = Study(f"sweep/{sweep.label}/{sweep.env}", tuple(Member(sweep.label, cell) for cell in cells))
         if conduct(store, study, runner, quiet).stopped:
-            break
+            return False
         found[f"{sweep.label} {sweep.env}"] = choose(sweep, {row.id: row for row in store.rows(study.name)})
     write_atomic(out, lambda path: path.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n"))
-    return found
+    return True
