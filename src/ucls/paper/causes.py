@@ -55,6 +55,9 @@ def _of_ucls() -> list[Experiment]:
     for name, more in (("p", {"p": 0.01}), ("beta", {"beta": 0.01, "trace_threshold": TRACE})):
         changed = f"noise 0.01, and {name} = {more[name]:g}"
         found.append(Experiment("Why does UCLS fail with less noise?", changed, ucls(PUDDLE, **quiet, **more), usual))
+    faster = ucls(RIVER, beta=BETAS[-1], trace_threshold=TRACE)
+    question = "Would faster forgetting cost River Swim?"
+    found.append(Experiment(question, f"beta = {BETAS[-1]:g}, not 0.001", faster, ucls(RIVER)))
     least = figure_2.LEVELS[0]
     found.append(
         Experiment(
