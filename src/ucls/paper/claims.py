@@ -57,7 +57,10 @@ class Claim(NamedTuple):
         if any(check.decided is False for check in self.checks):
             return NOT
         open_ = [check.runs for check in self.checks if check.decided is None]
-        return f"{UNDECIDED} with {min(open_)} runs" if open_ else REPRODUCED
+        if not open_:
+            return REPRODUCED
+        fewest = min(open_)
+        return f"{UNDECIDED} with {fewest} run{'s' * (fewest != 1)}"
 
     def as_data(self) -> dict[str, Any]:
         """The claim as JSON can hold it, and as a report shows it: what does not hold comes first."""
