@@ -266,9 +266,10 @@ def _words(settings: dict[str, Any]) -> str:
 
 def _table(heads: list[str], rows: list[list[str]]) -> None:
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
+
+    from ucls.study.display import console
 
     table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
     for i, head in enumerate(heads):
@@ -277,7 +278,4 @@ def _table(heads: list[str], rows: list[list[str]]) -> None:
         table.add_column(head, justify="right" if numeric else "left", no_wrap=not long, overflow="ellipsis")
     for row in rows:
         table.add_row(*map(escape, row))
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=160)  # a file has no margin
-    console.print(table)
+    console().print(table)

@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 from ucls._files import write_atomic
 from ucls.errors import UserError
 from ucls.figures.plot import Plot
-from ucls.paper.claims import Claim
+from ucls.paper._markdown import markdown_table
+from ucls.paper.claims import HELD, Claim
 from ucls.paper.domains import DOMAINS
 from ucls.paper.groups import Group, Scale, cells_of, winners
 from ucls.study import Store, Study
 
 Table = tuple[str, list[str], list[list[str]]]
-HELD = {True: "yes", False: "no", None: "undecided"}
 
 
 class Reproduction(NamedTuple):
@@ -86,7 +86,7 @@ def verdicts(found: Reproduction) -> str:
     """Every claim with its verdict, as a Markdown table."""
     rows = []
     for claim in found.claims:
-        count = f"{sum(check.holds is True for check in claim.checks)} of {len(claim.checks)}"
+        count = f"{claim.held} of {len(claim.checks)}"
         rows.append([str(claim.number), claim.sentence, count, f"**{claim.verdict}**"])
     return found.note + "\n\n" + _table(["", "claim", "checks that hold", "verdict"], rows)
 
@@ -143,8 +143,7 @@ def fill(page: Path, found: Reproduction, out: Path) -> None:
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> str:
-    lines = [heads, ["---"] * len(heads), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown_table([heads, ["---"] * len(heads), *rows])
 
 
 def print_claims(found: Reproduction, out: Path) -> None:
@@ -158,9 +157,10 @@ def print_claims(found: Reproduction, out: Path) -> None:
     for heading in ("", "claim", "holds", "verdict"):
         table.add_column(heading)
     for claim in found.claims:
-        held = sum(check.holds is True for check in claim.checks)
         colour = colours[claim.verdict[:3]]
-        table.add_row(str(claim.number), claim.sentence, f"{held}/{len(claim.checks)}", f"[{colour}]{claim.verdict}[/]")
+        table.add_row(
+            str(claim.number), claim.sentence, f"{claim.held}/{len(claim.checks)}", f"[{colour}]{claim.verdict}[/]"
+        )
     console = Console(highlight=False)
     console.print(table)
     if not found.complete:

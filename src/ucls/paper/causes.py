@@ -33,10 +33,10 @@ class Experiment(NamedTuple):
 
 def other_ucls() -> dict[str, Group]:
     """UCLS in Puddle World with what the experiments change of it, by the name of that."""
-    found = {f"beta = {beta:g} in Puddle World": ucls(PUDDLE, beta=beta, trace_threshold=TRACE) for beta in BETAS}
-    found |= {f"p = {p:g} in Puddle World": ucls(PUDDLE, p=p) for p in LEVELS}
-    found["c_max = 100 in Puddle World"] = ucls(PUDDLE, c_max=100.0)
-    found["tuning of UCLS in Puddle World"] = tuned("ucls-tuned", PUDDLE)
+    found = {f"beta = {beta:g}": ucls(PUDDLE, beta=beta, trace_threshold=TRACE) for beta in BETAS}
+    found |= {f"p = {p:g}": ucls(PUDDLE, p=p) for p in LEVELS}
+    found["c_max = 100"] = ucls(PUDDLE, c_max=100.0)
+    found["tuning"] = tuned("ucls-tuned", PUDDLE)
     return {name: group._replace(heavy=True) for name, group in found.items()}
 
 
@@ -45,11 +45,11 @@ def _of_ucls() -> list[Experiment]:
     forgets = "Does UCLS forget too fast, or too slowly?", "not 0.001"
     optimistic = "Are its bounds too narrow?", "not 0.1"
     wide = "Are its bounds too narrow at first?", "not 1"
-    tuning = "Would tuning help UCLS?", "p, beta and b_step swept"
+    tuning = "Would tuning help UCLS?", "of p, beta and b_step"
     found = []
     for name, group in other_ucls().items():
         question, than = {"beta": forgets, "p": optimistic, "c_max": wide}.get(name.split()[0], tuning)
-        found.append(Experiment(question, f"{name.removesuffix(' in Puddle World')}, {than}", group, ucls(PUDDLE)))
+        found.append(Experiment(question, f"{name}, {than}", group, ucls(PUDDLE)))
     quiet = {"noise_sd": 0.01}
     usual = ucls(PUDDLE, **quiet)._replace(heavy=True)
     for name, more in (("p", {"p": 0.01}), ("beta", {"beta": 0.01, "trace_threshold": TRACE})):

@@ -7,7 +7,7 @@ elsewhere: what is asked is whether UCLS learns and who is ahead, not what a new
 from typing import Any, NamedTuple
 
 from ucls.paper.claims import said_mean
-from ucls.paper.domains import PUDDLE, RIVER
+from ucls.paper.domains import DOMAINS, PUDDLE, RIVER
 from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import Group, tuned, ucls
 from ucls.stats import Summary
@@ -16,40 +16,26 @@ RIVALS = ("sarsa-optimistic", "dgpq", "ucbootstrap")
 
 
 class OpenChoice(NamedTuple):
-    """A choice the paper leaves open: how it reads here and in the default, and whose setting it is."""
+    """A choice the paper leaves open: its name, how it reads the other way, and the settings that make it so."""
 
     name: str
     title: str
-    default: str
     env: str
     settings: dict[str, Any]
     of_ucls_only: bool = False
 
 
+THRESHOLD = "the trace threshold", "trace threshold 0, the literal box"
+VALUE = "the feature value", "feature value 1"
+
 CHOICES = (
-    OpenChoice(
-        "the trace threshold",
-        "trace threshold 0, the literal box",
-        "beta",
-        RIVER,
-        {"trace_threshold": 0},
-        of_ucls_only=True,
-    ),
-    OpenChoice(
-        "the trace threshold",
-        "trace threshold 0, the literal box",
-        "beta",
-        PUDDLE,
-        {"trace_threshold": 0},
-        of_ucls_only=True,
-    ),
-    OpenChoice("the feature value", "feature value 1", "1/n", RIVER, {"feature_value": "1"}),
-    OpenChoice("the feature value", "feature value 1", "1/n", PUDDLE, {"feature_value": "1"}),
-    OpenChoice("the tiling", "4 tilings of 32, as printed", "32 of 4", RIVER, {"tilings": 4, "tiles": 32}),
-    OpenChoice("the noise", "noise 0.01", "0.1", PUDDLE, {"noise_sd": 0.01}),
-    OpenChoice(
-        "the probabilities", "Osband's probabilities", "Strehl and Littman's", RIVER, {"probabilities": "osband"}
-    ),
+    OpenChoice(*THRESHOLD, RIVER, {"trace_threshold": 0}, of_ucls_only=True),
+    OpenChoice(*THRESHOLD, PUDDLE, {"trace_threshold": 0}, of_ucls_only=True),
+    OpenChoice(*VALUE, RIVER, {"feature_value": "1"}),
+    OpenChoice(*VALUE, PUDDLE, {"feature_value": "1"}),
+    OpenChoice("the tiling", "4 tilings of 32, as printed", RIVER, {"tilings": 4, "tiles": 32}),
+    OpenChoice("the noise", "noise 0.01", PUDDLE, {"noise_sd": 0.01}),
+    OpenChoice("the probabilities", "Osband's probabilities", RIVER, {"probabilities": "osband"}),
 )
 
 
@@ -87,7 +73,9 @@ def rows(evidence: Evidence) -> list[list[str]]:
         ahead = [key for key, mean in rivals.items() if _above(mean, other)]
         who = "-" if choice.of_ucls_only else ", ".join(ahead) or "none"
         runs = str(other.runs + other.diverged)
-        found.append([choice.title, choice.env[5:-3], said_mean(usual), said_mean(other), f"{level:.4g}", who, runs])
+        found.append(
+            [choice.title, DOMAINS[choice.env].title, said_mean(usual), said_mean(other), f"{level:.4g}", who, runs]
+        )
     return found
 
 

@@ -11,6 +11,7 @@ from ucls.stats import Estimate, Summary
 FEWEST = 5  # runs that an interval is trusted with: fewer decide nothing
 LEVEL = 0.05
 OF_ANY_LENGTH = (12, 13)  # the theorems: they speak of no number of steps
+HELD = {True: "yes", False: "no", None: "undecided"}
 REPRODUCED, NOT, UNDECIDED = "reproduced", "not reproduced", "undecided"
 
 
@@ -62,16 +63,20 @@ class Claim(NamedTuple):
         fewest = min(open_)
         return f"{UNDECIDED} with {fewest} run{'s' * (fewest != 1)}"
 
+    @property
+    def held(self) -> int:
+        """How many of the checks hold."""
+        return sum(check.holds is True for check in self.checks)
+
     def as_data(self) -> dict[str, Any]:
         """The claim as JSON can hold it, and as a report shows it: what does not hold comes first."""
-        held = {True: "yes", False: "no", None: "undecided"}
         mark = {True: "\u2713", False: "\u2717", None: "?"}
         telling = sorted(self.checks, key=lambda check: (False, None, True).index(check.holds))
-        checks = [{**check._asdict(), "holds": held[check.holds]} for check in self.checks]
+        checks = [{**check._asdict(), "holds": HELD[check.holds]} for check in self.checks]
         return {
             "number": self.number,
             "claim": self.sentence,
-            "measured": f"{sum(check.holds is True for check in self.checks)} of {len(self.checks)} checks hold",
+            "measured": f"{self.held} of {len(self.checks)} checks hold",
             "effect": "\n".join(f"{mark[check.holds]} {check.what}: {check.found}" for check in telling),
             "verdict": self.verdict,
             "why": self.why,
@@ -119,9 +124,7 @@ def at_least(summary: Summary, level: float, what: str) -> list[Check]:
     lost = summary.diverged
     if summary.centre is None or summary.low is None or summary.high is None:
         return [Check(what, f"all {lost} runs diverged", False, lost)] if lost else not_run(what)
-    holds = None if summary.low < level <= summary.high or lost else summary.low >= level
-    if summary.high < level:
-        holds = False
+    holds = False if summary.high < level else True if summary.low >= level and not lost else None
     note = f", {lost} diverged" if lost else ""
     return [Check(what, f"{said(summary)} against {level:.4g}{note}", holds, summary.runs + lost)]
 

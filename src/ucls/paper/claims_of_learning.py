@@ -1,5 +1,7 @@
 """Claims about who learns, how fast and how well: 1 to 4, 6, 9, 10, 14, 15 and 17."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ucls.paper import causes, classic, extras, figure_6, figure_7
@@ -28,8 +30,12 @@ def best_at_the_end(evidence: Evidence) -> Claim:
         return tuple(found)
 
     sentence = "UCLS has the best final performance in all three domains."
-    claim = Claim(1, sentence, "figure-1", checks(ucls(PUDDLE)))
-    return turned(claim, {name: checks(group) for name, group in causes.other_ucls().items()})
+    return _in_puddle_world(Claim(1, sentence, "figure-1", checks(ucls(PUDDLE))), checks)
+
+
+def _in_puddle_world(claim: Claim, checks: Callable[[Group], tuple[Check, ...]]) -> Claim:
+    """The claim, if need be with what its verdict turns on when UCLS is changed in Puddle World."""
+    return turned(claim, {f"{name} in Puddle World": checks(group) for name, group in causes.other_ucls().items()})
 
 
 def learns_faster(evidence: Evidence) -> Claim:
@@ -189,8 +195,7 @@ def sarsa_in_puddle_world(evidence: Evidence) -> Claim:
         "Sarsa with epsilon-greedy learns well in Puddle World; UCLS matches the policy of optimistic Sarsa there and "
         "has little more regret than it in River Swim."
     )
-    claim = Claim(14, sentence, "figure-7", checks(ucls(PUDDLE)))
-    return turned(claim, {name: checks(group) for name, group in causes.other_ucls().items()})
+    return _in_puddle_world(Claim(14, sentence, "figure-7", checks(ucls(PUDDLE))), checks)
 
 
 def dgpq_in_sparse_mountain_car(evidence: Evidence) -> Claim:

@@ -2,7 +2,7 @@
 
 import csv
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ from ucls._files import write_atomic
 from ucls.evaluation import coverage, one_state
 from ucls.evaluation.coverage import Row
 from ucls.evaluation.estimators import ESTIMATORS
+from ucls.paper._markdown import markdown_table
 
 NAMES = tuple(ESTIMATORS)
 LEVER_RUNS = 200
@@ -80,7 +81,7 @@ def _table(found: list[Row], factor: str, p: float, cell: Callable[[list[Row]], 
         chosen = [row for row in found if (row.estimator, row.factor, row.p) == (name, factor, p)]
         cells = [cell([row for row in chosen if (row.features, row.n) == column]) for column in columns]
         lines.append([f"`{name}`", *cells])
-    return _markdown(lines)
+    return markdown_table(lines)
 
 
 def _coverage(rows: list[Row]) -> str:
@@ -109,7 +110,7 @@ def _factors(found: list[Row]) -> str:
             times = coverage.factor_of(p, factor) / coverage.factor_of(p, "normal")
             cells = [f"{100 * (1 - p):g}%", *(f"{100 * each:.1f}%" for each in numbers), f"{times:.2f}"]
             lines.append([factor, f"{p:g}", *cells])
-    return _markdown(lines)
+    return markdown_table(lines)
 
 
 def _levers(spent: dict[str, one_state.Spent]) -> str:
@@ -120,8 +121,4 @@ def _levers(spent: dict[str, one_state.Spent]) -> str:
     for name, found in spent.items():
         low, median, high = np.quantile(found.dull[:, -1], [0.1, 0.5, 0.9])
         lines.append([name, f"{median:,.0f}", f"{low:,.0f} to {high:,.0f}", f"{100 * found.best.mean():.1f}%"])
-    return _markdown(lines)
-
-
-def _markdown(lines: Iterable[Iterable[Any]]) -> str:
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+    return markdown_table(lines)

@@ -8,6 +8,7 @@ import numpy as np
 from ucls.errors import unknown
 from ucls.stats import common_seeds, holm, paired, probability_of_improvement, scores, summarise_many
 from ucls.study.declare import default_measure
+from ucls.study.display import console
 from ucls.study.result import HIGHER_IS_BETTER, Measures
 from ucls.study.store import Row
 
@@ -104,13 +105,10 @@ def _sign(group: Group) -> int:
 def print_comparison(groups: Sequence[Group]) -> None:
     """Print a table for each environment."""
     from rich.box import SIMPLE_HEAD
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console(highlight=False)
-    if not console.is_terminal:
-        console = Console(highlight=False, width=160)  # a file has no margin
+    shown = console()
     for env in dict.fromkeys(group.env for group in groups):
         mine = [group for group in groups if group.env == env]
         against = any(group.baseline for group in mine)
@@ -123,12 +121,12 @@ def print_comparison(groups: Sequence[Group]) -> None:
                 table.add_column(head, justify="right", no_wrap=head != f"less {base}")
         for group in mine:
             table.add_row(*_words(group, against, escape(group.label)))
-        console.print(table)
+        shown.print(table)
     if any(group.baseline for group in groups):
         note = (
             "differences on common seeds; p: permutation test, Holm's correction; better: chance to beat the baseline"
         )
-        console.print(f"[dim]{note}[/]")
+        shown.print(f"[dim]{note}[/]")
 
 
 def _words(group: Group, against: bool, label: str) -> list[str]:

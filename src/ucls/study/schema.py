@@ -49,9 +49,7 @@ def take_lock(path: Path) -> int:
 
 def open_database(path: Path, write: bool) -> sqlite3.Connection:
     """Open the file if it is ours, with the newest schema; never rewrite one that is not."""
-    fresh = not path.exists()
-    if not fresh and path.stat().st_size == 0:
-        fresh = True
+    fresh = not path.exists() or path.stat().st_size == 0
     db = sqlite3.connect(path, isolation_level=None, timeout=30)
     try:
         if not fresh:
