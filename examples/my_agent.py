@@ -35,7 +35,7 @@ class State(NamedTuple):
     visits: Any
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start with rewards of 0, and with the whole bonus everywhere."""
     return State(np.zeros(size, dtype), np.full(size, hyper.kappa, dtype), np.zeros(size, np.int64))
 

@@ -1,6 +1,7 @@
 """examples/my_agent.py: an algorithm outside the package keeps the promises of those inside."""
 
 import json
+from types import ModuleType
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import test_contract as contract
 from conftest import small_run
 from test_cli import ucls
 from ucls.errors import UserError
+from ucls.learner import Learner, Plan
 from ucls.loop import Run, make_run
 from ucls.study import Member, Store, Study, conduct, make_cells
 from ucls.study.local import local
@@ -81,3 +83,15 @@ def test_it_finds_the_top_of_the_river():
     """Always up earns 0.222 a step, Sarsa without the bonus 0.005."""
     assert make_run(RIVER, "my_agent", seed=0).advance(20_000).last_fifth_reward > 0.15
     assert make_run(RIVER, "my_agent", seed=0, settings={"kappa": 0}).advance(20_000).last_fifth_reward < 0.01
+
+
+@pytest.mark.xdist_group("my_agent")
+def test_a_module_of_the_earlier_contract_still_runs():
+    def init(hyper, size, n_actions, n_active, steps, dtype=np.float64):
+        assert steps == 0
+        return my_agent.init(hyper, size, n_actions, n_active, dtype)
+
+    earlier = ModuleType("earlier")
+    vars(earlier).update({**vars(my_agent), "init": init})
+    plan = Plan("my_agent", {}, "one_hot", {}, [0.0], [4.0], 2, 0, "float32")
+    assert Learner(plan, algorithm=earlier).state.w.dtype == np.float32

@@ -85,7 +85,7 @@ def test_plain_python_equals_the_box():
 def test_kernel_equals_the_box_when_the_scales_are_folded_in():
     d, n_actions, beta = 48, 3, 0.2
     hyper = gv_ucb.Hyper(beta=beta, trace_threshold=beta)
-    state = gv_ucb.init(hyper, d, n_actions, 4, 0)
+    state = gv_ucb.init(hyper, d, n_actions, 4)
     oracle = paper.GVUCB(d, beta=beta)
     rng = np.random.default_rng(5)
     folded = 0
@@ -104,7 +104,7 @@ def test_kernel_equals_the_box_when_the_scales_are_folded_in():
 def test_float32_follows_float64_on_a_fixed_stream():
     d, n_actions = 64, 2
     hyper = gv_ucb.Hyper()
-    states = [gv_ucb.init(hyper, d, n_actions, 4, 0, dtype) for dtype in (np.float64, np.float32)]
+    states = [gv_ucb.init(hyper, d, n_actions, 4, dtype) for dtype in (np.float64, np.float32)]
     assert states[1].noise.D.part.dtype == states[1].C.dtype == np.float32
     rng = np.random.default_rng(3)
     for transition in random_stream(rng, d, n_actions, 4, 1000):
@@ -161,7 +161,7 @@ def test_the_learned_bound_is_the_variance_only_if_corrected(beta):
         hyper = gv_ucb.Hyper(
             lambda_=0.0, beta=beta, eta=0.0, b_step=5.0, trace_threshold=beta, r2_init=0.0, global_cov=global_cov
         )
-        state = gv_ucb.init(hyper, 2, 1, 1, 0)
+        state = gv_ucb.init(hyper, 2, 1, 1)
         rng = np.random.default_rng(1)
         states, noises = (rng.random(steps) < 0.3).astype(int), rng.normal(0, np.sqrt(sigma2), steps)
         w, covariance = [], []
@@ -182,7 +182,7 @@ def test_the_learned_bound_is_the_variance_only_if_corrected(beta):
 
 def test_radius_is_sigma_times_the_root():
     hyper = gv_ucb.Hyper(p=0.25)
-    state = gv_ucb.init(hyper, 2, 1, 2, 0)
+    state = gv_ucb.init(hyper, 2, 1, 2)
     state.C[:] = [[1.0, 0.0], [0.5, 1.0]]
     state.sigma[0] = 3.0
     x = la.Active(np.array([0, 1]), np.array([1.0, 1.0]))

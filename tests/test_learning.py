@@ -11,7 +11,7 @@ STEPS = 50_000
 
 def runs(env, seeds, steps=STEPS):
     """What happened in a run of each seed."""
-    return [make_run(env, steps=steps, seed=seed).advance(steps) for seed in seeds]
+    return [make_run(env, seed=seed).advance(steps) for seed in seeds]
 
 
 def near_optimal_in_river_swim(happened):

@@ -63,7 +63,7 @@ def test_a_state_is_known_by_the_visits_of_all_its_actions_together():
 def test_what_is_not_known_is_worth_gmax_and_what_is_known_what_it_pays():
     """One state, two actions that pay 1 and are never tried less than the other: values fall from gmax to 1."""
     hyper = lspi_rmax.Hyper(m=5, gmax=50.0, beta=0.05, b_step=5.0)
-    state = lspi_rmax.init(hyper, 2, 2, 1, 0)
+    state = lspi_rmax.init(hyper, 2, 2, 1)
     rng = np.random.default_rng(0)
     xs = la.Active(np.array([[0], [1]]), np.ones((2, 1)))
     first = lspi_rmax.act(state, hyper, xs, rng)
@@ -79,7 +79,7 @@ def test_what_is_not_known_is_worth_gmax_and_what_is_known_what_it_pays():
 
 def test_a_merged_feature_is_counted_once():
     hyper = lspi_rmax.Hyper()
-    state = lspi_rmax.init(hyper, 4, 1, 3, 0)
+    state = lspi_rmax.init(hyper, 4, 1, 3)
     xs = la.Active(np.array([[1, 3, 1]]), np.array([[0.5, 0.5, 0.0]]))
     lspi_rmax.update(state, hyper, xs, 0, 0.0, 0.9, xs, 0, np.random.default_rng(0))
     assert state.counts.tolist() == [0.0, 1.0, 0.0, 1.0]

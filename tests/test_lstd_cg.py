@@ -67,7 +67,7 @@ def stream_system(kind, steps=400, d=48):
     hyper = lstd_cg.Hyper(
         regulariser=("in", "out").index(regulariser), fading=("constant", "fading").index(fading), beta=beta, eta=1e-3
     )
-    state = lstd_cg.init(hyper, d, 3, 4, 0)
+    state = lstd_cg.init(hyper, d, 3, 4)
     oracle = paper.LSTDCG(d, regulariser=regulariser, fading=fading == "fading", beta=beta, eta=1e-3)
     rng = np.random.default_rng(2)
     for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, 3, 4, steps, value=1.0):
@@ -139,7 +139,7 @@ def test_the_printed_box_does_not_solve_the_system(regulariser):
 
 def test_epsilon_decays_by_its_factor_every_so_many_steps():
     hyper = lstd_cg.Hyper(epsilon=0.8, epsilon_decay=0.25, epsilon_every=10)
-    state = lstd_cg.init(hyper, 4, 4, 1, 0)
+    state = lstd_cg.init(hyper, 4, 4, 1)
     state.system.w[:] = [1.0, 0.0, 0.0, 0.0]
     xs = la.Active(np.arange(4).reshape(4, 1), np.ones((4, 1)))
     rng = np.random.default_rng(0)
@@ -158,7 +158,7 @@ def test_one_over_t_weighs_all_samples_the_same():
 def test_float32_follows_float64_on_a_fixed_stream():
     """Both solve to the same tolerance, so they agree as far as it goes."""
     d, hyper = 64, lstd_cg.Hyper(eta=0.1)
-    states = [lstd_cg.init(hyper, d, 2, 4, 0, dtype) for dtype in (np.float64, np.float32)]
+    states = [lstd_cg.init(hyper, d, 2, 4, dtype) for dtype in (np.float64, np.float32)]
     assert states[1].system.At.dtype == np.float32
     rng = np.random.default_rng(3)
     for transition in random_stream(rng, d, 2, 4, 500):

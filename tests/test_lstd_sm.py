@@ -47,7 +47,7 @@ def test_w_and_the_inverse_are_those_of_the_explicit_system(beta, steps):
     """A and b are averaged in the open and solved by a direct solver; the scale is folded in on the way."""
     d, n_actions, eta = 60, 3, 1e-3
     hyper = lstd_sm.Hyper(beta=beta, eta=eta)
-    state = lstd_sm.init(hyper, d, n_actions, 4, 0)
+    state = lstd_sm.init(hyper, d, n_actions, 4)
     A, b, z, gamma_previous = eta * np.eye(d), np.zeros(d), np.zeros(d), 0.0
     rng = np.random.default_rng(8)
     folded = 0
@@ -68,7 +68,7 @@ def test_w_and_the_inverse_are_those_of_the_explicit_system(beta, steps):
 
 def test_features_that_were_never_seen_are_not_touched():
     hyper = lstd_sm.Hyper(beta=0.5, eta=0.25)
-    state = lstd_sm.init(hyper, 6, 1, 1, 0)
+    state = lstd_sm.init(hyper, 6, 1, 1)
     rng = np.random.default_rng(0)
     xs = la.Active(np.array([[0]]), np.array([[1.0]]))
     for _ in range(25):
@@ -86,7 +86,7 @@ def test_a_constant_beta_grows_the_inverse_until_the_run_says_so():
     rng = np.random.default_rng(0)
     one, two = (la.Active(np.array([[i]]), np.array([[1.0]])) for i in range(2))
     for steps, sound in ((200, True), (300, False)):
-        state = lstd_sm.init(hyper, 2, 1, 1, 0)
+        state = lstd_sm.init(hyper, 2, 1, 1)
         for _ in range(steps):
             lstd_sm.update(state, hyper, one, 0, 1.0, 0.0, one, 0, rng)
         assert state.w[0] == pytest.approx(1.0)
@@ -112,7 +112,7 @@ def test_a_run_that_lost_its_digits_stops_and_says_so():
 
 def test_epsilon_fades_by_its_factor():
     hyper = lstd_sm.Hyper(epsilon=1.0, epsilon_decay=0.2, epsilon_every=100)
-    state = lstd_sm.init(hyper, 2, 2, 1, 0)
+    state = lstd_sm.init(hyper, 2, 2, 1)
     state.w[0] = 1.0
     xs = la.Active(np.array([[0], [1]]), np.ones((2, 1)))
     rng = np.random.default_rng(0)

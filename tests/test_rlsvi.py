@@ -75,7 +75,7 @@ def test_plain_python_equals_regression():
 def after_data(hyper, d=24, n_actions=3, steps=200, dtype=np.float64):
     """A state that has learned from random transitions, and the raw transitions."""
     rng = np.random.default_rng(2)
-    state, data = rlsvi.init(hyper, d, n_actions, 4, 0, dtype), []
+    state, data = rlsvi.init(hyper, d, n_actions, 4, dtype), []
     for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, n_actions, 4, steps, value=0.5):
         rlsvi.update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
         data.append((dense(xs, d)[a], r, gamma, dense(xs_next, d)))
@@ -159,7 +159,7 @@ def test_dense_features_are_kept_exactly():
     """Every feature active, every state new, values of any sign and size."""
     d, n_actions, rng = 12, 2, np.random.default_rng(8)
     hyper = rlsvi.Hyper(l=0.1)
-    state, oracle = rlsvi.init(hyper, d, n_actions, d // n_actions, 0), paper.RLSVI(d, l=0.1)
+    state, oracle = rlsvi.init(hyper, d, n_actions, d // n_actions), paper.RLSVI(d, l=0.1)
 
     def features():
         index = np.arange(d).reshape(-1, n_actions).T.copy()

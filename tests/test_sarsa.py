@@ -51,7 +51,7 @@ def test_four_steps_of_a_table_by_hand():
     Second episode, 0 to 1, reward 0: delta = 1/8 - 9/16 = -7/16, and z = (1, 0, 0) again: Q0 = 9/16 - 7/32 = 11/32.
     """
     hyper = sarsa.Hyper(alpha=0.5, lambda_=0.5)
-    state = sarsa.init(hyper, 3, 1, 1, 0)
+    state = sarsa.init(hyper, 3, 1, 1)
     rng = np.random.default_rng(0)
     at = [la.Active(np.array([[s]]), np.array([[1.0]])) for s in range(3)]
     sarsa.start(state, hyper, rng)
@@ -90,14 +90,14 @@ def test_one_step_removes_alpha_of_the_error_whatever_the_features_are_worth():
     for value in (1 / 8, 1.0):
         xs = la.Active(np.arange(8).reshape(1, 8), np.full((1, 8), value))
         hyper = sarsa.Hyper(alpha=0.25)
-        state = sarsa.init(hyper, 8, 1, 8, 0)
+        state = sarsa.init(hyper, 8, 1, 8)
         sarsa.update(state, hyper, xs, 0, 1.0, 0.0, xs, 0, np.random.default_rng(0))
         assert dense(xs, 8)[0] @ state.w == 0.25
 
 
 def test_epsilon_is_the_share_of_actions_at_random():
     hyper = sarsa.Hyper(epsilon=0.3)
-    state = sarsa.init(hyper, 4, 4, 1, 0)
+    state = sarsa.init(hyper, 4, 4, 1)
     state.w[2] = 1.0
     xs = la.Active(np.arange(4).reshape(4, 1), np.ones((4, 1)))
     rng = np.random.default_rng(1)

@@ -59,7 +59,7 @@ def test_interval_is_the_box_on_a_window_that_is_empty_filling_or_full():
     x = la.Active(np.array([2, 0]), np.array([0.5, 2.0]))
     for stored in (0, 1, 7, 10, 99, 100, 101, 257):
         hyper = ucbootstrap.Hyper()
-        state = ucbootstrap.init(hyper, 3, 1, 2, 0)
+        state = ucbootstrap.init(hyper, 3, 1, 2)
         oracle = paper.UCBootstrap(paper.Sarsa(3))
         weights = np.cumsum(np.random.default_rng(stored).normal(size=(stored, 3)), axis=0)
         for k, w in enumerate(weights):
@@ -76,7 +76,7 @@ def test_interval_is_the_box_on_a_window_that_is_empty_filling_or_full():
 def test_bounds_keep_their_digits_far_from_zero():
     """Spread of 1e-3 around values of 1e9: differences of running sums of the values themselves would lose it."""
     hyper = ucbootstrap.Hyper()
-    state = ucbootstrap.init(hyper, 1, 1, 1, 0)
+    state = ucbootstrap.init(hyper, 1, 1, 1)
     x = la.Active(np.array([0]), np.array([1.0]))
     noise = np.round(np.random.default_rng(0).normal(size=100) * 2**10) / 2**20
     radii = []
@@ -89,7 +89,7 @@ def test_bounds_keep_their_digits_far_from_zero():
 
 def test_before_any_weight_is_kept_every_action_is_as_likely():
     hyper = ucbootstrap.Hyper()
-    state = ucbootstrap.init(hyper, 3, 3, 1, 0)
+    state = ucbootstrap.init(hyper, 3, 3, 1)
     xs = la.Active(np.arange(3).reshape(3, 1), np.ones((3, 1)))
     rng = np.random.default_rng(0)
     taken = np.bincount([ucbootstrap.act(state, hyper, xs, rng) for _ in range(9000)], minlength=3)

@@ -109,7 +109,7 @@ def test_kernel_equals_the_box_on_large_rewards_and_resets(literal, beta):
     d, n_actions = 48, 3
     threshold, discount = (0.0, ucls.CURRENT) if literal else (beta, ucls.PREVIOUS)
     hyper = ucls.Hyper(beta=beta, trace_threshold=threshold, trace_discount=discount, w_step=0.1)
-    state = ucls.init(hyper, d, n_actions, 4, 0)
+    state = ucls.init(hyper, d, n_actions, 4)
     oracle = paper.UCLS(d, literal=literal, beta=beta, w_step=0.1)
     rng = np.random.default_rng(5)
     folded = 0
@@ -148,7 +148,7 @@ def test_initial_radius_follows_from_p_and_the_feature_value():
 
 def test_radius_is_real_when_C_is_not_positive():
     hyper = ucls.Hyper()
-    state = ucls.init(hyper, 2, 1, 2, 0)
+    state = ucls.init(hyper, 2, 1, 2)
     state.C[:] = [[1.0, 0.0], [-3.0, 1.0]]
     x = la.Active(np.array([0, 1]), np.array([1.0, 1.0]))
     assert ucls.interval(state, hyper, x, np.random.default_rng(0)) == (0.0, 0.0)
@@ -157,7 +157,7 @@ def test_radius_is_real_when_C_is_not_positive():
 def test_float32_follows_float64_on_a_fixed_stream():
     d, n_actions = 64, 2
     hyper = ucls.Hyper()
-    states = [ucls.init(hyper, d, n_actions, 4, 0, dtype) for dtype in (np.float64, np.float32)]
+    states = [ucls.init(hyper, d, n_actions, 4, dtype) for dtype in (np.float64, np.float32)]
     assert states[1].C.dtype == states[1].system.At.dtype == np.float32
     rng = np.random.default_rng(3)
     for transition in random_stream(rng, d, n_actions, 4, 2000):
@@ -173,7 +173,7 @@ def test_300k_steps_do_not_drift():
     """The lazily scaled A and its carried norm stay with a dense average of the same stream."""
     d, n_actions, beta = 64, 2, 0.001
     hyper = ucls.Hyper()
-    state = ucls.init(hyper, d, n_actions, 4, 0)
+    state = ucls.init(hyper, d, n_actions, 4)
     A, z, b, gamma_previous = np.zeros((d, d)), np.zeros(d), np.zeros(d), 0.0
     rng = np.random.default_rng(4)
     for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, n_actions, 4, 300_000):

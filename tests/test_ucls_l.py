@@ -47,7 +47,7 @@ def test_kernel_equals_the_box_when_large_rewards_raise_v_init(literal):
     d, n_actions = 48, 3
     choices = {"trace_threshold": 0.0, "trace_discount": ucls_l.CURRENT, "fade": ucls_l.ALL} if literal else {}
     hyper = ucls_l.Hyper(**choices)
-    state = ucls_l.init(hyper, d, n_actions, 4, 0)
+    state = ucls_l.init(hyper, d, n_actions, 4)
     oracle = paper.UCLSL(d, literal=literal)
     rng = np.random.default_rng(5)
     raised = 0
@@ -95,7 +95,7 @@ def test_one_step_by_hand():
     rng = np.random.default_rng(0)
     hyper = ucls_l.Hyper()
     for r, w, w_var, v_init in ((8.0, 0.04, 0.4, 1.0), (80.0, 0.4, 4.0, 16.0)):
-        state = ucls_l.init(hyper, 3, 1, 2, 0)
+        state = ucls_l.init(hyper, 3, 1, 2)
         ucls_l.update(state, hyper, xs, 0, r, 0.0, xs, 0, rng)
         np.testing.assert_allclose(state.w, [w, w, 0])
         np.testing.assert_allclose(state.w_var, [w_var, w_var, 0])
@@ -107,7 +107,7 @@ def test_one_step_by_hand():
 
 def test_float32_follows_float64_on_a_fixed_stream():
     d, hyper = 64, ucls_l.Hyper()
-    states = [ucls_l.init(hyper, d, 2, 4, 0, dtype) for dtype in (np.float64, np.float32)]
+    states = [ucls_l.init(hyper, d, 2, 4, dtype) for dtype in (np.float64, np.float32)]
     rng = np.random.default_rng(3)
     for transition in random_stream(rng, d, 2, 4, 2000):
         for state in states:

@@ -28,7 +28,7 @@ class Kernel:
 
     def __init__(self, stream: Stream, dtype: str, size: int | None = None) -> None:
         self.hyper = ucls.Hyper()
-        self.state = ucls.init(self.hyper, size or stream.d, 1, stream.index.shape[1], 0, np.dtype(dtype).type)
+        self.state = ucls.init(self.hyper, size or stream.d, 1, stream.index.shape[1], np.dtype(dtype).type)
         self.state.system.seen[0] = stream.d
         self.stream = stream
         self.t = 0

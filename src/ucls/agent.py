@@ -47,7 +47,6 @@ class Agent:
         low: Any = None,
         high: Any = None,
         dtype: str = "float64",
-        steps: int = 0,
         **settings: Any,
     ) -> None:
         """Put an agent on an environment.
@@ -62,7 +61,6 @@ class Agent:
             observation itself; an algorithm may have its own default.
         low, high: bounds of the observation, for an environment that does not give finite ones.
         dtype: "float64" or "float32".
-        steps: how long you expect to learn, if you know.
         settings: of the algorithm and the features, by name (`p=0.05, tilings=16`; `settings={"lambda": 0.8}` works for
             a name that Python reserves).
         """
@@ -86,7 +84,7 @@ class Agent:
             dtype=dtype,
         )
         facts = world.world.module.facts(world.world.env) if world else {}
-        self._adopt(Learner(plan, steps, facts, algorithm), _checked_discount(discount))
+        self._adopt(Learner(plan, facts, algorithm), _checked_discount(discount))
 
     def _adopt(self, learner: Learner, discount: float | None) -> None:
         self.learner = learner

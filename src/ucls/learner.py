@@ -4,6 +4,7 @@ The compiled loop and the Gymnasium shell both call `begin` and `advance`, so th
 """
 
 import functools
+import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -137,11 +138,8 @@ class Plan:
 class Learner:
     """An algorithm at work on features, made from a plan."""
 
-    def __init__(self, plan: Plan, steps: int = 0, facts: Mapping[str, float] = {}, algorithm: Any = None) -> None:
-        """Make a learner that knows nothing yet.
-
-        `steps` is the expected length of the run, `facts` are numbers of the environment that some settings follow.
-        """
+    def __init__(self, plan: Plan, facts: Mapping[str, float] = {}, algorithm: Any = None) -> None:
+        """Make a learner that knows nothing yet; `facts` are numbers of the environment that some settings follow."""
         if plan.dtype not in DTYPES:
             raise UserError(f"dtype cannot be {plan.dtype!r}: give one of {', '.join(DTYPES)}")
         self.algorithm: Any = algorithm or algorithm_module(plan.agent)
@@ -151,7 +149,7 @@ class Learner:
         self.plan = Plan(**{**vars(plan), "settings": shown(self.hyper), "feature_settings": shown(settings)})
         self.coder = features.make(settings, plan.low, plan.high, plan.n_actions)
         size, n_active = self.coder.size, self.coder.n_active
-        self.state = self.algorithm.init(self.hyper, size, plan.n_actions, n_active, steps, DTYPES[plan.dtype])
+        self.state = initial_state(self.algorithm, self.hyper, size, plan.n_actions, n_active, DTYPES[plan.dtype])
         rows = [la.no_features(plan.n_actions, n_active) for _ in range(3)]
         self.pending = Pending(rows[0], rows[1], np.zeros(1, np.int64), np.ones(1))
         self._scratch = rows[2]
@@ -214,6 +212,15 @@ class Learner:
         self.state = checkpoint.rebuild("state", self.state, arrays, growable)
         self.pending = checkpoint.rebuild("pending", self.pending, arrays)
         from_words(self.rng, arrays["rng"])
+
+
+def initial_state(algorithm: Any, hyper: Any, size: int, n_actions: int, n_active: int, dtype: Any) -> Any:
+    """What the algorithm knows before it has seen anything.
+
+    Modules outside the package may still have the `init` of an earlier contract, with `steps` before `dtype`.
+    """
+    earlier = "steps" in inspect.signature(algorithm.init).parameters
+    return algorithm.init(hyper, size, n_actions, n_active, *([0] if earlier else []), dtype)
 
 
 def refuse_diverged(diverged: bool) -> None:

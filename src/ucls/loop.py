@@ -169,12 +169,11 @@ def make_run(
     env: str,
     agent: str = "ucls",
     *,
-    steps: int = 0,
     seed: int = 0,
     settings: Mapping[str, object] = {},
     features: str | None = None,
     dtype: str = "float64",
 ) -> Run:
-    """Make the run that `plan_run` says; `steps` is how long it is expected to be."""
+    """Make the run that `plan_run` says."""
     world, plan = plan_run(env, agent, seed=seed, settings=settings, features=features, dtype=dtype)
-    return Run(world, Learner(plan, steps))
+    return Run(world, Learner(plan))

@@ -94,7 +94,7 @@ class _Ours:
         if order.low or order.high or order.discount is not None:
             raise UserError("--low, --high and --discount are for other environments; ours have their own, see --set")
         if source is None:
-            names = ("steps", "seed", "settings", "features", "dtype")
+            names = ("seed", "settings", "features", "dtype")
             asked: dict[str, Any] = {name: getattr(order, name) for name in names}
             self.run = make_run(order.env, order.agent, **asked)
         else:
@@ -116,7 +116,7 @@ class _Foreign:
 
         env = make_env(order.env)
         if source is None:
-            names = ("seed", "discount", "features", "low", "high", "dtype", "steps", "settings")
+            names = ("seed", "discount", "features", "low", "high", "dtype", "settings")
             asked: dict[str, Any] = {name: getattr(order, name) for name in names}
             self.agent = Agent(env, order.agent, **asked)
         else:

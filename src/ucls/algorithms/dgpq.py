@@ -71,7 +71,7 @@ class State(NamedTuple):
     gp: gps.Processes
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start with Q-hat = V_max and processes without data, for states of `n_active` numbers."""
     if size != n_active * n_actions:
         raise UserError("dgpq needs the state itself: use the features 'scaled'")

@@ -86,7 +86,7 @@ class State(NamedTuple):
     gamma: Any
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, B = I, C = I, sigma = 1, with `size` features."""
     D = averages.square(size, dtype)
     noise = Noise(np.zeros(1), np.full(1, hyper.r2_init), np.zeros(size, dtype), np.zeros(size, dtype), D)

@@ -53,7 +53,7 @@ class State(NamedTuple):
     counts: Any
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, B = I, and nothing known of `size` features."""
     return State(system=la.system(size, dtype), counts=np.zeros(size))
 

@@ -59,7 +59,7 @@ class State(NamedTuple):
     gamma: Any
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, b = 0, w = 0, with `size` features."""
     return State(solvers.equations(size, dtype), tr.trace(size, dtype), np.zeros(1, np.int64), np.zeros(1))
 

@@ -51,7 +51,7 @@ class State(NamedTuple):
     gamma: Any
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = eta I and w = 0, with `size` features."""
     return State(
         inverse=inv.inverse(size, hyper.eta, dtype),

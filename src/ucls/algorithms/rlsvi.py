@@ -67,7 +67,7 @@ class State(NamedTuple):
     since: Any
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from the prior, without data."""
     return State(
         theta=np.zeros(size, dtype),

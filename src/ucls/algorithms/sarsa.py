@@ -58,7 +58,7 @@ class State(NamedTuple):
     gamma: Any
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from w = 0, with `size` features."""
     return State(w=np.zeros(size, dtype), trace=tr.live_trace(size, dtype), gamma=np.zeros(1))
 

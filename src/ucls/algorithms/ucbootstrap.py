@@ -64,7 +64,7 @@ class State(NamedTuple):
     gamma: Any
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from w = 0 and an empty window; only LSTD gets room for an inverse."""
     return State(
         w=np.zeros(size, dtype),

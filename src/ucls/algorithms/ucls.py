@@ -74,7 +74,7 @@ class State(NamedTuple):
     t: Any
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, steps: int, dtype: Any = np.float64) -> State:
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, B = I, C = c_max I, with `size` features; one solver gets room for an inverse."""
     inverted = hyper.solver == SHERMAN_MORRISON
     if inverted and hyper.eta == 0:

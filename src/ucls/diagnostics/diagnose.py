@@ -38,7 +38,7 @@ def diagnose(
     """Run an agent with every seed and read it along the way."""
     diagnoses = []
     for seed in seeds:
-        run = make_run(env, agent, steps=steps, seed=seed, settings=settings)
+        run = make_run(env, agent, seed=seed, settings=settings)
         history, found = probed(run, steps, points=points, density=density)
         last = None if history.diverged else policies(run, density)
         diagnoses.append(Diagnosis(seed, history, found, verdict(found, history.diverged), last))

@@ -26,6 +26,6 @@ def _replay(log, n, state, hyper, rng):
 def running_covariance(log: Log, n: int, size: int, lambda_: float, beta: float) -> np.ndarray:
     """C as UCLS has it after n transitions, at its default settings but for lambda and beta."""
     hyper = ucls.Hyper(lambda_=float(lambda_), beta=float(beta), trace_threshold=float(beta))
-    state = ucls.init(hyper, size, 1, size, n)
+    state = ucls.init(hyper, size, 1, size)
     _replay(log, n, state, hyper, np.random.default_rng(0))
     return np.tril(state.C) + np.tril(state.C, -1).T

@@ -82,7 +82,6 @@ def _begin(cell: Cell, folder: Path | None) -> tuple[Run, History]:
     run = make_run(
         cell.env,
         cell.agent,
-        steps=cell.steps,
         seed=cell.seed,
         settings=dict(cell.settings),
         features=cell.features,
