@@ -22,6 +22,7 @@ SMALL = {
     "ucls/SparseMountainCar-v0": {"tilings": 4, "tiles": 4, "memory": 40, "cutoff": 150},
     "ucls/MountainCar-v0": {"tilings": 4, "tiles": 4, "memory": 64, "cutoff": 150},
     "ucls/OneState-v0": {},
+    "ucls/DeepSea-v0": {"size": 4, "stochastic": "yes"},
 }
 
 

@@ -205,6 +205,7 @@ def test_states_stay_within_bounds_and_rewards_below_reward_max(id):
         ("ucls/PuddleWorld-v0", [0.1, 0.45], [0.3, 0.65]),
         ("ucls/MountainCar-v0", [-0.6, 0.0], [-0.4, 0.0]),
         ("ucls/OneState-v0", [0.0], [0.0]),
+        ("ucls/DeepSea-v0", [0.0], [0.0]),
     ],
 )
 def test_episodes_start_uniformly_in_the_start_region(id, low, high):
@@ -261,9 +262,10 @@ def test_every_setting_has_a_sentence_and_a_default(id):
         ("ucls/SparseMountainCar-v0", 1, 1, 10000, 0.998),
         ("ucls/MountainCar-v0", 0, 0, 10000, 1.0),
         ("ucls/OneState-v0", 10, 10, 0, 0.0),
+        ("ucls/DeepSea-v0", 1, 1, 0, 0.99),
     ],
 )
-def test_defaults_are_those_of_the_paper(id, reward_max, return_max, cutoff, discount):
+def test_defaults_are_those_of_the_paper_or_of_bsuite(id, reward_max, return_max, cutoff, discount):
     world = make_world(id)
     assert world.module.facts(world.env) == {"reward_max": reward_max, "return_max": return_max}
     assert (world.env.cutoff, world.env.discount) == (cutoff, discount)

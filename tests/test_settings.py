@@ -15,6 +15,7 @@ class Hyper(NamedTuple):
     kind: Annotated[int, Choice("plain", "odd"), "which"] = 0
     copy: Annotated[float, Real(), Follows("lambda"), "the same"] = 0.0
     best: Annotated[float, Real(), Follows("return_max"), "a fact"] = 0.0
+    few: Annotated[int, Whole(1, 9), "not many"] = 1
 
 
 FACTS = {"return_max": 100.0}
@@ -22,13 +23,13 @@ FACTS = {"return_max": 100.0}
 
 def test_whole_numbers_and_words_become_the_declared_type():
     hyper = resolve(Hyper, {"lambda": 1, "count": "4", "kind": "odd"}, FACTS)
-    assert hyper == (1.0, 4, 1, 1.0, 100.0)
-    assert [type(value) for value in hyper] == [float, int, int, float, float]
+    assert hyper == (1.0, 4, 1, 1.0, 100.0, 1)
+    assert [type(value) for value in hyper] == [float, int, int, float, float, int]
 
 
 def test_what_is_shown_resolves_to_the_same():
     hyper = resolve(Hyper, {"lambda": 0.5, "kind": "odd"}, FACTS)
-    assert shown(hyper) == {"lambda": 0.5, "count": 3, "kind": "odd", "copy": 0.5, "best": 100.0}
+    assert shown(hyper) == {"lambda": 0.5, "count": 3, "kind": "odd", "copy": 0.5, "best": 100.0, "few": 1}
     assert resolve(Hyper, shown(hyper)) == hyper
 
 
@@ -41,6 +42,10 @@ def test_what_is_shown_resolves_to_the_same():
         ({"lambda": True}, "'lambda' cannot be True"),
         ({"count": 2.5}, "a whole number >= 2"),
         ({"count": 1}, "a whole number >= 2"),
+        ({"count": "inf"}, "'count' cannot be 'inf': give a whole number >= 2"),
+        ({"count": 1e300}, "'count' cannot be 1e+300"),
+        ({"count": 10**400}, "'count' cannot be 1000"),
+        ({"few": 10}, "'few' cannot be 10: give a whole number >= 1 and <= 9"),
         ({"kind": "eve"}, "one of plain, odd"),
         ({"kindd": "odd"}, "did you mean 'kind'"),
     ],

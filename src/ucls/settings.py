@@ -48,13 +48,14 @@ class Real:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number, at least `at_least`."""
+    """A whole number, within limits; the default upper one is what a float and a machine word hold exactly."""
 
     at_least: int = 0
+    at_most: int = 2**53
 
     def read(self, value: object) -> int:
         number = float(value)  # pyright: ignore[reportArgumentType]
-        if number != math.floor(number) or number < self.at_least:
+        if not number.is_integer() or not self.at_least <= number <= self.at_most:
             raise ValueError
         return int(number)
 
@@ -62,7 +63,8 @@ class Whole:
         return int(value)
 
     def __str__(self) -> str:
-        return f"a whole number >= {self.at_least}"
+        limit = f" and <= {self.at_most}" if self.at_most < 2**53 else ""
+        return f"a whole number >= {self.at_least}{limit}"
 
 
 class Choice:
@@ -201,5 +203,5 @@ def _read(setting: Setting, value: object) -> Any:
         if isinstance(value, bool):
             raise ValueError
         return setting.check.read(value)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise UserError(f"setting {setting.name!r} cannot be {value!r}: give {setting.check}") from None

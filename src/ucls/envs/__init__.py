@@ -33,6 +33,7 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
     "ucls/SparseMountainCar-v0": ("mountain_car", {"reward": "sparse", "discount": 0.998}),
     "ucls/MountainCar-v0": ("mountain_car", {}),
     "ucls/OneState-v0": ("one_state", {}),
+    "ucls/DeepSea-v0": ("deep_sea", {}),
 }
 
 

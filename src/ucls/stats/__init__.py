@@ -1,7 +1,8 @@
 """Statistics of runs: pure functions from numbers to numbers.
 
 `curves` makes comparable curves of runs that differ in length and draws a band around them, `summary` says what one
-sample of runs achieved, `comparison` and `pairs` set samples against each other. Three rules hold in all of them:
+sample of runs achieved, `comparison` and `pairs` set samples against each other, `episodes` says when a run had learned
+its task. Three rules hold in all of them:
 
 - An interval is a percentile bootstrap over runs, drawn within each group where groups (tasks, say) are given, and the
   same for the same seed. Data without spread, or a single run, has an interval of no width: look at the number of runs.
@@ -24,6 +25,7 @@ from ucls.stats.curves import (
     regret,
     reward_rate,
 )
+from ucls.stats.episodes import solved_after
 from ucls.stats.pairs import Paired, benjamini_hochberg, common_seeds, holm, paired, sign_flip_test
 from ucls.stats.summary import (
     Estimate,
@@ -59,6 +61,7 @@ __all__ = [
     "reward_rate",
     "scores",
     "sign_flip_test",
+    "solved_after",
     "summarise",
     "summarise_many",
 ]
