@@ -103,7 +103,7 @@ def fill(path: Path, cells: int) -> None:
     arrays = {name: rng.normal(size=n) for name, n in {"curve": 500, "episode_steps": 0}.items()}
     about = Circumstance(5.0, 10_000.0, "a machine", "some versions", "2026-01-01T00:00:00+00:00")
     with Store(path, write=True) as store:
-        store._db.execute("PRAGMA synchronous = OFF")  # what is timed is reading
+        store._db.rows("PRAGMA synchronous = OFF")  # what is timed is reading
         store.declare(NAME, members, "", members[0].label, "reward")
         for member, value in zip(members, rng.normal(size=len(members)), strict=True):
             measures = Measures(float(value), float(value), 0.0, float(value), None, None, None)

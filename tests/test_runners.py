@@ -22,10 +22,11 @@ from ucls.errors import UserError
 from ucls.loop import Run
 from ucls.study import Cell, Member, Store, conduct, make_cells
 from ucls.study.parcel import fetch, leave, parcel_file
+from ucls.study.partial import partial_file
 from ucls.study.ray import run_ray
 from ucls.study.runner import Losses, Outcome, Queue, attempt
 from ucls.study.slurm import Terms, batches_of, run_slurm, slurm
-from ucls.study.work import Habits, partial_file, run_cell
+from ucls.study.work import Habits, run_cell
 
 CELLS = 16
 # What is tried are the runners: kernels as plain Python start at once in every new process.

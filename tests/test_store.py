@@ -9,10 +9,11 @@ from studies import ABOUT, pretend, study_of
 from ucls.errors import UserError
 from ucls.history import History
 from ucls.study import Store, conduct, make_cells
+from ucls.study.database import APPLICATION
 from ucls.study.export import export_csv, export_parquet
 from ucls.study.local import local
 from ucls.study.result import summarise
-from ucls.study.schema import APPLICATION, MIGRATIONS
+from ucls.study.schema import MIGRATIONS
 
 RIVER = "ucls/RiverSwim-v0"
 
@@ -96,8 +97,8 @@ def test_an_older_schema_is_brought_to_the_newest_with_its_results(tmp_path, mon
     monkeypatch.setattr("ucls.study.schema.MIGRATIONS", (*MIGRATIONS, "ALTER TABLE study ADD COLUMN note TEXT;"))
     with Store(path, write=True) as store:
         assert store.rows("s")[0].status == "done"
-        assert store._db.execute("PRAGMA user_version").fetchone()[0] == len(MIGRATIONS) + 1
-        assert store._db.execute("SELECT note FROM study").fetchall() == [(None,)]
+        assert store._db.rows("PRAGMA user_version") == [(len(MIGRATIONS) + 1,)]
+        assert store._db.rows("SELECT note FROM study") == [(None,)]
 
 
 def test_there_is_no_store_to_look_at(tmp_path):

@@ -12,10 +12,11 @@ from ucls.study import Cell, Member, Store, Study, conduct, make_cells, parse_st
 from ucls.study.cell import NUMERICS
 from ucls.study.compare import compare_study
 from ucls.study.look import forecast, groups_of
+from ucls.study.partial import partial_file
 from ucls.study.result import pack, summarise, unpack
 from ucls.study.runner import Outcome
 from ucls.study.sweep import TUNING, Range, Sweep, candidates, judge, sweep_cells
-from ucls.study.work import Habits, partial_file, run_cell
+from ucls.study.work import Habits, run_cell
 
 RIVER, PUDDLE = "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"
 TINY = """name = "tiny"

@@ -18,6 +18,7 @@ Runs = Annotated[int | None, typer.Option(min=1, help="Seeds 0 to N - 1 in place
 Steps = Annotated[int | None, typer.Option(min=1, help="Steps a run in place of the study's own.")]
 
 DEFAULT_STORE = Path("out/studies.sqlite")
+STATES = ("done", "diverged", "damaged", "failed", "waiting")
 
 
 @app.command("list")
@@ -27,11 +28,13 @@ def list_studies(store: StorePath = DEFAULT_STORE, as_json: Json = False) -> Non
 
     with Store(store) as opened:
         studies = opened.studies()
-    rows = [{"name": name, "cells": s["cells"], "done": s["done"]} for name, s in studies.items()]
+    rows = [{"name": name, **{key: s[key] for key in ("cells", "done", "sound")}} for name, s in studies.items()]
     if as_json:
         print(json.dumps(rows))
         return
-    _table(["study", "cells", "done"], [[row["name"], f"{row['cells']:,}", f"{row['done']:,}"] for row in rows])
+    names = [row["name"] + ("" if row["sound"] else " (damaged)") for row in rows]
+    body = [[name, f"{row['cells']:,}", f"{row['done']:,}"] for name, row in zip(names, rows, strict=True)]
+    _table(["study", "cells", "done"], body)
 
 
 @app.command()
@@ -206,6 +209,15 @@ def retry(study: Named, store: StorePath = DEFAULT_STORE) -> None:
         print(f"{opened.retry(name)} runs wait again: `ucls study run {study}`")
 
 
+@app.command()
+def rescue(new: Annotated[Path, typer.Argument(help="The store to make.")], store: StorePath = DEFAULT_STORE) -> None:
+    """Copy what is sound in a damaged store into a new one."""
+    from ucls.study.rescue import rescue as copy
+
+    found = copy(store, new)
+    print(f"{new}: {found.results:,} results and {found.studies:,} studies of {store}; the rest runs again")
+
+
 def _declared(study: str, store: Path, runs: int | None, steps: int | None) -> Any:
     """A study from its file, or from the definition that a store keeps under its name."""
     from ucls.study import Store, parse_study, read_study
@@ -232,15 +244,17 @@ def _name(study: str) -> str:
 
 def _counts(rows: list[Any]) -> dict[str, int]:
     seen: dict[str, str] = {row.id: row.status for row in rows}
-    found = {"cells": len(seen), **dict.fromkeys(("done", "diverged", "failed", "waiting"), 0)}
+    found = {"cells": len(seen), **dict.fromkeys(STATES, 0)}
     for state in seen.values():
         found[state] += 1
     return found
 
 
 def _say_counts(found: dict[str, Any]) -> None:
-    parts = [f"{found[state]:,} {state}" for state in ("done", "diverged", "failed", "waiting") if found[state]]
+    parts = [f"{found[state]:,} {state}" for state in STATES if found[state]]
     print(f"{found['name']}: {found['cells']:,} cells: {', '.join(parts) or 'none'} ({found['store']})")
+    if found["damaged"]:
+        print("damaged results are not used: `ucls study run` makes them again")
     if found.get("stopped"):
         print("stopped: the same command goes on")
 

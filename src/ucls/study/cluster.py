@@ -42,6 +42,8 @@ class Batch(NamedTuple):
                 return
             if not parcel_file(self.outcomes, cell.id).exists():
                 outcome = attempt(cell, self.habits, self.halt.exists)
+                if outcome.lost:
+                    raise MemoryError(outcome.error)  # the job dies, and its cell is submitted by itself
                 if outcome.result is not None or outcome.error:
                     leave(self.outcomes, outcome)
 

@@ -28,6 +28,7 @@ class Group(NamedTuple):
     diverged: int
     failed: int
     waiting: int
+    damaged: int
     mean: tuple[float | None, float | None, float | None]
     median: tuple[float | None, float | None, float | None]
     iqm: tuple[float | None, float | None, float | None]
@@ -55,9 +56,9 @@ def compare_study(rows: Sequence[Row], measure: str | None = None, baseline: str
         sign = 1 if HIGHER_IS_BETTER[measures[env]] else -1
         mean, median, iqm = (_signed(summary[i], sign) for summary in summaries)
         states = [row.status for row in members]
-        diverged, failed, waiting = (states.count(status) for status in ("diverged", "failed", "waiting"))
-        runs = len(members) - failed - waiting
-        group = Group(env, label, measures[env], runs, diverged, failed, waiting, mean, median, iqm)
+        diverged, failed, waiting, damaged = (states.count(s) for s in ("diverged", "failed", "waiting", "damaged"))
+        runs = len(members) - failed - waiting - damaged
+        group = Group(env, label, measures[env], runs, diverged, failed, waiting, damaged, mean, median, iqm)
         if baseline is not None and label != baseline and (env, baseline) in samples:
             group = _against(group, samples[env, label], samples[env, baseline], baseline, sign)
         found.append(group)
@@ -130,7 +131,7 @@ def print_comparison(groups: Sequence[Group]) -> None:
 
 
 def _words(group: Group, against: bool, label: str) -> list[str]:
-    trouble = [f"{n} {word}" for word in ("diverged", "failed", "waiting") if (n := getattr(group, word))]
+    trouble = [f"{n} {word}" for word in ("diverged", "failed", "waiting", "damaged") if (n := getattr(group, word))]
     if trouble:
         label += f" [red]({', '.join(trouble)})[/]"
     cells = [label, str(group.runs), _number(group.mean[0]), _interval(group.mean), _number(group.median[0])]

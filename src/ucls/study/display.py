@@ -49,6 +49,8 @@ def watching(title: str, steps: int, quiet: bool = False) -> Iterator[Watch]:
         bar.update(task, completed=tally.steps, said=said)
         if outcome.error:
             console.print(f"failed: {cell.agent} on {cell.env}, seed {cell.seed}: {outcome.error}", markup=False)
+        if outcome.note:
+            console.print(f"{cell.agent} on {cell.env}, seed {cell.seed}: {outcome.note}", markup=False)
         now = time.monotonic()
         if not console.is_terminal and (now - spoken > LINE_SECONDS or tally.done + tally.failed == tally.cells):
             spoken = now

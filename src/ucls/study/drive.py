@@ -7,11 +7,13 @@ from contextlib import contextmanager
 from threading import Event, current_thread, main_thread
 from typing import NamedTuple
 
+from ucls.errors import UserError
 from ucls.study.cell import Cell
 from ucls.study.local import run_local
+from ucls.study.partial import discard
 from ucls.study.runner import Outcome, Runner
 from ucls.study.store import Store
-from ucls.study.work import CHECKPOINT_SECONDS, Habits, partial_file
+from ucls.study.work import CHECKPOINT_SECONDS, Habits
 
 
 class Tally(NamedTuple):
@@ -39,20 +41,34 @@ def drive(
     known = {cell.id: cell for cell in cells}
     habits = Habits(store.partial, checkpoint_every)
     tally = Tally(len(known))
+    trouble: UserError | None = None
     with _stopping() as stop:
         for outcome in runner(list(known.values()), habits, stop):
-            cell = known[outcome.id]
-            if outcome.result is not None and outcome.about is not None:
-                store.finish(outcome.id, outcome.result, outcome.about)
-                partial_file(store.partial, outcome.id).unlink(missing_ok=True)
-                diverged = tally.diverged + outcome.result.diverged
-                tally = tally._replace(done=tally.done + 1, diverged=diverged, steps=tally.steps + cell.steps)
-            elif outcome.error:
-                store.fail(outcome.id, outcome.error, outcome.traceback, outcome.attempts)
-                tally = tally._replace(failed=tally.failed + 1)
-            watch(tally, cell, outcome)
+            if trouble is None:
+                try:
+                    tally = _write(store, known[outcome.id], outcome, tally)
+                except UserError as error:  # a full disk, most often: the workers still keep what they have
+                    trouble = error
+                    stop.set()
+                else:
+                    watch(tally, known[outcome.id], outcome)
+    if trouble is not None:
+        kept = f"{tally.done:,} of {tally.cells:,} runs were finished and are kept"
+        raise UserError(f"{trouble}; {kept}, and the same command goes on")
     _tidy(store)
     return tally._replace(stopped=stop.is_set())
+
+
+def _write(store: Store, cell: Cell, outcome: Outcome, tally: Tally) -> Tally:
+    if outcome.result is not None and outcome.about is not None:
+        store.finish(outcome.id, outcome.result, outcome.about)
+        discard(store.partial, outcome.id)
+        diverged = tally.diverged + outcome.result.diverged
+        return tally._replace(done=tally.done + 1, diverged=diverged, steps=tally.steps + cell.steps)
+    if outcome.error:
+        store.fail(outcome.id, outcome.error, outcome.traceback, outcome.attempts)
+        return tally._replace(failed=tally.failed + 1)
+    return tally
 
 
 @contextmanager

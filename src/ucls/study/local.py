@@ -1,7 +1,6 @@
 """The local runner: a pool of processes on this machine, each kept alive and given one cell after another."""
 
 import multiprocessing
-import os
 import signal
 import time
 from collections.abc import Iterator, Sequence
@@ -10,6 +9,7 @@ from multiprocessing.connection import Connection, wait
 from threading import Event
 
 from ucls.study.cell import Cell
+from ucls.study.cores import cores
 from ucls.study.runner import PATIENCE, Outcome, Queue, Runner, attempt, one_thread_each
 from ucls.study.work import Habits
 
@@ -19,12 +19,12 @@ STOP = None
 def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | None = None) -> Iterator[Outcome]:
     """Run the cells in a pool of processes; once `stop` is set they keep what they have and end, within seconds.
 
-    A worker that is killed loses the cell it was at, which is given to another, three times in all.
+    A worker that is killed or short of memory loses the cell it was at, which is given to another, three times in all.
     """
     waiting = Queue(cells)
     workers: list[_Worker] = []
     try:
-        workers += [_Worker(habits) for _ in range(min(jobs or os.cpu_count() or 1, len(cells)))]
+        workers += [_Worker(habits) for _ in range(min(jobs or cores(), len(cells)))]
         for worker in workers:
             worker.give(waiting.take(None))
         while any(worker.cell for worker in workers) and not stop.is_set():
@@ -34,10 +34,10 @@ def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | No
                     continue
                 outcome, cell = worker.answer(), worker.cell
                 assert cell is not None
-                if outcome is None:  # the process is gone
+                if outcome is None or outcome.lost:  # the process is gone, or has no memory left
                     worker.end()
                     worker = workers[i] = _Worker(habits)
-                    outcome = waiting.put_back(cell)
+                    outcome = waiting.put_back(cell, outcome)
                 worker.give(waiting.take(cell))
                 if outcome is not None:
                     yield outcome
@@ -48,7 +48,7 @@ def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | No
 
 
 def local(jobs: int | None = None) -> Runner:
-    """The local runner with a number of processes, as many as cores by default."""
+    """The local runner with a number of processes, as many as cores that it may use by default."""
     return lambda cells, habits, stop: run_local(cells, habits, stop, jobs)
 
 
@@ -101,12 +101,33 @@ class _Worker:
         self.pipe.close()
 
 
+class _Told:
+    """Whether SIGTERM has told this worker to end: at once if it is idle, after keeping its cell if it is at one."""
+
+    def __init__(self) -> None:
+        self.end = self.busy = False
+        signal.signal(signal.SIGTERM, self._on_signal)
+
+    def _on_signal(self, number: int, frame: object) -> None:
+        self.end = True
+        if not self.busy:
+            raise SystemExit
+
+
 def work(pipe: Connection, habits: Habits) -> None:
     """Run the cells that come through a pipe, until it closes; a message in the middle of a cell means stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the driver decides
+    told = _Told()
     with suppress(EOFError, OSError):  # the driver is gone
         while (cell := pipe.recv()) is not STOP:
-            _send(pipe, attempt(cell, habits, pipe.poll))
+            told.busy = True
+            outcome = attempt(cell, habits, lambda: told.end or pipe.poll())
+            # With nothing to say a worker that was told to end is silent: it is gone, and its cell goes to another.
+            if not told.end or outcome.result is not None or outcome.error:
+                _send(pipe, outcome)
+            told.busy = False
+            if told.end:
+                return
 
 
 def _send(pipe: Connection, message: object) -> None:

@@ -1,9 +1,9 @@
 """Look at a study without running it: its groups, and how long what is missing would take."""
 
-import os
 from pathlib import Path
 from typing import Any
 
+from ucls.study.cores import cores
 from ucls.study.declare import Study, sweep_study
 from ucls.study.store import Store
 
@@ -65,7 +65,7 @@ def forecast(study: Study, path: Path, jobs: int | None) -> dict[str, Any]:
         seconds = len(t.seeds) * s.steps / speed
         about = {"label": f"{s.label} (the winner)", "env": s.env, "missing": len(t.seeds), "done": 0}
         groups[s.label, s.env] = {**about, "seconds": seconds, "speed": speed, "known": known}
-    jobs = jobs or os.cpu_count() or 1
+    jobs = jobs or cores()
     listed = list(groups.values())
     measured = all(group["known"] for group in listed)
     return {

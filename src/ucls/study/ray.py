@@ -18,6 +18,7 @@ from uuid import uuid4
 
 from ucls.errors import UserError
 from ucls.study.cell import Cell
+from ucls.study.cores import cores
 from ucls.study.runner import PATIENCE, THREADS, Outcome, Queue, Runner, attempt, one_thread_each
 from ucls.study.work import Habits
 
@@ -133,6 +134,9 @@ class _Team:
             if cell and isinstance(error, self._api.exceptions.RayTaskError):
                 return Outcome(cell.id, error=_last_line(error), traceback=str(error)), False
             return (waiting.put_back(cell) if cell else self._missed(error)), False
+        if cell and outcome.lost:
+            self._dismiss(actor)
+            return waiting.put_back(cell, outcome), False
         following = waiting.take(cell)
         if following is None:
             self._dismiss(actor)
@@ -193,7 +197,7 @@ def _connected(address: str, jobs: int | None) -> Iterator[Any]:
     one_thread = {"env_vars": dict.fromkeys(THREADS, "1")}
     quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False, "runtime_env": one_thread}
     here: dict[str, Any] = {
-        "num_cpus": jobs or os.cpu_count(),
+        "num_cpus": jobs or cores(),
         "include_dashboard": False,
         "object_store_memory": OBJECT_STORE,
         "_node_ip_address": "127.0.0.1",

@@ -8,9 +8,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls import checkpoint
+from ucls.errors import UserError
 from ucls.history import TRUNCATED, History
 
 LAST_EPISODES = 20
+UNPACKED = 1 << 31  # bytes: a damaged file must not fill memory
 
 
 class Measures(NamedTuple):
@@ -98,5 +100,14 @@ def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def unpack(blob: bytes) -> dict[str, np.ndarray]:
-    """Read what `pack` wrote."""
-    return checkpoint.from_bytes(zlib.decompress(blob))[1]
+    """Read what `pack` wrote, or say in one line why that cannot be."""
+    try:
+        reader = zlib.decompressobj()
+        content = reader.decompress(blob, UNPACKED)
+        if not reader.eof:
+            raise UserError("arrays that are cut short, or larger than any of ours")
+        return checkpoint.from_bytes(content)[1]
+    except UserError:
+        raise
+    except Exception as error:  # whatever damaged bytes do to a parser
+        raise UserError(f"arrays that cannot be read, they are damaged: {error}") from None

@@ -22,7 +22,11 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 
 class Outcome(NamedTuple):
-    """What came of giving a cell to a worker: a result, an error, or (neither) a stop before its end."""
+    """What came of giving a cell to a worker: a result, an error, or (neither) a stop before its end.
+
+    An error for which the worker is to blame, want of memory, has `lost` the cell: another worker may do better. `note`
+    is what a person should know of a result.
+    """
 
     id: str
     result: Result | None = None
@@ -30,6 +34,8 @@ class Outcome(NamedTuple):
     error: str = ""
     traceback: str = ""
     attempts: int = 1
+    lost: bool = False
+    note: str = ""
 
 
 # What runs cells somewhere: gives their outcomes as they come, and ends within seconds once the event is set.
@@ -41,11 +47,13 @@ def attempt(cell: Cell, habits: Habits, stopped: Callable[[], bool] = lambda: Fa
     try:
         done = run_cell(cell, habits, stopped)
     except Exception as error:  # a cell that fails must not take the study with it
-        return Outcome(cell.id, error=f"{type(error).__name__}: {error}", traceback=traceback.format_exc())
+        said, lost = f"{type(error).__name__}: {error}", isinstance(error, MemoryError)
+        return Outcome(cell.id, error=said, traceback=traceback.format_exc(), lost=lost)
     if done is None:
         return Outcome(cell.id)
     finished = datetime.now(UTC).isoformat(timespec="seconds")
-    return Outcome(cell.id, done.result, Circumstance(done.seconds, done.speed, machine(), versions(), finished))
+    about = Circumstance(done.seconds, done.speed, machine(), versions(), finished)
+    return Outcome(cell.id, done.result, about, note=done.note)
 
 
 def machine() -> str:
@@ -72,11 +80,15 @@ class Losses:
     def __init__(self) -> None:
         self._times: dict[str, int] = {}
 
-    def count(self, cell: Cell, hint: str = "perhaps for want of memory") -> Outcome | None:
-        """Count a loss; a failure if it is one too many."""
+    def count(
+        self, cell: Cell, hint: str = "perhaps for want of memory", last: Outcome | None = None
+    ) -> Outcome | None:
+        """Count a loss; a failure if it is one too many, with the last word of its worker if there was one."""
         self._times[cell.id] = times = self._times.get(cell.id, 0) + 1
         if times < RETRIES:
             return None
+        if last is not None:
+            return last._replace(error=f"{last.error} ({times} times)", attempts=times, lost=False)
         return Outcome(cell.id, error=f"its process was killed {times} times, {hint}", attempts=times)
 
 
@@ -107,9 +119,9 @@ class Queue:
             del self._kinds[mine]
         return cell
 
-    def put_back(self, cell: Cell) -> Outcome | None:
+    def put_back(self, cell: Cell, last: Outcome | None = None) -> Outcome | None:
         """Give a lost cell another chance, or say that it had enough of them."""
-        outcome = self._losses.count(cell)
+        outcome = self._losses.count(cell, last=last)
         if outcome is None:
             # To the end of the line: what killed it, short memory or a bad moment, may have passed by then.
             self._kinds.setdefault(kind(cell), deque()).append(cell)

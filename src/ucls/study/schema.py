@@ -1,16 +1,24 @@
-"""The file behind a store: its schema, its migrations, and who may write it. The one door to sqlite3."""
+"""The schema of a store, step by step, and the seals of its rows."""
 
-import fcntl
-import os
-import sqlite3
-from pathlib import Path
+# A store of version n is brought to the newest by the steps after n. A step never changes: a new measure is a new step.
+# `seal` and `readable` are functions of ours that a connection knows (see `database`).
 
-from ucls.errors import UserError
+# Text goes into a seal as its bytes: damaged text may not be text any more.
+RESULT_SEAL = """seal(CAST(c.id AS BLOB), r.steps, r.diverged, r.reward, r.last_reward, r.episodes, r.mean_return,
+    r.last_return, r.last_steps, r.best_steps, k.seconds, k.speed, CAST(k.machine AS BLOB), CAST(k.versions AS BLOB),
+    CAST(k.finished AS BLOB), p.arrays, p.learner)"""
+RESULT_PARTS = "LEFT JOIN circumstance k ON k.cell = r.cell LEFT JOIN payload p ON p.cell = r.cell"
+MEMBER_SEAL = "seal(CAST(m.study AS BLOB), m.place, CAST(m.label AS BLOB), CAST(c.id AS BLOB))"
+STUDY_SEAL = """seal(CAST(s.name AS BLOB), CAST(s.definition AS BLOB), CAST(s.baseline AS BLOB),
+    CAST(s.measure AS BLOB), (SELECT count(*) FROM member m WHERE m.study = s.name))"""
+CHOICE_SEAL = "seal(CAST(study AS BLOB), CAST(label AS BLOB), CAST(env AS BLOB), CAST(content AS BLOB))"
 
-APPLICATION = 0x55434C53  # "UCLS": SQLite's mark of whose file it is
+SEAL_RESULTS = f"""UPDATE result SET seal = (SELECT {RESULT_SEAL} FROM result r JOIN cell c ON c.number = r.cell
+    {RESULT_PARTS} WHERE r.cell = result.cell)"""
+SEAL_MEMBERS = f"""UPDATE member SET seal = (SELECT {MEMBER_SEAL} FROM member m JOIN cell c ON c.number = m.cell
+    WHERE m.study = member.study AND m.place = member.place)"""
+SEAL_STUDIES = f"UPDATE study SET seal = (SELECT {STUDY_SEAL} FROM study s WHERE s.name = study.name)"
 
-# The schema, step by step: a store of version n is brought to the newest by the steps after n. A step never changes:
-# a new measure is a new step.
 MIGRATIONS = (
     """
     CREATE TABLE study (name TEXT PRIMARY KEY, definition TEXT NOT NULL, baseline TEXT, measure TEXT) WITHOUT ROWID;
@@ -33,50 +41,15 @@ MIGRATIONS = (
         study TEXT NOT NULL, label TEXT NOT NULL, env TEXT NOT NULL, content TEXT NOT NULL,
         PRIMARY KEY (study, label, env)) WITHOUT ROWID;
     """,
+    # Seals: what has none, or one that does not hold, is damaged. Results from before get theirs if they can be read.
+    f"""
+    ALTER TABLE study ADD COLUMN seal TEXT;
+    ALTER TABLE member ADD COLUMN seal TEXT;
+    ALTER TABLE result ADD COLUMN seal TEXT;
+    ALTER TABLE choice ADD COLUMN seal TEXT;
+    {SEAL_RESULTS} WHERE (SELECT readable(p.arrays) FROM payload p WHERE p.cell = result.cell);
+    {SEAL_MEMBERS};
+    {SEAL_STUDIES};
+    UPDATE choice SET seal = {CHOICE_SEAL};
+    """,
 )
-
-
-def take_lock(path: Path) -> int:
-    """Become the one writer; the system gives the place back when the process ends, however it ends."""
-    lock = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o666)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(lock)
-        raise UserError(f"another process is running a study in {path}: wait for it, or give another --store") from None
-    return lock
-
-
-def open_database(path: Path, write: bool) -> sqlite3.Connection:
-    """Open the file if it is ours, with the newest schema; never rewrite one that is not."""
-    fresh = not path.exists() or path.stat().st_size == 0
-    db = sqlite3.connect(path, isolation_level=None, timeout=30)
-    try:
-        if not fresh:
-            _check(db, path)
-        if write:
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = FULL")
-            _migrate(db)
-        return db
-    except sqlite3.DatabaseError as error:
-        db.close()
-        raise UserError(f"{path} cannot be read as a store, it is damaged or foreign: {error}") from None
-    except BaseException:
-        db.close()
-        raise
-
-
-def _check(db: sqlite3.Connection, path: Path) -> None:
-    if db.execute("PRAGMA application_id").fetchone()[0] != APPLICATION:
-        raise UserError(f"{path} is not a store of ucls: give another --store; the file is left as it is")
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version > len(MIGRATIONS):
-        raise UserError(f"{path} was written by a newer ucls (schema {version}): update ucls to read it")
-
-
-def _migrate(db: sqlite3.Connection) -> None:
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    for number in range(version, len(MIGRATIONS)):
-        script = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {number + 1}; COMMIT;"
-        db.executescript(f"BEGIN; {MIGRATIONS[number]} {script}")

@@ -117,7 +117,7 @@ class _Campaign:
         if alive is None:
             raise UserError("Slurm does not say which jobs there are: does `squeue --me` work?")
         for record in self._folder.glob("ucls-*.json"):
-            batches = enumerate(json.loads(record.read_text()))
+            batches = enumerate(_batches(record))
             jobs = {(record.stem, i): ids for i, ids in batches if (record.stem, i) in alive}
             if not jobs:
                 record.unlink()
@@ -192,8 +192,18 @@ class _Campaign:
         return self._folder / "begun" / f"{job[0]}-{job[1]}"
 
 
+def _batches(record: Path) -> list[list[str]]:
+    """What was in the jobs of an array; nothing if its record is damaged: their cells are then submitted again."""
+    try:
+        found = json.loads(record.read_text())
+    except (OSError, ValueError):
+        return []
+    sound = isinstance(found, list) and all(isinstance(ids, list) for ids in found)
+    return [[str(id) for id in ids] for ids in found] if sound else []
+
+
 def _read(path: Path) -> Outcome | None:
     try:
         return fetch(path)
-    except UserError:  # unsound, so the cell is run again
+    except Exception:  # unsound, however it is: the cell is run again
         return None

@@ -1,22 +1,38 @@
-"""The store: one SQLite file that holds studies, cells and what came of them. `schema` opens it.
+"""The store: one SQLite file that holds studies, cells and what came of them. `database` opens it.
 
 A cell's status is not written down but follows from what is there: a result, a failure, or nothing yet. A result
 arrives in one transaction, so no cell is ever half there. Only the driver of a study writes; anyone may read.
+
+Every row carries a seal, a digest of its content. A result whose seal does not hold is damaged: it is never given out,
+and its cell runs again. A study whose seals do not hold is refused until it is declared again.
 """
 
+import hashlib
 import json
-import os
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ucls.errors import UserError, unknown
 from ucls.study.cell import Cell
+from ucls.study.database import Database
 from ucls.study.result import Measures, Result, digest_of, pack, unpack
-from ucls.study.schema import open_database, take_lock
+from ucls.study.schema import (
+    CHOICE_SEAL,
+    MEMBER_SEAL,
+    RESULT_PARTS,
+    RESULT_SEAL,
+    SEAL_MEMBERS,
+    SEAL_RESULTS,
+    SEAL_STUDIES,
+    STUDY_SEAL,
+)
 
 MEASURES = Measures._fields
+
+# A result with the cell it is of, and everything that its seal covers.
+SOUND = f"r.seal IS {RESULT_SEAL}"
+RESULTS = f"FROM result r JOIN cell c ON c.number = r.cell {RESULT_PARTS}"
 
 
 class Circumstance(NamedTuple):
@@ -30,7 +46,7 @@ class Circumstance(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A cell of a study with what came of it: `status` is done, diverged, failed or waiting."""
+    """A cell of a study with what came of it: `status` is done, diverged, damaged, failed or waiting."""
 
     label: str
     id: str
@@ -48,17 +64,9 @@ class Store:
 
     def __init__(self, path: str | Path, write: bool = False) -> None:
         self.path = Path(path)
-        self._lock: int | None = None
-        if not self.path.exists() and not write:
+        if not write and not is_there(self.path):
             raise UserError(f"there is no store at {self.path}: `ucls study run` makes one, or give another --store")
-        if write:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock = take_lock(self.path)
-        try:
-            self._db = open_database(self.path, write)
-        except BaseException:
-            self._release()
-            raise
+        self._db = Database(self.path, write)
 
     def __enter__(self) -> "Store":
         return self
@@ -69,28 +77,11 @@ class Store:
     def close(self) -> None:
         """Close the file and let other writers in."""
         self._db.close()
-        self._release()
-
-    def _release(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
 
     @property
     def partial(self) -> Path:
         """The folder beside the store where unfinished cells are kept."""
         return self.path.with_name(self.path.name + ".partial")
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Write all of it or nothing."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self._db.execute("ROLLBACK")
-            raise
-        self._db.execute("COMMIT")
 
     def declare(
         self, name: str, members: Iterable[tuple[str, Cell]], definition: str, baseline: str | None, measure: str | None
@@ -98,132 +89,218 @@ class Store:
         """Write down a study and its cells; a study declared again keeps every result it shares with the old one."""
         members = list(members)
         rows = [(cell.id, cell.agent, cell.env, cell.steps, cell.seed, cell.json()) for _, cell in members]
-        with self.transaction():
-            sql = "INSERT OR IGNORE INTO cell (id, agent, env, steps, seed, content) VALUES (?, ?, ?, ?, ?, ?)"
-            self._db.executemany(sql, rows)
-            self._db.execute("INSERT OR REPLACE INTO study VALUES (?, ?, ?, ?)", (name, definition, baseline, measure))
-            self._db.execute("DELETE FROM member WHERE study = ?", (name,))
-            sql = "INSERT INTO member SELECT ?, ?, number, ? FROM cell WHERE id = ?"
+        db = self._db
+        with db.transaction():
+            # A cell that is there already is written again all the same: it may be damaged.
+            sql = """INSERT INTO cell (id, agent, env, steps, seed, content) VALUES (?, ?, ?, ?, ?, ?)
+                ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, env = excluded.env, steps = excluded.steps,
+                seed = excluded.seed, content = excluded.content WHERE (agent, env, steps, seed, content)
+                IS NOT (excluded.agent, excluded.env, excluded.steps, excluded.seed, excluded.content)"""
+            db.write_many(sql, rows)
+            sql = "INSERT OR REPLACE INTO study (name, definition, baseline, measure) VALUES (?, ?, ?, ?)"
+            db.write(sql, (name, definition, baseline, measure))
+            db.write("DELETE FROM member WHERE study = ?", (name,))
+            sql = "INSERT INTO member (study, place, cell, label) SELECT ?, ?, number, ? FROM cell WHERE id = ?"
             places = enumerate(zip(members, rows, strict=True))
-            self._db.executemany(sql, [(name, place, label, row[0]) for place, ((label, _), row) in places])
+            db.write_many(sql, [(name, place, label, row[0]) for place, ((label, _), row) in places])
+            db.write(f"{SEAL_MEMBERS} WHERE study = ?", (name,))
+            db.write(f"{SEAL_STUDIES} WHERE name = ?", (name,))
 
     def studies(self) -> dict[str, dict[str, Any]]:
-        """The studies by name, with how many cells they have and how many are done."""
-        sql = """SELECT s.name, s.definition, s.baseline, s.measure, count(m.cell), count(r.cell)
-            FROM study s LEFT JOIN member m ON m.study = s.name LEFT JOIN result r ON r.cell = m.cell
-            GROUP BY s.name ORDER BY s.name"""
-        names = ("definition", "baseline", "measure", "cells", "done")
-        return {row[0]: dict(zip(names, row[1:], strict=True)) for row in self._db.execute(sql)}
+        """The studies by name, with how many cells they have, how many are done, and whether they are sound."""
+        sql = f"""SELECT s.name, s.definition, s.baseline, s.measure, s.seal IS {STUDY_SEAL}
+            FROM study s ORDER BY s.name"""
+        names = ("definition", "baseline", "measure", "sound")
+        found: dict[str, dict[str, Any]] = {}
+        for name, *about in self._db.rows(sql):
+            found[str(name)] = dict(zip(names, about, strict=True))
+        done = self.finished()
+        sql = "SELECT m.study, c.id FROM member m JOIN cell c ON c.number = m.cell"
+        for study in found.values():
+            study |= {"cells": 0, "done": 0, "sound": bool(study["sound"])}
+        for name, id in self._db.rows(sql):
+            if name in found:
+                found[name]["cells"] += 1
+                found[name]["done"] += id in done
+        return found
 
     def study(self, name: str) -> dict[str, Any]:
-        """One study, or the nearest name to it in the error."""
-        studies = self.studies()
-        if name not in studies:
-            raise unknown(f"study in {self.path}", name, studies)
-        return studies[name]
+        """What was declared of one study, or the nearest name to it in the error."""
+        sql = f"SELECT s.definition, s.baseline, s.measure, s.seal IS {STUDY_SEAL} FROM study s WHERE s.name = ?"
+        for definition, baseline, measure, sound in self._db.rows(sql, (name,)):
+            if not sound:
+                raise self._damaged(name)
+            return {"definition": definition, "baseline": baseline, "measure": measure}
+        known = [str(known) for (known,) in self._db.rows("SELECT name FROM study ORDER BY name")]
+        raise unknown(f"study in {self.path}", name, known)
 
     def rows(self, name: str) -> list[Row]:
         """The cells of a study in order, with what came of them."""
-        measured = ", ".join(f"r.{field}" for field in MEASURES)
-        sql = f"""SELECT m.label, c.id, c.agent, c.env, c.steps, c.seed, r.cell IS NOT NULL, r.diverged, f.error,
-            {measured} FROM member m JOIN cell c ON c.number = m.cell LEFT JOIN result r ON r.cell = m.cell
-            LEFT JOIN failure f ON f.cell = m.cell WHERE m.study = ? ORDER BY m.place"""
+        columns = ", ".join(("r.cell IS NOT NULL", SOUND, "r.diverged", "f.error", *(f"r.{m}" for m in MEASURES)))
+        joins = f"LEFT JOIN result r ON r.cell = m.cell {RESULT_PARTS} LEFT JOIN failure f ON f.cell = m.cell"
         found = []
-        for row in self._db.execute(sql, (name,)):
-            done, diverged, error = row[6:9]
-            status = ("diverged" if diverged else "done") if done else ("failed" if error else "waiting")
-            label, id, agent, env, steps, seed = row[:6]
-            measures = Measures(*row[9:]) if done else None
-            found.append(Row(label, id, agent, env, steps, seed, status, measures, error))
+        for label, cell, (there, sound, diverged, error, *measured) in self._members(name, columns, joins):
+            measures = Measures(*measured) if there and sound else None
+            status = "failed" if error else "waiting"
+            if there:
+                status = ("diverged" if diverged else "done") if sound else "damaged"
+            found.append(Row(label, cell.id, cell.agent, cell.env, cell.steps, cell.seed, status, measures, error))
         return found
 
     def waiting(self, name: str) -> list[Cell]:
-        """The cells of a study that have neither a result nor a failure, each once."""
-        sql = """SELECT DISTINCT c.number, c.content FROM member m JOIN cell c ON c.number = m.cell
-            LEFT JOIN result r ON r.cell = m.cell LEFT JOIN failure f ON f.cell = m.cell
-            WHERE m.study = ? AND r.cell IS NULL AND f.cell IS NULL ORDER BY c.number"""
-        return [Cell.from_json(content) for _, content in self._db.execute(sql, (name,))]
+        """The cells of a study that have neither a sound result nor a failure, each once."""
+        joins = f"LEFT JOIN result r ON r.cell = m.cell {RESULT_PARTS} LEFT JOIN failure f ON f.cell = m.cell"
+        members = self._members(name, f"{SOUND}, r.cell, f.cell", joins)
+        found = {cell.id: cell for _, cell, (sound, there, failed) in members if _waits(sound, there, failed)}
+        return list(found.values())
 
     def finish(self, id: str, result: Result, about: Circumstance) -> bool:
-        """Write down a result; false if there was one already, which then stays."""
-        number = self._number(id)
-        holes = ", ".join("?" * (3 + len(MEASURES)))
-        row = (number, result.steps, int(result.diverged), *result.measures)
-        with self.transaction():
-            if self._db.execute("SELECT 1 FROM result WHERE cell = ?", (number,)).fetchone():
+        """Write down a result; false if there was a sound one already, which then stays."""
+        row = (result.steps, int(result.diverged), *result.measures)
+        holes = ", ".join("?" * (1 + len(row)))
+        db = self._db
+        with db.transaction():
+            number = self._number(id)
+            if db.rows(f"SELECT 1 {RESULTS} WHERE r.cell = ? AND {SOUND}", (number,)):
                 return False
-            self._db.execute(f"INSERT INTO result VALUES ({holes})", row)
-            self._db.execute("INSERT INTO circumstance VALUES (?, ?, ?, ?, ?, ?)", (number, *about))
+            names = ", ".join(("cell", "steps", "diverged", *MEASURES))
+            db.write(f"INSERT OR REPLACE INTO result ({names}) VALUES ({holes})", (number, *row))
+            db.write("INSERT OR REPLACE INTO circumstance VALUES (?, ?, ?, ?, ?, ?)", (number, *about))
             payload = (number, pack(result.arrays), result.learner)
-            self._db.execute("INSERT INTO payload VALUES (?, ?, ?)", payload)
-            self._db.execute("DELETE FROM failure WHERE cell = ?", (number,))
+            db.write("INSERT OR REPLACE INTO payload VALUES (?, ?, ?)", payload)
+            db.write(f"{SEAL_RESULTS} WHERE cell = ?", (number,))
+            db.write("DELETE FROM failure WHERE cell = ?", (number,))
         return True
 
     def fail(self, id: str, error: str, traceback: str, attempts: int = 1) -> None:
         """Write down that a cell cannot be run, and why."""
-        with self.transaction():
+        with self._db.transaction():
             sql = "INSERT OR REPLACE INTO failure VALUES (?, ?, ?, ?)"
-            self._db.execute(sql, (self._number(id), attempts, error, traceback))
+            self._db.write(sql, (self._number(id), attempts, error, traceback))
 
     def retry(self, name: str) -> int:
         """Forget the failures of a study, so that its cells wait again; returns how many."""
         sql = "DELETE FROM failure WHERE cell IN (SELECT cell FROM member WHERE study = ?)"
-        with self.transaction():
-            return self._db.execute(sql, (name,)).rowcount
+        with self._db.transaction():
+            return self._db.write(sql, (name,))
 
     def failures(self, name: str) -> list[dict[str, Any]]:
         """The failures of a study with their tracebacks."""
-        sql = """SELECT DISTINCT c.id, c.agent, c.env, c.seed, f.attempts, f.error, f.traceback FROM member m
-            JOIN cell c ON c.number = m.cell JOIN failure f ON f.cell = m.cell WHERE m.study = ? ORDER BY c.id"""
-        names = ("id", "agent", "env", "seed", "attempts", "error", "traceback")
-        return [dict(zip(names, row, strict=True)) for row in self._db.execute(sql, (name,))]
+        names = ("attempts", "error", "traceback")
+        joins = "JOIN failure f ON f.cell = m.cell"
+        found = {}
+        for _, cell, said in self._members(name, ", ".join(f"f.{each}" for each in names), joins):
+            about = {"id": cell.id, "agent": cell.agent, "env": cell.env, "seed": cell.seed}
+            found[cell.id] = {**about, **dict(zip(names, said, strict=True))}
+        return [found[id] for id in sorted(found)]
 
     def result(self, id: str) -> Result | None:
-        """The result of a cell, or None."""
-        sql = f"""SELECT r.steps, r.diverged, p.arrays, p.learner, {", ".join(MEASURES)}
-            FROM cell c JOIN result r ON r.cell = c.number JOIN payload p ON p.cell = c.number WHERE c.id = ?"""
-        row = self._db.execute(sql, (id,)).fetchone()
-        if row is None:
+        """The result of a cell; None if there is none, or only a damaged one."""
+        found = self.account(id)
+        return None if found is None else found[0]
+
+    def account(self, id: str) -> tuple[Result, Circumstance] | None:
+        """The result of a cell and how it came about; None if there is none, or only a damaged one."""
+        measured = ", ".join((*(f"k.{each}" for each in Circumstance._fields), *(f"r.{each}" for each in MEASURES)))
+        sql = f"SELECT r.steps, r.diverged, p.arrays, p.learner, {measured} {RESULTS} WHERE c.id = ? AND {SOUND}"
+        for steps, diverged, arrays, learner, *rest in self._db.rows(sql, (id,)):
+            about, measures = rest[: len(Circumstance._fields)], rest[len(Circumstance._fields) :]
+            result = Result(steps, bool(diverged), Measures(*measures), unpack(arrays), learner)
+            return result, Circumstance(*about)
+        return None
+
+    def cell_at(self, number: int) -> Cell | None:
+        """The cell of a number, if there is one that can be read and is what its id says."""
+        try:
+            found = self._db.rows("SELECT id, content FROM cell WHERE number = ?", (number,))
+        except UserError:
             return None
-        return Result(row[0], bool(row[1]), Measures(*row[4:]), unpack(row[2]), row[3])
+        sound = [content for id, content in found if id == _id_of(content)]
+        return Cell.from_json(sound[0]) if sound else None
+
+    def members(self, name: str) -> list[tuple[str, Cell]]:
+        """The labels and cells of a study in order."""
+        return [(label, cell) for label, cell, _ in self._members(name)]
 
     def finished(self) -> set[str]:
-        """The ids of all cells that have a result."""
-        return {id for (id,) in self._db.execute("SELECT c.id FROM cell c JOIN result r ON r.cell = c.number")}
+        """The ids of all cells that have a sound result."""
+        return {id for (id,) in self._db.rows(f"SELECT c.id {RESULTS} WHERE {SOUND}")}
 
     def digests(self, name: str) -> dict[str, str]:
-        """A digest of the arrays of every result of a study, by the cell's id."""
-        sql = """SELECT DISTINCT c.id, p.arrays FROM member m JOIN cell c ON c.number = m.cell
-            JOIN payload p ON p.cell = m.cell WHERE m.study = ?"""
-        return {id: digest_of(unpack(blob)) for id, blob in self._db.execute(sql, (name,))}
+        """A digest of the arrays of every sound result of a study, by the cell's id."""
+        return {id: digest_of(unpack(arrays)) for id, arrays in self._sound(name, "p.arrays")}
 
     def contents(self, name: str) -> dict[str, str]:
         """The content of every cell of a study, by id."""
-        sql = "SELECT DISTINCT c.id, c.content FROM member m JOIN cell c ON c.number = m.cell WHERE m.study = ?"
-        return dict(self._db.execute(sql, (name,)))
+        return {cell.id: cell.json() for _, cell, _ in self._members(name)}
 
     def circumstances(self, name: str) -> dict[str, Circumstance]:
-        """How each result of a study came about, by the cell's id."""
-        sql = """SELECT c.id, k.seconds, k.speed, k.machine, k.versions, k.finished FROM member m
-            JOIN cell c ON c.number = m.cell JOIN circumstance k ON k.cell = m.cell WHERE m.study = ?"""
-        return {row[0]: Circumstance(*row[1:]) for row in self._db.execute(sql, (name,))}
+        """How each sound result of a study came about, by the cell's id."""
+        columns = ", ".join(f"k.{field}" for field in Circumstance._fields)
+        return {row[0]: Circumstance(*row[1:]) for row in self._sound(name, columns)}
 
     def speeds(self) -> dict[tuple[str, str], tuple[float, int]]:
         """Steps a second of each agent in each environment as measured here, and by how many runs."""
-        sql = """SELECT c.agent, c.env, sum(c.steps) / sum(k.seconds), count(*) FROM circumstance k
-            JOIN cell c ON c.number = k.cell WHERE k.seconds > 0 GROUP BY c.agent, c.env"""
-        return {(agent, env): (speed, runs) for agent, env, speed, runs in self._db.execute(sql)}
+        sql = f"""SELECT c.agent, c.env, sum(c.steps) / sum(k.seconds), count(*) {RESULTS}
+            WHERE k.seconds > 0 AND {SOUND} GROUP BY c.agent, c.env"""
+        return {(agent, env): (speed, runs) for agent, env, speed, runs in self._db.rows(sql)}
 
     def choose(self, study: str, label: str, env: str, content: Mapping[str, Any]) -> None:
         """Write down what a sweep chose for an algorithm in an environment, with the whole table."""
         row = (study, label, env, json.dumps(content, sort_keys=True))
-        with self.transaction():
-            self._db.execute("INSERT OR REPLACE INTO choice VALUES (?, ?, ?, ?)", row)
+        with self._db.transaction():
+            sql = "INSERT OR REPLACE INTO choice (study, label, env, content) VALUES (?, ?, ?, ?)"
+            self._db.write(sql, row)
+            sql = f"UPDATE choice SET seal = {CHOICE_SEAL} WHERE study = ? AND label = ? AND env = ?"
+            self._db.write(sql, row[:3])
 
     def choices(self, study: str) -> list[dict[str, Any]]:
         """What the sweep of a study chose."""
-        sql = "SELECT content FROM choice WHERE study = ? ORDER BY label, env"
-        return [json.loads(content) for (content,) in self._db.execute(sql, (study,))]
+        sql = f"SELECT content, seal IS {CHOICE_SEAL} FROM choice WHERE study = ? ORDER BY label, env"
+        found = self._db.rows(sql, (study,))
+        if not all(sound for _, sound in found):
+            raise UserError(f"what the sweep of {study!r} chose is damaged in {self.path}: `ucls study sweep` mends it")
+        return [json.loads(content) for content, _ in found]
+
+    def _sound(self, name: str, columns: str) -> list[tuple[Any, ...]]:
+        sql = f"""SELECT c.id, {columns} {RESULTS} JOIN member m ON m.cell = r.cell
+            WHERE m.study = ? AND {SOUND}"""
+        return self._db.rows(sql, (name,))
+
+    def _members(self, name: str, columns: str = "1", joins: str = "") -> list[tuple[str, Cell, tuple[Any, ...]]]:
+        """The labels and cells of a study in order, with some columns; none if there is no such study."""
+        sql = f"""SELECT m.label, c.id, c.content, m.seal IS {MEMBER_SEAL}, {columns}
+            FROM member m LEFT JOIN cell c ON c.number = m.cell {joins} WHERE m.study = ? ORDER BY m.place"""
+        found: list[tuple[str, Cell, tuple[Any, ...]]] = []
+        for label, id, content, sound, *more in self._db.rows(sql, (name,)):
+            if not sound or _id_of(content) != id:
+                raise self._damaged(name)
+            found.append((label, Cell.from_json(content), tuple(more)))
+        if found or self._db.rows("SELECT 1 FROM study WHERE name = ?", (name,)):
+            self.study(name)
+        return found
+
+    def _damaged(self, name: str) -> UserError:
+        return UserError(f"the study {name!r} is damaged in {self.path}: run it again from its file, which mends it")
 
     def _number(self, id: str) -> int:
-        return self._db.execute("SELECT number FROM cell WHERE id = ?", (id,)).fetchone()[0]
+        for (number,) in self._db.rows("SELECT number FROM cell WHERE id = ?", (id,)):
+            return number
+        raise UserError(f"{self.path} knows of no cell {id}: declare the study again")
+
+
+def _id_of(content: object) -> str:
+    return hashlib.sha256(str(content).encode()).hexdigest()[:24]
+
+
+def _waits(sound: object, there: object, failed: object) -> bool:
+    """Whether a cell is to be run: one with a result that is damaged is, and one that failed is not."""
+    return failed is None if there is None else not sound
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is anything at a path that can be looked at."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return True  # what is wrong with it is said on opening

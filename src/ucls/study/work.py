@@ -12,6 +12,7 @@ from ucls.diagnostics import probed
 from ucls.errors import UserError
 from ucls.history import History, join
 from ucls.loop import Run, make_run
+from ucls.study import partial
 from ucls.study.cell import NUMERICS, Cell, code_of
 from ucls.study.result import Result, summarise
 
@@ -27,11 +28,15 @@ class Habits(NamedTuple):
 
 
 class Done(NamedTuple):
-    """A finished cell: its result, how long it took in this process, and how many steps a second once compiled."""
+    """A finished cell: its result, how long it took in this process, and how many steps a second once compiled.
+
+    `note` is what a person should know: of something kept that could not be used, or not be kept.
+    """
 
     result: Result
     seconds: float
     speed: float
+    note: str = ""
 
 
 def run_cell(cell: Cell, habits: Habits = Habits(), stopped: Callable[[], bool] = lambda: False) -> Done | None:
@@ -42,12 +47,12 @@ def run_cell(cell: Cell, habits: Habits = Habits(), stopped: Callable[[], bool] 
     """
     began = time.perf_counter()
     if cell.probe:
-        run, _ = _begin(cell, None)
+        run, _, _ = _begin(cell, None)
         history, readings = probed(run, cell.steps, density=cell.probe)
         arrays = {f"probe.{name}": np.asarray(values, np.float64) for name, values in readings.items()}
         seconds = time.perf_counter() - began
         return Done(summarise(history, cell.resolution, arrays), seconds, run.steps / seconds)
-    run, so_far = _begin(cell, habits.folder)
+    run, so_far, note = _begin(cell, habits.folder)
     parts, saved, chunk, stepping, stepped = [so_far], time.monotonic(), 1, 0.0, 0
     while run.steps < cell.steps and not run.diverged:
         if stopped():
@@ -60,26 +65,31 @@ def run_cell(cell: Cell, habits: Habits = Habits(), stopped: Callable[[], bool] 
             stepping, stepped = stepping + took, stepped + len(parts[-1].rewards)
         chunk = 50 if chunk == 1 else max(50, int(chunk * min(4.0, CHUNK_SECONDS / max(took, 1e-6))))
         if time.monotonic() - saved > habits.every and not run.diverged:
-            _save(run, parts, cell, habits.folder)
+            note = _save(run, parts, cell, habits.folder) or note
             parts, saved = [join(parts)], time.monotonic()
     result = summarise(join(parts), cell.resolution)
     if cell.keep and not run.diverged:
         result = result._replace(learner=checkpoint.to_bytes(run.checkpoint(), run.about()))
-    return Done(result, time.perf_counter() - began, stepped / stepping if stepping else 0.0)
+    return Done(result, time.perf_counter() - began, stepped / stepping if stepping else 0.0, note)
 
 
-def partial_file(folder: Path, id: str) -> Path:
-    """Where an unfinished cell is kept."""
-    return folder / f"{id}.safetensors"
-
-
-def _begin(cell: Cell, folder: Path | None) -> tuple[Run, History]:
-    """Make the run of a cell, at its last checkpoint if a sound one is there."""
+def _begin(cell: Cell, folder: Path | None) -> tuple[Run, History, str]:
+    """Make the run of a cell, at its last checkpoint if a sound one is there; and a note if there is an unsound one."""
     if cell.numerics != NUMERICS:
         raise UserError(f"cell {cell.id} is of numerics {cell.numerics}, this ucls of {NUMERICS}: declare it again")
     if cell.code != code_of(cell.agent):
         raise UserError(f"the module {cell.agent!r} has changed since the study was declared: declare it again")
-    run = make_run(
+    run, note = _make(cell), ""
+    if folder is not None:
+        history, note = partial.go_on(folder, cell, run)
+        if history is not None:
+            return run, history, note
+        run = _make(cell) if note else run
+    return run, History(np.zeros(0), np.zeros(0, np.uint8)), note
+
+
+def _make(cell: Cell) -> Run:
+    return make_run(
         cell.env,
         cell.agent,
         seed=cell.seed,
@@ -87,23 +97,9 @@ def _begin(cell: Cell, folder: Path | None) -> tuple[Run, History]:
         features=cell.features,
         dtype=cell.dtype,
     )
-    empty = History(np.zeros(0), np.zeros(0, np.uint8))
-    if folder is None or not (path := partial_file(folder, cell.id)).exists():
-        return run, empty
-    try:
-        about, arrays = checkpoint.load(path)
-        if about.get("cell") != cell.id:
-            raise UserError("another cell's")
-        run.restore(arrays, about["steps"])
-    except UserError:  # an unsound checkpoint costs its steps, not the cell
-        path.unlink(missing_ok=True)
-        return _begin(cell, None)
-    return run, History(arrays["history.rewards"], arrays["history.ends"])
 
 
-def _save(run: Run, parts: list[History], cell: Cell, folder: Path | None) -> None:
+def _save(run: Run, parts: list[History], cell: Cell, folder: Path | None) -> str:
     if folder is None or run.diverged or run.steps == 0:
-        return
-    history = join(parts)
-    arrays = {"history.rewards": history.rewards, "history.ends": history.ends}
-    checkpoint.save(partial_file(folder, cell.id), {**run.about(), "cell": cell.id}, {**run.checkpoint(), **arrays})
+        return ""
+    return partial.keep(folder, cell, run, join(parts))

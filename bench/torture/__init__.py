@@ -1,0 +1,1 @@
+"""Ways to hand in what nobody should: damaged files, mutated texts, absurd numbers."""

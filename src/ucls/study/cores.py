@@ -1,0 +1,26 @@
+"""How many cores this process may use: those of its affinity, and no more than a container's quota of time."""
+
+import math
+import os
+from pathlib import Path
+
+CGROUPS = Path("/sys/fs/cgroup")
+
+
+def cores() -> int:
+    """The number of processes that can run at once."""
+    allowed = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return max(1, min(allowed, _quota(CGROUPS)))
+
+
+def _quota(groups: Path) -> int:
+    """Cores that a control group grants, rounded up; very many where there is no such limit."""
+    for file in ("cpu.max", "cpu/cpu.cfs_quota_us"):  # version 2; version 1
+        try:
+            words = (groups / file).read_text().split()
+            period = words[1] if len(words) > 1 else (groups / "cpu/cpu.cfs_period_us").read_text()
+            if words[0] not in ("max", "-1"):
+                return max(1, math.ceil(int(words[0]) / int(period)))
+        except (OSError, ValueError, IndexError, ZeroDivisionError):
+            continue
+    return 1 << 20

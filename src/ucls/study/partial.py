@@ -1,0 +1,76 @@
+"""Unfinished cells, kept in files beside the store. One that does not verify in every way is thrown away."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ucls import checkpoint
+from ucls.errors import UserError
+from ucls.history import History
+from ucls.loop import Run
+from ucls.study.cell import Cell
+from ucls.study.seal import seal_arrays
+
+REWARDS, ENDS = "history.rewards", "history.ends"
+
+
+def partial_file(folder: Path, id: str) -> Path:
+    """Where an unfinished cell is kept."""
+    return folder / f"{id}.safetensors"
+
+
+def keep(folder: Path, cell: Cell, run: Run, history: History) -> str:
+    """Keep a run as it is; returns why that could not be. A full disk costs the steps at a stop, never the run."""
+    arrays = {**run.checkpoint(), REWARDS: history.rewards, ENDS: history.ends}
+    about = {**run.about(), "cell": cell.id, "numerics": cell.numerics, "seal": _seal(cell, run.steps, arrays)}
+    try:
+        checkpoint.save(partial_file(folder, cell.id), about, arrays)
+    except OSError as error:
+        return f"could not be kept unfinished, {error.strerror or error}"
+    return ""
+
+
+def go_on(folder: Path, cell: Cell, run: Run) -> tuple[History | None, str]:
+    """Bring a new run of a cell to where it was kept; what happened up to there, or None and what is wrong with it.
+
+    If it is None the run may be half restored: make another.
+    """
+    path = partial_file(folder, cell.id)
+    if not os.path.lexists(path):
+        return None, ""
+    try:
+        about, arrays = checkpoint.load(path)
+        history = _verified(cell, about, arrays)
+        run.restore(arrays, len(history.rewards))
+        return history, ""
+    except Exception as error:  # whatever is wrong with a file costs its steps, not the cell
+        discard(folder, cell.id)
+        return None, f"started again, what was kept of it is unsound: {error}"
+
+
+def discard(folder: Path, id: str) -> None:
+    """Throw an unfinished cell away; if that cannot be, it stays and is not used."""
+    try:
+        partial_file(folder, id).unlink(missing_ok=True)
+    except OSError:
+        return
+
+
+def _verified(cell: Cell, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> History:
+    steps, rewards, ends = about.get("steps"), arrays.get(REWARDS), arrays.get(ENDS)
+    if about.get("cell") != cell.id or about.get("numerics") != cell.numerics:
+        raise UserError("it is of another cell, or of other numerics")
+    if type(steps) is not int or not 0 < steps <= cell.steps:
+        raise UserError(f"it claims {str(steps)[:40]} steps of {cell.steps:,}")
+    if rewards is None or ends is None or rewards.shape != (steps,) or ends.shape != (steps,):
+        raise UserError("its history is not as long as its steps")
+    if about.get("seal") != _seal(cell, steps, arrays):
+        raise UserError("its seal does not hold")
+    return History(rewards, ends)
+
+
+def _seal(cell: Cell, steps: int, arrays: Mapping[str, np.ndarray]) -> str:
+    return seal_arrays(arrays, cell.id, cell.numerics, steps)

@@ -1,0 +1,73 @@
+"""Rescue what is sound in a damaged store into a new one. The damaged file is only read."""
+
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+from ucls.errors import UserError
+from ucls.study.cell import Cell
+from ucls.study.store import Store
+
+NAME = "rescued"
+GAP = 1000  # numbers of cells without a cell, after which there are no more: a damaged page hides a few dozen
+
+
+class Rescued(NamedTuple):
+    """How many results and studies a new store has of a damaged one."""
+
+    results: int
+    studies: int
+
+
+def rescue(damaged: Path, new: Path) -> Rescued:
+    """Copy every sound result, and every study that is sound, into a store that is not there yet.
+
+    All rescued cells are a study of their own, "rescued"; a study that was lost finds them when it is run again.
+    """
+    if os.path.lexists(new):
+        raise UserError(f"{new} is there already: give a new file")
+    with Store(damaged) as source:
+        cells = _cells(source)
+        if not cells:
+            raise UserError(f"nothing can be rescued from {damaged}: no cell in it is sound")
+        with Store(new, write=True) as target:
+            target.declare(NAME, [(cell.agent, cell) for cell in cells.values()], "", None, None)
+            results = sum(_copy(source, target, id) for id in cells)
+            return Rescued(results, sum(_declare(source, target, name) for name in _names(source)))
+
+
+def _cells(source: Store) -> dict[str, Cell]:
+    """Every cell that can be read and is what its id says, read one by one: pages beyond damaged ones count."""
+    found: dict[str, Cell] = {}
+    number = missed = 0
+    while missed < GAP:
+        number += 1
+        cell = source.cell_at(number)
+        missed = 0 if cell else missed + 1
+        if cell is not None:
+            found[cell.id] = cell
+    return found
+
+
+def _copy(source: Store, target: Store, id: str) -> bool:
+    try:
+        found = source.account(id)
+    except UserError:
+        return False
+    return found is not None and target.finish(id, *found)
+
+
+def _names(source: Store) -> list[str]:
+    try:
+        return [name for name, study in source.studies().items() if study["sound"] and name != NAME]
+    except UserError:
+        return []
+
+
+def _declare(source: Store, target: Store, name: str) -> bool:
+    try:
+        about, members = source.study(name), source.members(name)
+    except UserError:
+        return False
+    target.declare(name, members, about["definition"], about["baseline"], about["measure"])
+    return True

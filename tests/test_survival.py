@@ -1,0 +1,418 @@
+"""Whatever is damaged, full, locked or killed: one line says so, and no result is lost or different in silence."""
+
+import fcntl
+import json
+import os
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+from threading import Event
+
+import numpy as np
+import pytest
+
+import ucls
+from bench.torture import stores
+from studies import pretend, study_of
+from ucls import checkpoint
+from ucls.errors import UserError
+from ucls.study import Store, conduct, make_cells, parse_study
+from ucls.study.cores import _quota, cores
+from ucls.study.local import run_local
+from ucls.study.parcel import fetch, leave, parcel_file
+from ucls.study.partial import partial_file
+from ucls.study.rescue import rescue
+from ucls.study.result import pack
+from ucls.study.runner import attempt
+from ucls.study.work import Habits, run_cell
+
+RIVER = "ucls/RiverSwim-v0"
+SMALL = {"tilings": 2, "tiles": 2, "memory": 4}
+DATA = Path(__file__).parent / "data"
+
+
+def cells_of(n, steps=10):
+    return make_cells(RIVER, "sarsa", steps=steps, seeds=range(n), settings=SMALL)
+
+
+def sqlite(path, sql, *values):
+    """Change a file behind the store's back."""
+    db = sqlite3.connect(path)
+    db.execute(sql, values)
+    db.commit()
+    db.close()
+
+
+@pytest.fixture
+def full(tmp_path):
+    """A store with six results."""
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        conduct(store, study_of(cells_of(6)), pretend(), quiet=True)
+    return tmp_path / "s.sqlite"
+
+
+# Damaged results
+
+
+@pytest.mark.parametrize(
+    ("sql", "values"),
+    [
+        ("UPDATE result SET reward = reward + 1 WHERE cell = 3", ()),
+        ("UPDATE result SET diverged = 1 WHERE cell = 3", ()),
+        ("UPDATE result SET seal = NULL WHERE cell = 3", ()),
+        ("UPDATE payload SET arrays = (SELECT arrays FROM payload WHERE cell = 4) WHERE cell = 3", ()),
+        ("UPDATE payload SET learner = ? WHERE cell = 3", (b"learner",)),
+        ("UPDATE circumstance SET machine = ? WHERE cell = 3", (b"\xff",)),
+        ("DELETE FROM payload WHERE cell = 3", ()),
+        ("DELETE FROM circumstance WHERE cell = 3", ()),
+    ],
+)
+def test_a_damaged_result_is_said_to_be_damaged_and_made_again(full, sql, values):
+    id = cells_of(6)[2].id
+    with Store(full) as store:
+        want = store.result(id)
+    sqlite(full, sql, *values)
+    with Store(full) as store:
+        assert [row.status for row in store.rows("s")].count("damaged") == 1
+        assert store.result(id) is None
+        assert id not in store.digests("s")
+        assert store.studies()["s"]["done"] == 5
+    ran = []
+    with Store(full, write=True) as store:
+        conduct(store, study_of(cells_of(6)), pretend(log=ran), quiet=True)
+        assert ran == [id]
+        assert store.result(id).measures == want.measures
+        assert pack(store.result(id).arrays) == pack(want.arrays)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE member SET label = 'b' WHERE place = 2",
+        "UPDATE member SET cell = 1 WHERE place = 2",
+        "DELETE FROM member WHERE place = 5",
+        "UPDATE cell SET content = replace(content, '10', '11') WHERE number = 2",
+        "UPDATE study SET definition = 'another'",
+        "DELETE FROM cell WHERE number = 2",
+    ],
+)
+def test_a_damaged_study_is_refused_until_it_is_declared_again(full, sql):
+    sqlite(full, sql)
+    with Store(full) as store, pytest.raises(UserError, match="run it again from its file, which mends it"):
+        store.rows("s")
+    with Store(full, write=True) as store:
+        conduct(store, study_of(cells_of(6)), pretend(), quiet=True)
+        assert [row.measures.reward for row in store.rows("s")] == [10.0 * seed for seed in range(6)]
+
+
+def test_a_file_with_broken_pages_is_refused_and_what_is_sound_is_rescued(full, tmp_path):
+    content = bytearray(full.read_bytes())
+    root = sqlite3.connect(full).execute("SELECT rootpage FROM sqlite_master WHERE name = 'failure'").fetchone()[0]
+    content[(root - 1) * 4096 : root * 4096] = b"\xff" * 4096
+    full.write_bytes(content)
+    with pytest.raises(UserError, match=r"it is damaged or foreign: .* \(try `ucls study rescue`\)"):
+        Store(full, write=True)
+    with Store(full) as store, pytest.raises(UserError, match="damaged"):
+        store.rows("s")
+    assert full.read_bytes() == content
+    assert rescue(full, tmp_path / "new.sqlite") == (6, 1)
+    with pytest.raises(UserError, match="is there already"):
+        rescue(full, tmp_path / "new.sqlite")
+    with Store(tmp_path / "new.sqlite") as store:
+        assert [row.measures.reward for row in store.rows("s")] == [10.0 * seed for seed in range(6)]
+
+
+def test_damaged_files_give_what_they_held_or_say_that_it_is_missing():
+    found = [stores.attempt(seed) for seed in range(60)]
+    assert set(found) == {"fine", "refused"}
+
+
+# Stores of the version before
+
+
+def test_a_store_of_schema_1_is_read_as_it_is_and_goes_on(tmp_path):
+    path = tmp_path / "v1.sqlite"
+    shutil.copy(DATA / "v1.sqlite", path)
+    shutil.copytree(DATA / "v1.sqlite.partial", tmp_path / "v1.sqlite.partial")
+    before = path.read_bytes()
+    with Store(path) as store:
+        old = {row.id: row.measures for row in store.rows("old")}
+        assert [row.status for row in store.rows("old")] == ["done"] * 6 + ["waiting", "failed"]
+        study = parse_study(store.study("old")["definition"])
+    assert path.read_bytes() == before
+    with Store(path, write=True) as store:
+        assert conduct(store, study, attempting, quiet=True).done == 1
+        rows = store.rows("old")
+        assert [row.status for row in rows] == ["done"] * 7 + ["failed"]
+        assert all(row.measures == old[row.id] for row in rows[:6])
+        again = run_cell(study.members[0].cell)
+        assert again.result.measures == rows[0].measures
+        assert pack(again.result.arrays) == pack(store.result(rows[0].id).arrays)
+    assert not (tmp_path / "v1.sqlite.partial").exists()
+
+
+def attempting(cells, habits, stop):
+    yield from (attempt(cell, habits) for cell in cells)
+
+
+# Unfinished cells
+
+
+def keep_unfinished(cell, folder):
+    asked = iter([False, False, True])
+    assert run_cell(cell, Habits(folder), lambda: next(asked)) is None
+    return partial_file(folder, cell.id)
+
+
+def change_steps(about, arrays):
+    about["steps"] = 10**9
+
+
+def cut_history(about, arrays):
+    arrays["history.rewards"] = arrays["history.rewards"][:-1]
+
+
+def cut_both(about, arrays):
+    arrays["history.rewards"], arrays["history.ends"] = arrays["history.rewards"][:-1], arrays["history.ends"][:-1]
+    about["steps"] -= 1
+
+
+def lose_world(about, arrays):
+    del arrays["world.s"]
+
+
+def lose_seal(about, arrays):
+    del about["seal"]
+
+
+def change_numerics(about, arrays):
+    about["numerics"] += 1
+
+
+def change_reward(about, arrays):
+    arrays["history.rewards"] = arrays["history.rewards"] + 1.0
+
+
+@pytest.mark.parametrize(
+    "change", [change_steps, cut_history, cut_both, lose_world, lose_seal, change_numerics, change_reward]
+)
+def test_a_partial_cell_that_does_not_verify_starts_again(tmp_path, change):
+    [cell] = cells_of(1, 70)
+    path = keep_unfinished(cell, tmp_path)
+    about, arrays = checkpoint.load(path)
+    change(about, arrays)
+    path.write_bytes(checkpoint.to_bytes(arrays, about))
+    done, whole = run_cell(cell, Habits(tmp_path)), run_cell(cell)
+    assert "started again, what was kept of it is unsound" in done.note
+    assert done.result.measures == whole.result.measures
+    assert pack(done.result.arrays) == pack(whole.result.arrays)
+    assert not path.exists()
+
+
+def test_every_flipped_byte_of_a_partial_cell_is_noticed_or_means_nothing(tmp_path):
+    [cell] = cells_of(1, 70)
+    path = keep_unfinished(cell, tmp_path)
+    kept, want = path.read_bytes(), run_cell(cell).result
+    rng = np.random.default_rng(0)
+    for place in rng.integers(0, len(kept), 60):
+        content = bytearray(kept)
+        content[place] ^= 1 << rng.integers(8)
+        path.write_bytes(content)
+        found = run_cell(cell, Habits(tmp_path)).result
+        assert (found.measures, pack(found.arrays)) == (want.measures, pack(want.arrays))
+
+
+def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch):
+    [cell] = cells_of(1, 70)
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("ucls.checkpoint.save", full)
+    done = run_cell(cell, Habits(tmp_path, -1.0))
+    assert done.note == "could not be kept unfinished, No space left on device"
+
+
+def test_a_parcel_with_a_changed_number_is_refused(tmp_path):
+    [cell] = cells_of(1)
+    leave(tmp_path, attempt(cell, Habits()))
+    path = parcel_file(tmp_path, cell.id)
+    assert fetch(path).result is not None
+    about, arrays = checkpoint.load(path)
+    about["measures"][0] += 1
+    path.write_bytes(checkpoint.to_bytes(arrays, about))
+    with pytest.raises(UserError, match="seal does not hold"):
+        fetch(path)
+
+
+# Files that are no stores
+
+
+@pytest.mark.parametrize("length", [0, 4096])
+def test_a_store_cut_short_at_its_making_is_made_again(tmp_path, length):
+    path = tmp_path / "s.sqlite"
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA journal_mode = WAL")
+    db.close()
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(UserError, match="is an empty store"):
+        Store(path)
+    with Store(path, write=True) as store:
+        assert conduct(store, study_of(cells_of(2)), pretend(), quiet=True).done == 2
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_what_is_no_file_is_refused_at_once(tmp_path, write):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    for path in (tmp_path / "pipe", tmp_path / "folder", Path("/dev/null"), Path("/dev/full"), tmp_path / ("a" * 300)):
+        with pytest.raises(UserError) as caught:
+            Store(path, write=write)
+        assert "\n" not in str(caught.value)
+    (tmp_path / "file").write_text("text")
+    with pytest.raises(UserError, match=r"there can be no store|there is no store|cannot write a store"):
+        Store(tmp_path / "file" / "s.sqlite", write=write)
+    assert not Path("/dev/null.lock").exists()
+
+
+def test_a_locked_store_is_said_to_be_locked_and_by_whom(full, monkeypatch):
+    monkeypatch.setattr("ucls.study.database.LOCKED_SECONDS", 0.1)
+    with (
+        Store(full, write=True),
+        pytest.raises(UserError, match=rf"is locked, another .* in it \(process {os.getpid()}\): wait for it"),
+    ):
+        Store(full, write=True)
+    db = sqlite3.connect(full, isolation_level=None)
+    db.execute("PRAGMA locking_mode = EXCLUSIVE")
+    db.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(UserError, match="is locked by another program"):
+        Store(full)
+    db.close()
+
+
+def test_a_lock_file_that_cannot_be_locked_is_one_line(full, monkeypatch):
+    def refuse(*_):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(UserError, match=r"cannot write a store at .*: No locks available"):
+        Store(full, write=True)
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_that_cannot_be_written_is_read_and_not_written(full):
+    full.parent.chmod(0o500)
+    try:
+        with Store(full) as store:
+            assert len(store.rows("s")) == 6
+        with pytest.raises(UserError, match="cannot write a store"):
+            Store(full.with_name("new.sqlite"), write=True)
+    finally:
+        full.parent.chmod(0o700)
+
+
+def test_a_full_disk_in_mid_study_keeps_what_was_finished(full):
+    with Store(full, write=True) as store:
+        pages = store._db.rows("PRAGMA page_count")[0][0]
+        stopped = []
+
+        def runner(cells, habits, stop):
+            store._db.rows(f"PRAGMA max_page_count = {pages + 8}")
+            for outcome in pretend()(cells, habits, stop):
+                big = {"noise": np.random.default_rng(0).random(2000)}
+                yield outcome._replace(result=outcome.result._replace(arrays=big))
+                stopped.append(stop.is_set())
+                if stop.is_set():
+                    return
+
+        with pytest.raises(
+            UserError, match=r"disk is full: make room; 1 of 4 runs were finished and are kept, and the"
+        ):
+            conduct(store, study_of(cells_of(10)), runner, quiet=True)
+        assert stopped == [False, True]
+    with Store(full, write=True) as store:
+        assert [row.status for row in store.rows("s")] == ["done"] * 7 + ["waiting"] * 3
+        assert conduct(store, study_of(cells_of(10)), pretend(), quiet=True).done == 3
+
+
+# Workers that die
+
+
+def test_a_cell_without_memory_is_tried_again_then_reported_and_the_others_go_on(tmp_path, monkeypatch):
+    text = f"""from pathlib import Path
+from ucls.algorithms.sarsa import *
+from ucls.algorithms import sarsa
+
+def init(hyper, *rest):
+    if hyper.alpha == 0.5:
+        with Path({str(tmp_path / "log")!r}).open("a") as log:
+            log.write("x")
+        raise MemoryError("Unable to allocate 8 TiB")
+    return sarsa.init(hyper, *rest)
+"""
+    (tmp_path / "hungry.py").write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
+    monkeypatch.setenv("PYTHONPATH", str(Path(ucls.__file__).parents[1]))
+    cells = [
+        make_cells(RIVER, "hungry", steps=20, seeds=[0], settings={**SMALL, "alpha": alpha})[0] for alpha in (0.5, 0.1)
+    ]
+    found = {outcome.id: outcome for outcome in run_local(cells, Habits(), Event(), jobs=1)}
+    bad, good = (found[cell.id] for cell in cells)
+    assert (bad.error, bad.attempts) == ("MemoryError: Unable to allocate 8 TiB (3 times)", 3)
+    assert (tmp_path / "log").read_text() == "xxx"
+    assert good.result is not None
+
+
+STUDY = """name = "long"
+steps = 3000000
+seeds = "0-1"
+[[run]]
+agent = "sarsa"
+env = "ucls/RiverSwim-v0"
+set = { tilings = 2, tiles = 2, memory = 4 }
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_to_the_whole_group_keeps_every_unfinished_cell(tmp_path, number):
+    (tmp_path / "long.toml").write_text(STUDY)
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(ucls.__file__).parents[1])}
+    words = ["study", "run", "long.toml", "--store", "s.sqlite", "--checkpoint", "0.2", "--jobs", "2", "--json"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ucls", *words],
+        cwd=tmp_path,
+        env=environment,
+        stdout=subprocess.PIPE,
+        start_new_session=True,
+    )
+    folder, deadline = tmp_path / "s.sqlite.partial", time.monotonic() + 120
+    while len(list(folder.glob("[!.]*"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(process.pid, number)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert json.loads(out)["stopped"]
+    assert len(list(folder.glob("[!.]*.safetensors"))) == 2
+    with Store(tmp_path / "s.sqlite") as store:
+        assert [row.status for row in store.rows("long")] == ["waiting"] * 2
+        for cell in (cell for _, cell in store.members("long")):
+            about, _ = checkpoint.load(partial_file(folder, cell.id))
+            assert 0 < about["steps"] < cell.steps
+
+
+# Cores
+
+
+def test_cores_are_those_that_this_process_may_use(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 5, 6})
+    monkeypatch.setattr("ucls.study.cores.CGROUPS", tmp_path)
+    assert cores() == 3
+    (tmp_path / "cpu.max").write_text("150000 100000\n")
+    assert (cores(), _quota(tmp_path)) == (2, 2)
+    (tmp_path / "cpu.max").write_text("max 100000\n")
+    assert cores() == 3
