@@ -1,16 +1,35 @@
-"""The door to numba: a changed source never runs stale machine code."""
+"""The door to numba: a changed source never runs stale machine code, and a cache never breaks a run."""
 
+import errno
 import os
+import pickle
 import shutil
 import subprocess
 import sys
+import time
+from collections import namedtuple
 from pathlib import Path
+from typing import Any, NamedTuple
+
+import numba
+import numpy as np
+import pytest
 
 import ucls
+from ucls import _files, _jit
 
 USE = "import numpy as np\nfrom ucls.algorithms import helped\nprint(helped.twice(np.ones(3)))"
 HELPER = "from ucls._jit import jit\n\n\n@jit\ndef add(x):\n    return x.sum() + {}\n"
 USER = "from ucls._jit import jit\nfrom ucls.helper import add\n\n\n@jit\ndef twice(x):\n    return 2 * add(x)\n"
+
+compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+
+
+class Pair(NamedTuple):
+    """A type from outside the package."""
+
+    a: Any
+    b: Any
 
 
 def run(package, cache):
@@ -20,25 +39,170 @@ def run(package, cache):
     ).stdout.strip()
 
 
-def test_a_changed_helper_in_another_file_is_seen(tmp_path):
-    package = tmp_path / "src"
-    shutil.copytree(Path(ucls.__file__).parent, package / "ucls", ignore=shutil.ignore_patterns("__pycache__"))
-    helper, user = package / "ucls" / "helper.py", package / "ucls" / "algorithms" / "helped.py"
-    user.write_text(USER)
-    helper.write_text(HELPER.format(1))
-    assert run(package, tmp_path / "cache") == "8.0"
-    assert run(package, tmp_path / "cache") == "8.0"
+def copy_of_package(folder):
+    shutil.copytree(Path(ucls.__file__).parent, folder / "ucls", ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "ucls" / "algorithms" / "helped.py").write_text(USER)
+    (folder / "ucls" / "helper.py").write_text(HELPER.format(1))
+    return folder
+
+
+@compiled
+def test_a_changed_helper_in_another_file_is_seen_and_a_stranger_is_not(tmp_path):
+    package, cache = copy_of_package(tmp_path / "src"), tmp_path / "cache"
+    helper = package / "ucls" / "helper.py"
+    assert run(package, cache) == "8.0"
+    first = set(cache.rglob("*.kernel"))
+    assert {path.name.split("-")[0] for path in first} >= {"add", "twice"}
+    with (package / "ucls" / "cli.py").open("a") as file:
+        file.write("# of no interest to kernels\n")
+    assert run(package, cache) == "8.0"
+    assert set(cache.rglob("*.kernel")) == first
     # same size and time stamp: nothing but the content tells
     stamp = helper.stat()
     helper.write_text(HELPER.format(2))
     os.utime(helper, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
-    assert run(package, tmp_path / "cache") == "10.0"
-    assert len(list((tmp_path / "cache" / "kernels").iterdir())) == 2
+    assert run(package, cache) == "10.0"
+    assert len(set(cache.rglob("*.kernel")) - first) == 2
+
+
+@compiled
+def test_processes_that_compile_at_once_and_are_killed_leave_a_sound_cache(tmp_path):
+    package, cache = copy_of_package(tmp_path / "src"), tmp_path / "cache"
+    environment = {**os.environ, "PYTHONPATH": str(package), "UCLS_CACHE_DIR": str(cache)}
+    use = [sys.executable, "-c", f"from ucls import linalg\nprint('ready', flush=True)\n{USE}"]
+    several = [subprocess.Popen(use, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
+    for process, patience in zip(several[:2], (0.05, 0.3), strict=True):
+        assert process.stdout is not None
+        process.stdout.readline()
+        time.sleep(patience)
+        process.kill()
+    assert several[2].communicate()[0].split() == ["ready", "8.0"]
+    [process.communicate() for process in several[:2]]
+    assert run(package, cache) == "8.0"
+
+
+@pytest.fixture
+def made(tmp_path, monkeypatch):
+    """Compile a function as if a new process met it in a module of the package."""
+    monkeypatch.setattr(_jit, "kernel_cache", lambda: tmp_path)
+
+    def make(function):
+        function.__module__ = "ucls.linalg"
+        return _jit.jit(function)
+
+    return make
+
+
+def total(x):
+    return x[0] + x[1]
+
+
+def files(folder):
+    return sorted(folder.rglob("*.kernel"))
+
+
+@compiled
+def test_a_kernel_is_found_again(made, tmp_path):
+    assert made(total)(np.ones(2)) == 2.0
+    assert len(files(tmp_path)) == 1
+    again = made(total)
+    assert again(np.ones(2)) == 2.0
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+@compiled
+def test_no_type_from_outside_enters_the_cache(made, tmp_path):
+    assert made(total)(Pair(1.0, 2.0)) == 3.0
+    assert made(total)(((Pair(1.0, 2.0), 1)[0].a, 2.0)) == 3.0
+    assert len(files(tmp_path)) == 1, "the tuple, and not the Pair"
+
+
+@compiled
+def test_types_that_share_a_name_do_not_share_code(made):
+    def ours(fields):
+        kind = namedtuple("State", fields)
+        kind.__module__ = "ucls.linalg"
+        return kind
+
+    def first(x):
+        return x.a
+
+    assert made(first)(ours("a b")(1.0, 2.0)) == 1.0
+    assert made(first)(ours("b a")(1.0, 2.0)) == 2.0
+
+
+@compiled
+@pytest.mark.parametrize("damage", ["cut", "empty", "turned", "foreign"])
+def test_a_damaged_file_is_thrown_away_and_made_again(made, tmp_path, damage):
+    made(total)(np.ones(2))
+    [file] = files(tmp_path)
+    sound = file.read_bytes()
+    other = pickle.dumps(("not", "code"))
+    turned = bytes([*sound[:-9], sound[-9] ^ 1, *sound[-8:]])
+    signed = _jit.hashlib.sha256(other).digest() + other
+    file.write_bytes({"cut": sound[:100], "empty": b"", "turned": turned, "foreign": signed}[damage])
+    assert made(total)(np.ones(2)) == 2.0
+    again = made(total)
+    again(np.ones(2))
+    assert sum(again.stats.cache_hits.values()) == 1
+
+
+@compiled
+@pytest.mark.parametrize("trouble", [errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES])
+def test_no_room_for_code_does_not_stop_a_run(made, tmp_path, monkeypatch, trouble):
+    def fail(*_, **__):
+        raise OSError(trouble, os.strerror(trouble))
+
+    monkeypatch.setattr(_files.tempfile, "mkstemp", fail)
+    assert made(total)(np.ones(2)) == 2.0
+    assert files(tmp_path) == []
+
+
+@compiled
+def test_a_file_that_others_can_write_is_not_executed(made, tmp_path):
+    made(total)(np.ones(2))
+    [file] = files(tmp_path)
+    file.chmod(0o666)
+    again = made(total)
+    assert again(np.ones(2)) == 2.0
+    assert not again.stats.cache_hits
+
+
+def test_a_cache_is_this_users_alone(tmp_path, monkeypatch):
+    monkeypatch.setenv("UCLS_CACHE_DIR", str(tmp_path / "named"))
+    monkeypatch.setattr(_files.tempfile, "gettempdir", lambda: str(tmp_path))
+    spare = tmp_path / f"ucls-{os.geteuid()}"
+    folder = tmp_path / "named" / "kernels"
+    assert _files.cache_dir("kernels") == folder
+    assert folder.stat().st_mode & 0o777 == 0o700
+    folder.chmod(0o777)
+    assert _files.cache_dir("kernels") == folder
+    assert folder.stat().st_mode & 0o022 == 0
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    assert _files.cache_dir("kernels") == spare / "kernels"
+    shutil.rmtree(spare)
+    spare.symlink_to(tmp_path / "elsewhere")
+    assert _files.cache_dir("kernels") is None
+
+
+def test_a_cache_of_another_user_is_not_used(tmp_path, monkeypatch):
+    monkeypatch.setenv("UCLS_CACHE_DIR", str(tmp_path / "named"))
+    monkeypatch.setattr(_files.tempfile, "gettempdir", lambda: str(tmp_path))
+    _files.cache_dir("kernels")
+    me = os.geteuid()
+    monkeypatch.setattr(os, "geteuid", lambda: me + 1)
+    assert _files.cache_dir("kernels") is None
+
+
+def test_an_empty_name_of_the_cache_is_no_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("UCLS_CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "general"))
+    assert _files.cache_dir("kernels") == tmp_path / "general" / "ucls" / "kernels"
 
 
 def test_numbas_own_cache_folder_is_left_alone():
-    import numba
-
     before = numba.config.CACHE_DIR
     from ucls import linalg  # noqa: F401
 

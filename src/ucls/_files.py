@@ -1,34 +1,87 @@
 """Where things are cached, and how files are written: whole or not at all."""
 
 import os
+import stat
 import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
-def cache_dir(name: str) -> Path:
-    """The folder for one kind of cached thing; `UCLS_CACHE_DIR` moves all of them.
 
-    If it cannot be written (a read-only home), a folder under the system's temporary one serves.
+def cache_dir(name: str) -> Path | None:
+    """The folder for one kind of cached thing, or None; `UCLS_CACHE_DIR` moves all of them.
+
+    What is in it is trusted as this program is, so it must be a folder (not a link to one) of this user's, and others
+    lose the right to write there if they have it. If that cannot be had, or it cannot be written (a read-only home),
+    a folder under the system's temporary one serves, on the same terms; and if that cannot be had either, there is
+    no cache. The folders above are not watched: a file counts only if it is this user's too (`read_owned`).
     """
-    if "UCLS_CACHE_DIR" in os.environ:
-        root = Path(os.environ["UCLS_CACHE_DIR"])
-    elif sys.platform == "win32":
-        root = Path(os.environ.get("LOCALAPPDATA", tempfile.gettempdir())) / "ucls"
-    else:
-        root = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "ucls"
-    folder = root / name
+    for root in (_chosen_root, _temporary_root):
+        try:
+            above, folder = root(), root() / name
+            above.mkdir(parents=True, exist_ok=True, mode=0o700)
+            if (root is _chosen_root or _is_private(above)) and _is_private(folder):
+                return folder
+        except (OSError, RuntimeError):  # no home, no temporary folder, or none that can be written
+            pass
+    return None
+
+
+def read_owned(path: Path) -> bytes | None:
+    """The content of a file, if it is there and of this user, and nobody else can have written it."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        if os.access(folder, os.W_OK):
-            return folder
+        with os.fdopen(
+            os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)), "rb"
+        ) as file:
+            return file.read() if _is_ours_alone(os.fstat(file.fileno())) else None
     except OSError:
-        pass
-    user = os.getuid() if hasattr(os, "getuid") else "user"
-    folder = Path(tempfile.gettempdir()) / f"ucls-{user}" / name
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return folder
+        return None
+
+
+def write_owned(path: Path, content: bytes) -> None:
+    """Write a file in one move, for this user's eyes; it need not survive the power, but is never half there."""
+    path.parent.mkdir(exist_ok=True, mode=0o700)
+    handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _chosen_root() -> Path:
+    if named := os.environ.get("UCLS_CACHE_DIR"):
+        return Path(named).expanduser().absolute()
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA") or tempfile.gettempdir()) / "ucls"
+    general = Path(os.environ.get("XDG_CACHE_HOME") or "")  # a relative one is to be ignored, says its specification
+    return (general if general.is_absolute() else Path("~/.cache").expanduser()) / "ucls"
+
+
+def _temporary_root() -> Path:
+    return Path(tempfile.gettempdir()) / f"ucls-{os.geteuid() if hasattr(os, 'geteuid') else 'user'}"
+
+
+def _is_private(folder: Path) -> bool:
+    """Make a folder if it is not there, and say whether it is this user's; nobody else can write to it then."""
+    folder.mkdir(exist_ok=True, mode=0o700)
+    found = folder.lstat()
+    if stat.S_ISDIR(found.st_mode) and not _is_ours_alone(found) and _is_of_this_user(found):
+        folder.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS_WRITE)
+        found = folder.lstat()
+    return stat.S_ISDIR(found.st_mode) and _is_ours_alone(found) and os.access(folder, os.W_OK)
+
+
+def _is_ours_alone(found: os.stat_result) -> bool:
+    return _is_of_this_user(found) and (os.name == "nt" or not found.st_mode & OTHERS_WRITE)
+
+
+def _is_of_this_user(found: os.stat_result) -> bool:
+    return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
 
 
 def write_atomic(path: Path, write: Callable[[Path], object]) -> None:

@@ -23,8 +23,8 @@ def examine() -> dict[str, Any]:
         **{name: importlib.metadata.version(name) for name in names},
         "platform": platform.platform(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
-        "kernel_cache": str(kernel_cache()),
-        "optimum_cache": str(cache_dir("optimal")),
+        "kernel_cache": str(kernel_cache() or "none"),
+        "optimum_cache": str(cache_dir("optimal") or "none"),
         "jit_disabled": bool(os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"),
         "kernels_agree": kernels_agree(),
     }

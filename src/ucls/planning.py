@@ -7,6 +7,7 @@ with a fixed seed for some million steps; the gain of a continuing one is comput
 Approximate: the values are those of the grid, and the policy is greedy in them; it is near-optimal, no bound is given.
 """
 
+import contextlib
 import hashlib
 import inspect
 import sys
@@ -118,11 +119,13 @@ def plan(env: Any, problem: Problem) -> Optimal:
         name = _digest(env, problem)
     except (OSError, TypeError):  # an environment typed into a notebook has no source file to watch
         return solve(env, problem)
-    path = cache_dir("optimal") / f"{name}.npz"
-    found = _read(path, problem)
+    folder = cache_dir("optimal")
+    found = _read(folder / f"{name}.npz", problem) if folder else None
     if found is None:
         found = solve(env, problem)
-        _write(path, found)
+        with contextlib.suppress(OSError):  # no room to keep it: the next process solves it again
+            if folder:
+                _write(folder / f"{name}.npz", found)
     return found
 
 
