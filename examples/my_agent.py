@@ -17,6 +17,7 @@ import numpy as np
 
 from ucls import linalg as la
 from ucls._jit import jit
+from ucls.ranges import COUNT
 from ucls.settings import NOT_NEGATIVE, UNIT
 
 
@@ -28,11 +29,11 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is learned: arrays only, so that a checkpoint is these."""
+    """What is learned: arrays only, so that a checkpoint is these. Whole numbers say their range, see `ucls.ranges`."""
 
     w: Any
     u: Any
-    visits: Any
+    visits: Annotated[Any, COUNT]
 
 
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:

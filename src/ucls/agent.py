@@ -25,7 +25,8 @@ from ucls.envs.gym import GymWorld
 from ucls.errors import UserError, unknown
 from ucls.features import features_module
 from ucls.history import TERMINATED, TRUNCATED, History
-from ucls.learner import Learner, Plan, refuse_diverged, saved_algorithm
+from ucls.learner import Learner, refuse_diverged, saved_algorithm
+from ucls.plan import Plan
 from ucls.progress import Progress
 from ucls.randomness import spawn
 from ucls.settings import distribute, shown

@@ -4,12 +4,13 @@ A covariance is averaged in small blocks, and is a plain array. A `Square` decay
 places, so it has a lazy scale: D = scale * part.
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ucls._jit import jit
 from ucls.linalg import RENORMALISE
+from ucls.ranges import POSITIVE
 
 
 @jit
@@ -44,7 +45,7 @@ class Square(NamedTuple):
     """An average D of outer products d d'."""
 
     part: Any
-    scale: Any
+    scale: Annotated[Any, POSITIVE]
 
 
 def square(size: int, dtype: Any) -> Square:

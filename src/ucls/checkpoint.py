@@ -12,6 +12,7 @@ import numpy as np
 
 from ucls._files import write_atomic
 from ucls.errors import UserError
+from ucls.ranges import Sizes, check, declared, fits
 
 FORMAT = 1
 
@@ -74,25 +75,24 @@ def flatten(prefix: str, parts: Any) -> dict[str, np.ndarray]:
     return found
 
 
-def rebuild(prefix: str, like: T, arrays: Mapping[str, np.ndarray], growable: bool = False) -> T:
-    """Make a NamedTuple like `like` with the arrays that `flatten` named; copies, so that kernels may write.
+def rebuild(prefix: str, like: T, arrays: Mapping[str, np.ndarray], sizes: Sizes) -> T:
+    """Make a NamedTuple like `like` with the arrays that `flatten` named, each within the range that its field declares
+    (see `ranges`); copies, so that kernels may write."""
+    parts = _rebuild(prefix, like, arrays)
+    check(prefix, parts, like, sizes)
+    return parts
 
-    An array has the shape of its like; if `growable`, it may be larger.
-    """
+
+def _rebuild(prefix: str, like: T, arrays: Mapping[str, np.ndarray]) -> T:
     parts: dict[str, Any] = {}
+    fields = declared(type(like))
     for field, part in zip(like._fields, like, strict=True):  # pyright: ignore
         name = f"{prefix}.{field}"
         if isinstance(part, np.ndarray):
             array = arrays.get(name)
-            if array is None or array.dtype != part.dtype or not _fits(array.shape, part.shape, growable):
+            if array is None or array.dtype != part.dtype or not fits(array.shape, part.shape, fields[field].grows):
                 raise UserError(f"the checkpoint does not fit: {name!r} is missing or of another size or type")
             parts[field] = array.copy()
         else:
-            parts[field] = rebuild(name, part, arrays, growable) if isinstance(part, tuple) else part
+            parts[field] = _rebuild(name, part, arrays) if isinstance(part, tuple) else part
     return type(like)(**parts)
-
-
-def _fits(shape: tuple[int, ...], like: tuple[int, ...], growable: bool) -> bool:
-    if not growable or len(shape) != len(like):
-        return shape == like
-    return all(n >= least for n, least in zip(shape, like, strict=True))

@@ -6,21 +6,31 @@ the prior and the variance 1 - v'v, which is of the function: the noise is not i
 a number to y, so that nothing is ever fitted again: O(n^2) for n points.
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ucls import linalg as la
 from ucls._jit import jit
+from ucls.ranges import Count, Grows
 
 
 class Processes(NamedTuple):
     """For each action: the points s, the factor L (row i of the triangle starts at i (i + 1) / 2), y, and how many."""
 
-    s: Any
-    L: Any
-    y: Any
-    n: Any
+    s: Annotated[Any, Grows(1)]
+    L: Annotated[Any, Grows(1)]
+    y: Annotated[Any, Grows(1)]
+    n: Annotated[Any, Count("y", axis=1)]
+
+    def fault(self) -> str:
+        """Room for as many points in each of the arrays, and a factor whose diagonal can be divided by."""
+        capacity = self.y.shape[1]
+        if self.s.shape[1] != capacity or self.L.shape[1] != capacity * (capacity + 1) // 2:
+            return "the arrays of points differ in length"
+        diagonal = np.cumsum(np.arange(1, capacity + 1)) - 1
+        sound = all((self.L[a, diagonal[:n]] > 0).all() for a, n in enumerate(self.n))
+        return "" if sound else "the factor of a covariance is none"
 
 
 def processes(n_actions: int, dim: int, capacity: int, dtype: Any) -> Processes:

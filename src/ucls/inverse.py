@@ -10,11 +10,12 @@ the new number is a difference of two that agree in most digits. `sherman_morris
 so that the run stops and says that it diverged, rather than going on with noise.
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ucls._jit import jit
+from ucls.ranges import COUNT, MADE, POSITIVE, Count
 
 RENORMALISE = 1e3  # fold the scale into M when it rises above this
 LOST = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}  # a difference this small has no digits to rely on
@@ -24,10 +25,10 @@ class Inverse(NamedTuple):
     """A^-1 = scale * M, the number t of samples in it, and the size of the leading block."""
 
     M: Any
-    scale: Any
-    t: Any
-    seen: Any
-    lost: Any
+    scale: Annotated[Any, POSITIVE]
+    t: Annotated[Any, COUNT]
+    seen: Annotated[Any, Count("features")]
+    lost: Annotated[Any, MADE]
 
 
 def inverse(size: int, eta: float, dtype: Any) -> Inverse:

@@ -6,8 +6,8 @@ The compiled loop and the Gymnasium shell both call `begin` and `advance`, so th
 import functools
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,13 @@ from ucls import linalg as la
 from ucls._jit import jit, jit_uncached
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.errors import UserError
-from ucls.features import features_module
+from ucls.features import Room, features_module
+from ucls.plan import DTYPES, Plan, refuse_too_large
 from ucls.randomness import from_words, generator, spawn, to_words
+from ucls.ranges import ACTION, Sizes, require
 from ucls.settings import resolve, shown
 
-DTYPES = {"float64": np.float64, "float32": np.float32}
+PARTS = ("coder", "state", "pending")
 DIVERGED = 1e9  # a value this many times the largest reward is no value: the run has diverged
 
 
@@ -30,7 +32,7 @@ class Pending(NamedTuple):
 
     xs: la.Active
     xs_next: la.Active
-    a: Any
+    a: Annotated[Any, ACTION]
     largest_reward: Any
 
 
@@ -120,42 +122,37 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
     return Kernels(begin, advance, bounds, survey)
 
 
-@dataclass(frozen=True)
-class Plan:
-    """What a learner is, as data: enough to make it again."""
-
-    agent: str
-    settings: Mapping[str, Any]
-    features: str
-    feature_settings: Mapping[str, Any]
-    low: list[float]
-    high: list[float]
-    n_actions: int
-    seed: int
-    dtype: str = "float64"
-
-
 class Learner:
     """An algorithm at work on features, made from a plan."""
 
     def __init__(self, plan: Plan, facts: Mapping[str, float] = {}, algorithm: Any = None) -> None:
         """Make a learner that knows nothing yet; `facts` are numbers of the environment that some settings follow."""
-        if plan.dtype not in DTYPES:
-            raise UserError(f"dtype cannot be {plan.dtype!r}: give one of {', '.join(DTYPES)}")
         self.algorithm: Any = algorithm or algorithm_module(plan.agent)
         features: Any = features_module(plan.features)
         self.hyper = resolve(self.algorithm.Hyper, plan.settings, facts)
         settings = resolve(features.Settings, plan.feature_settings)
-        self.plan = Plan(**{**vars(plan), "settings": shown(self.hyper), "feature_settings": shown(settings)})
+        self.plan = replace(plan, settings=shown(self.hyper), feature_settings=shown(settings))
+        self._refuse_too_large(features.room(settings, plan.low, plan.high, plan.n_actions))
         self.coder = features.make(settings, plan.low, plan.high, plan.n_actions)
         size, n_active = self.coder.size, self.coder.n_active
         self.state = initial_state(self.algorithm, self.hyper, size, plan.n_actions, n_active, DTYPES[plan.dtype])
+        for name, parts in (("Coder", self.coder), ("State", self.state)):
+            require(name, parts)
         rows = [la.no_features(plan.n_actions, n_active) for _ in range(3)]
         self.pending = Pending(rows[0], rows[1], np.zeros(1, np.int64), np.ones(1))
         self._scratch = rows[2]
         seeds = spawn(plan.seed)
         self.rng, self._onlooker = generator(seeds.learner), generator(seeds.onlooker)
         self.kernels = kernels(self.algorithm, features)
+
+    def _refuse_too_large(self, room: Room) -> None:
+        """Refuse a plan before its memory is asked for; an algorithm that says nothing is taken to be quadratic."""
+        n_actions = self.plan.n_actions
+        sizes = room.size, n_actions, room.n_active
+        own = getattr(self.algorithm, "room", lambda hyper, size, *_: 4 * size**2)(self.hyper, *sizes)
+        pending = 6 * n_actions * room.n_active
+        what = f"{self.plan.agent} with {room.size:,} features ({self.plan.features}, {n_actions:,} actions)"
+        refuse_too_large(room.numbers + pending + own, what)
 
     @property
     def action(self) -> int:
@@ -201,17 +198,18 @@ class Learner:
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Everything that the next step reads."""
         arrays = {"rng": to_words(self.rng)}
-        for name in ("coder", "state", "pending"):
+        for name in PARTS:
             arrays |= checkpoint.flatten(name, getattr(self, name))
         return arrays
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Go on from a checkpoint of a learner of the same plan."""
-        growable = hasattr(self.algorithm, "grow")
-        self.coder = checkpoint.rebuild("coder", self.coder, arrays)
-        self.state = checkpoint.rebuild("state", self.state, arrays, growable)
-        self.pending = checkpoint.rebuild("pending", self.pending, arrays)
-        from_words(self.rng, arrays["rng"])
+        """Go on from a checkpoint of a learner of the same plan; one that is refused changes nothing."""
+        sizes = Sizes(self.coder.size, self.plan.n_actions)
+        parts = {name: checkpoint.rebuild(name, getattr(self, name), arrays, sizes) for name in PARTS}
+        if hasattr(self.algorithm, "grow") and self.algorithm.full(parts["state"]):
+            parts["state"] = self.algorithm.grow(parts["state"], self.hyper)
+        from_words(self.rng, arrays.get("rng"))
+        self.coder, self.state, self.pending = (parts[name] for name in PARTS)
 
 
 def initial_state(algorithm: Any, hyper: Any, size: int, n_actions: int, n_active: int, dtype: Any) -> Any:

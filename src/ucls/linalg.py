@@ -9,11 +9,12 @@ B[:, c] = Bt[c]. Then every sparse update is an operation on contiguous rows, av
 all of them, and each step reads A once (`gradient_and_residual`) and B once (`transpose_times`).
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ucls._jit import jit
+from ucls.ranges import FEATURE, POSITIVE, Count
 
 RENORMALISE = 1e-3  # fold the scale into A when it falls below this
 
@@ -21,7 +22,7 @@ RENORMALISE = 1e-3  # fold the scale into A when it falls below this
 class Active(NamedTuple):
     """Active features: indices and values, of one action (1-D) or a row for each action (2-D)."""
 
-    index: Any
+    index: Annotated[Any, FEATURE]
     value: Any
 
 
@@ -147,9 +148,9 @@ class System(NamedTuple):
     Bt: Any
     b: Any
     w: Any
-    scale: Any
+    scale: Annotated[Any, POSITIVE]
     norm2: Any
-    seen: Any
+    seen: Annotated[Any, Count("features")]
 
 
 def system(size: int, dtype: Any) -> System:

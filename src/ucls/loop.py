@@ -18,11 +18,12 @@ import numpy as np
 from ucls import checkpoint
 from ucls._jit import jit_uncached
 from ucls.algorithms import algorithm_module
-from ucls.envs import World, bounds, make_world, module_of
+from ucls.envs import World, bounds, check_saved, make_world, module_of
 from ucls.errors import UserError
 from ucls.features import features_module
 from ucls.history import TERMINATED, TRUNCATED, History
-from ucls.learner import Learner, Plan, kernels, refuse_diverged, saved_algorithm
+from ucls.learner import Learner, kernels, refuse_diverged, saved_algorithm
+from ucls.plan import Plan, read_saved, whole
 from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.settings import distribute, resolve, shown
 
@@ -103,10 +104,13 @@ class Run:
         return {**self.learner.checkpoint(), **world}
 
     def restore(self, arrays: Mapping[str, np.ndarray], steps: int) -> None:
-        """Go back to a checkpoint that this run wrote after some steps."""
+        """Go back to a checkpoint that this run wrote after some steps; one that is refused changes nothing."""
+        saved = {name: arrays[f"world.{name}"] for name in ("s", "clock", "rng") if f"world.{name}" in arrays}
+        check_saved(self.world, saved)
+        steps = whole("steps", steps)
         self.learner.restore(arrays)
-        self.s, self.clock, self.steps = arrays["world.s"].copy(), arrays["world.clock"].copy(), steps
-        from_words(self.world_rng, arrays["world.rng"])
+        self.s, self.clock, self.steps = saved["s"].copy(), saved["clock"].copy(), steps
+        from_words(self.world_rng, saved["rng"])
 
     def about(self) -> dict[str, Any]:
         """What this run is, as data."""
@@ -124,11 +128,26 @@ class Run:
     @classmethod
     def revive(cls, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], algorithm: Any = None) -> "Run":
         """Go on from the content of a checkpoint."""
-        world = make_world(about["env"], about["env_settings"])
-        plan = Plan(**about["plan"])
-        run = cls(world, Learner(plan, algorithm=saved_algorithm(plan, algorithm)))
-        run.restore(arrays, about["steps"])
+        saved = read_saved(about)
+        world = make_world(saved.env or "", saved.env_settings)
+        check_world(world, saved.plan)
+        run = cls(world, Learner(saved.plan, algorithm=saved_algorithm(saved.plan, algorithm)))
+        run.restore(arrays, saved.steps)
         return run
+
+
+def check_world(world: World, plan: Plan) -> None:
+    """Refuse a plan for other states or actions than the world's: its kernels would not fit."""
+    sizes = len(world.module.ACTIONS), *(list(map(float, bound)) for bound in bounds(world))
+    if sizes != (plan.n_actions, plan.low, plan.high):
+        raise UserError(f"the checkpoint cannot be right: its learner is not one for {world.id}")
+    _check_features(plan.features, world.module)
+
+
+def _check_features(name: str, environment: Any) -> None:
+    """Refuse features of whole numbers for states that are none."""
+    if name == "one_hot" and environment.FEATURES[0] != "one_hot":
+        raise UserError("one_hot features are for states that are whole numbers: use the features 'tiles'")
 
 
 def plan_run(
@@ -147,6 +166,7 @@ def plan_run(
     default, tuned = getattr(algorithm, "FEATURES", environment.FEATURES)
     name = features or default
     coder: Any = features_module(name)
+    _check_features(name, environment)
     given = distribute(settings, {"agent": algorithm.Hyper, "features": coder.Settings, "env": environment.Env})
     world = make_world(env, given["env"])
     low, high = bounds(world)

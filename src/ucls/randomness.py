@@ -4,6 +4,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ucls.errors import UserError
+
 
 class Seeds(NamedTuple):
     """The seeds that one run's seed is spawned into; `world` is a number because `Env.reset` takes one."""
@@ -31,8 +33,10 @@ def to_words(rng: np.random.Generator) -> np.ndarray:
     return np.array([*words, state["has_uint32"], state["uinteger"]], np.uint64)
 
 
-def from_words(rng: np.random.Generator, words: np.ndarray) -> None:
-    """Put a PCG64 generator back into a state."""
+def from_words(rng: np.random.Generator, words: np.ndarray | None) -> None:
+    """Put a PCG64 generator back into a state; words that are none change nothing."""
+    check_words(words)
+    assert words is not None
     high_state, low_state, high_inc, low_inc, has_uint32, uinteger = (int(word) for word in words)
     rng.bit_generator.state = {
         "bit_generator": "PCG64",
@@ -40,3 +44,11 @@ def from_words(rng: np.random.Generator, words: np.ndarray) -> None:
         "has_uint32": has_uint32,
         "uinteger": uinteger,
     }
+
+
+def check_words(words: np.ndarray | None) -> None:
+    """Refuse what `to_words` cannot have made."""
+    if words is None or words.shape != (6,) or words.dtype != np.uint64:
+        raise UserError("the checkpoint does not fit: the state of a generator is missing or of another size or type")
+    if words[3] % 2 == 0 or words[4] > 1 or words[5] >= 2**32:
+        raise UserError("the checkpoint cannot be right: the state of a generator is none")

@@ -204,4 +204,6 @@ def _read(setting: Setting, value: object) -> Any:
             raise ValueError
         return setting.check.read(value)
     except (ValueError, TypeError, OverflowError):
-        raise UserError(f"setting {setting.name!r} cannot be {value!r}: give {setting.check}") from None
+        text = " ".join(repr(value).split())
+        given = text if len(text) <= 60 else f"{text[:57]}..."
+        raise UserError(f"setting {setting.name!r} cannot be {given}: give {setting.check}") from None

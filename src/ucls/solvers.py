@@ -4,12 +4,13 @@ The matrices are those of `linalg.System`, of which only the leading block of n 
 by columns with a lazy scale, Bt holds B by columns.
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ucls import linalg as la
 from ucls._jit import jit
+from ucls.ranges import POSITIVE, Count
 
 
 class Equations(NamedTuple):
@@ -18,9 +19,9 @@ class Equations(NamedTuple):
     At: Any
     b: Any
     w: Any
-    scale: Any
+    scale: Annotated[Any, POSITIVE]
     norm2: Any
-    seen: Any
+    seen: Annotated[Any, Count("features")]
 
 
 def equations(size: int, dtype: Any) -> Equations:

@@ -3,19 +3,28 @@
 Rows are found by open addressing. A full table is copied into a longer one outside of kernels; numbers stay.
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ucls._jit import exact
+from ucls.ranges import ANYTHING, Count, Grows, Index, is_permutation
 
 
 class Table(NamedTuple):
     """`rows[:count]` are the rows in order; `slots` says at the place of a row's hash, or after it, which it is."""
 
-    rows: Any
-    slots: Any
-    count: Any
+    rows: Annotated[Any, ANYTHING, Grows()]
+    slots: Annotated[Any, Index("rows", none=True), Grows()]
+    count: Annotated[Any, Count("rows")]
+
+    def fault(self) -> str:
+        """Every row has one slot, there are free ones, and each row is found where its hash says."""
+        if len(self.slots) != _slots(len(self.rows)):
+            return "the slots do not fit the rows"
+        if not is_permutation(self.slots[self.slots >= 0], self.count[0]):
+            return "the slots do not hold each row once"
+        return "" if _consistent(self) else "a row is not found, or is there twice"
 
 
 def table(capacity: int, width: int) -> Table:
@@ -25,8 +34,12 @@ def table(capacity: int, width: int) -> Table:
     >>> [number(t, np.array(row)) for row in ((7, 1), (3, 3), (7, 1))]
     [0, 1, 0]
     """
-    slots = 2 ** int(2 * capacity - 1).bit_length()
-    return Table(np.zeros((capacity, width), np.int64), np.full(slots, -1), np.zeros(1, np.int64))
+    return Table(np.zeros((capacity, width), np.int64), np.full(_slots(capacity), -1), np.zeros(1, np.int64))
+
+
+def _slots(capacity: int) -> int:
+    """A power of two, so that a mask goes round, and always some of them free."""
+    return 2 ** int(2 * capacity - 1).bit_length()
 
 
 def longer(old: Table) -> Table:
@@ -76,6 +89,14 @@ def _hash(row):
     for _ in range(2):
         h = (h ^ (h >> 15)) * 48271 % 2147483647
     return h
+
+
+@exact
+def _consistent(table):
+    found = True
+    for i in range(table.count[0]):
+        found = found and table.slots[_slot(table, table.rows[i])] == i
+    return found
 
 
 @exact

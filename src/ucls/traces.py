@@ -6,11 +6,12 @@ dropped: what it would still add to a weight is less than the rounding of what i
 of 0; then an entry is live if it differs from 0 in exact arithmetic, which underflow cannot hide.
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ucls._jit import jit
+from ucls.ranges import FEATURE, FLAG, MADE, Count
 
 FLOOR = {np.dtype(np.float64): 1e-16, np.dtype(np.float32): 1e-8}
 TINY = {np.dtype(np.float64): 1e-290, np.dtype(np.float32): 1e-30}  # below is 0: denormals are slow
@@ -20,8 +21,8 @@ class Trace(NamedTuple):
     """An eligibility trace z. `alive[i]` says z_i != 0 in exact arithmetic, which underflow cannot."""
 
     z: Any
-    alive: Any
-    tiny: Any
+    alive: Annotated[Any, FLAG]
+    tiny: Annotated[Any, MADE]
 
 
 def trace(size: int, dtype: Any) -> Trace:
@@ -62,11 +63,16 @@ class LiveTrace(NamedTuple):
     """An eligibility trace z, and the list of its live entries: the first `count` of `live`, in no order."""
 
     z: Any
-    live: Any
-    member: Any
-    count: Any
-    floor: Any
-    tiny: Any
+    live: Annotated[Any, FEATURE]
+    member: Annotated[Any, FLAG]
+    count: Annotated[Any, Count("live")]
+    floor: Annotated[Any, MADE]
+    tiny: Annotated[Any, MADE]
+
+    def fault(self) -> str:
+        """Each live entry is in the list once, and is marked as a member."""
+        listed = np.sort(self.live[: self.count[0]])
+        return "" if np.array_equal(listed, np.flatnonzero(self.member)) else "the list of live entries is wrong"
 
 
 def live_trace(size: int, dtype: Any, floor: float | None = None) -> LiveTrace:

@@ -3,8 +3,14 @@
 An algorithm is a module with
 
 - `Hyper`, a NamedTuple of settings (see `ucls.settings`), and `State`, a NamedTuple of arrays (or of such NamedTuples):
-  a checkpoint is those arrays and nothing else;
+  a checkpoint is those arrays and nothing else. A field of whole numbers declares its range (`ucls.ranges`), because a
+  checkpoint may come from anybody and kernels do not check indices: `Annotated[Any, FEATURE]` for indices of features,
+  `Count("features")` for how many of them, `COUNT` for what is only counted. A learner whose state lacks one is refused
+  when it is made. Numbers with a point need none: they must be finite. What no field can say alone is a method
+  `fault()` of the NamedTuple;
 - `init(hyper, size, n_actions, n_active, dtype) -> State`, for `size` features of which `n_active` are active;
+- `room(hyper, size, n_actions, n_active) -> int`, how many numbers `init` makes room for, so that a plan which the
+  machine has no memory for is refused before it is asked for; without it, 4 `size` squared;
 - compiled kernels that change the state in place: `start(state, hyper, rng)` at the beginning of every episode,
   `act(state, hyper, xs, rng) -> a`, and `update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)`, where gamma is 0
   if the episode terminated (then xs_next and a_next mean nothing);
@@ -14,7 +20,8 @@ An algorithm is a module with
 - `reward_shift(hyper)`, if it learns the values of lower rewards than those it is given: by how much;
 - one whose data grow has compiled `full(state)`, whether an update more might lack room, and `grow(state, hyper) ->
   State` with the same content in larger arrays, which is called then, between two steps; `init` makes the smallest
-  arrays, and the room that there is must not change what is learned;
+  arrays, and the room that there is must not change what is learned; fields of the state that grow
+  declare it, `Annotated[Any, Grows(axis)]`;
 - `FEATURES`, if it needs others than the environment's: their name and settings.
 
 `xs` are the features of every action, `x` those of one (`linalg.Active`). The module's docstring starts with a line

@@ -31,6 +31,7 @@ from ucls import gp as gps
 from ucls import linalg as la
 from ucls._jit import jit
 from ucls.errors import UserError
+from ucls.ranges import Count, Grows
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, Choice, Follows, Real
 
 FEATURES = ("scaled", {})
@@ -59,9 +60,13 @@ class Hyper(NamedTuple):
 class Basis(NamedTuple):
     """The basis vectors of Q-hat, for each action: where, the value, and how many."""
 
-    s: Any
-    mu: Any
-    n: Any
+    s: Annotated[Any, Grows(1)]
+    mu: Annotated[Any, Grows(1)]
+    n: Annotated[Any, Count("mu", axis=1)]
+
+    def fault(self) -> str:
+        """A place for every value."""
+        return "" if self.s.shape[1] == self.mu.shape[1] else "the arrays of basis vectors differ in length"
 
 
 class State(NamedTuple):
@@ -69,6 +74,11 @@ class State(NamedTuple):
 
     basis: Basis
     gp: gps.Processes
+
+
+def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+    """Numbers that `init` makes room for: places, values and points, and a triangle for each action."""
+    return n_actions * (CAPACITY * (2 * n_active + 2) + CAPACITY * (CAPACITY + 1) // 2)
 
 
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:

@@ -86,6 +86,11 @@ class State(NamedTuple):
     gamma: Any
 
 
+def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+    """Numbers that `init` makes room for: A, B, C and D."""
+    return 4 * size**2 + 8 * size
+
+
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, B = I, C = I, sigma = 1, with `size` features."""
     D = averages.square(size, dtype)

@@ -53,6 +53,11 @@ class State(NamedTuple):
     counts: Any
 
 
+def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+    """Numbers that `init` makes room for: A and B."""
+    return 2 * size**2 + 3 * size
+
+
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, B = I, and nothing known of `size` features."""
     return State(system=la.system(size, dtype), counts=np.zeros(size))

@@ -21,6 +21,7 @@ from ucls import linalg as la
 from ucls import solvers
 from ucls import traces as tr
 from ucls._jit import jit
+from ucls.ranges import COUNT
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Real, Whole
 
 PREVIOUS, CURRENT = range(2)
@@ -44,7 +45,7 @@ class Hyper(NamedTuple):
     epsilon_decay: Annotated[float, UNIT, "factor by which epsilon decays; 0.2 in the paper's One-State World"] = 1.0
     epsilon_every: Annotated[int, Whole(1), "number of steps after which epsilon decays"] = 100
     tolerance: Annotated[float, POSITIVE, "size of the residual, relative to A'b, that is small enough"] = 1e-3
-    iterations: Annotated[int, Whole(1), "most conjugate gradient steps for each step of the agent"] = 50
+    iterations: Annotated[int, Whole(1, 10**6), "most conjugate gradient steps for each step of the agent"] = 50
     trace_discount: Annotated[
         int, Choice("previous", "current"), "which transition's discount decays the trace; current is the printed box"
     ] = PREVIOUS
@@ -55,8 +56,13 @@ class State(NamedTuple):
 
     system: solvers.Equations
     trace: tr.Trace
-    t: Any
+    t: Annotated[Any, COUNT]
     gamma: Any
+
+
+def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+    """Numbers that `init` makes room for: A."""
+    return size**2 + 4 * size
 
 
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:

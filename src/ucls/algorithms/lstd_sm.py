@@ -51,6 +51,11 @@ class State(NamedTuple):
     gamma: Any
 
 
+def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+    """Numbers that `init` makes room for: the inverse of A."""
+    return size**2 + 4 * size
+
+
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = eta I and w = 0, with `size` features."""
     return State(

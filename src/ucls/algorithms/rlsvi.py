@@ -29,6 +29,7 @@ import numpy as np
 from ucls import cholesky
 from ucls import linalg as la
 from ucls._jit import jit
+from ucls.ranges import COUNT, MADE, Count, Grows
 from ucls.settings import POSITIVE, Whole
 from ucls.table import Table, longer, number, table
 
@@ -43,7 +44,7 @@ class Hyper(NamedTuple):
     resample_every: Annotated[
         int, Whole(), "steps after which theta is sampled again within an episode; 0 for never"
     ] = 5000
-    n_backups: Annotated[int, Whole(1), "regressions, each followed by a sample, whenever theta is sampled"] = 1
+    n_backups: Annotated[int, Whole(1, 1000), "regressions, each followed by a sample, whenever theta is sampled"] = 1
 
 
 class State(NamedTuple):
@@ -60,11 +61,29 @@ class State(NamedTuple):
     Xr: Any
     cells: Table
     moves: Table
-    gammas: Any
-    seen: Any
-    n_actions: Any
-    stride: Any
-    since: Any
+    gammas: Annotated[Any, Grows()]
+    seen: Annotated[Any, Count("features")]
+    n_actions: Annotated[Any, MADE]
+    stride: Annotated[Any, Count("actions")]
+    since: Annotated[Any, COUNT]
+
+    def fault(self) -> str:
+        """Cells hold features, moves lead from cells to cells, and L can be divided by."""
+        n_cells, n_actions = self.cells.count[0], self.n_actions[0]
+        rows, moves = self.cells.rows[:n_cells], self.moves.rows[: self.moves.count[0]]
+        index, value = rows[:, : rows.shape[1] // 2], rows[:, rows.shape[1] // 2 :]
+        if len(self.gammas) != len(self.moves.rows) or self.stride[0] not in (1, n_actions):
+            return "the sums of discounts or the stride do not fit"
+        if ((index < 0) | (index >= len(self.theta))).any() or not np.isfinite(value.copy().view(np.float64)).all():
+            return "a cell holds what is no feature"
+        if (moves < 0).any() or (moves >= np.array([n_cells * n_actions, n_cells])).any():
+            return "a move leads where no cell is"
+        return "" if (np.diag(self.L) > 0).all() else "the factor of the precision is none"
+
+
+def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+    """Numbers that `init` makes room for: L, X'X and the tables."""
+    return 2 * size**2 + 3 * size + CELLS * (2 * n_actions * n_active + 4) + 7 * MOVES
 
 
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:

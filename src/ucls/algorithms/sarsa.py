@@ -58,6 +58,11 @@ class State(NamedTuple):
     gamma: Any
 
 
+def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+    """Numbers that `init` makes room for: weights and their trace."""
+    return 4 * size
+
+
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from w = 0, with `size` features."""
     return State(w=np.zeros(size, dtype), trace=tr.live_trace(size, dtype), gamma=np.zeros(1))

@@ -26,6 +26,7 @@ from ucls import inverse as inv
 from ucls import linalg as la
 from ucls import traces as tr
 from ucls._jit import jit
+from ucls.ranges import COUNT
 from ucls.settings import OPEN_UNIT, POSITIVE, UNIT, Choice, Real, Whole
 
 SARSA, LSTD = range(2)
@@ -36,9 +37,9 @@ PREVIOUS, CURRENT = range(2)
 class Hyper(NamedTuple):
     """The settings of UCBootstrap and of its base learner; the defaults are the box's examples."""
 
-    window: Annotated[int, Whole(1), "number of recent weights that are kept"] = 100
+    window: Annotated[int, Whole(1, 10**6), "number of recent weights that are kept"] = 100
     block: Annotated[int, Whole(1), "length of a block, l"] = 10
-    resamples: Annotated[int, Whole(1), "number of bootstrap resamples, B"] = 50
+    resamples: Annotated[int, Whole(1, 10**6), "number of bootstrap resamples, B"] = 50
     alpha: Annotated[float, OPEN_UNIT, "confidence level; smaller explores more"] = 0.05
     base: Annotated[int, Choice("sarsa", "lstd"), "the learner whose weights are kept"] = SARSA
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
@@ -60,8 +61,13 @@ class State(NamedTuple):
     trace: tr.LiveTrace
     inverse: inv.Inverse
     recent: Any
-    stored: Any
+    stored: Annotated[Any, COUNT]
     gamma: Any
+
+
+def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+    """Numbers that `init` makes room for: the window of weights, for LSTD an inverse; and a step for its resamples."""
+    return size * (hyper.window + 4) + (size**2 if hyper.base == LSTD else 0) + hyper.resamples
 
 
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:

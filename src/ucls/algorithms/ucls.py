@@ -30,6 +30,7 @@ from ucls import traces as tr
 from ucls._jit import jit
 from ucls.averages import average_block
 from ucls.errors import UserError
+from ucls.ranges import COUNT
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows, Whole
 
 PREVIOUS, CURRENT = range(2)
@@ -71,7 +72,12 @@ class State(NamedTuple):
     c_max: Any
     gamma: Any
     inverse: inv.Inverse
-    t: Any
+    t: Annotated[Any, COUNT]
+
+
+def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+    """Numbers that `init` makes room for: A, B, C and, for one solver, an inverse."""
+    return (4 if hyper.solver == SHERMAN_MORRISON else 3) * size**2 + 6 * size
 
 
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:

@@ -64,6 +64,11 @@ class State(NamedTuple):
     gamma: Any
 
 
+def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+    """Numbers that `init` makes room for: weights, variances and a trace."""
+    return 7 * size
+
+
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from w = w_var = 0 and w_varInit = v_init, with `size` features."""
     return State(

@@ -24,7 +24,10 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from ucls.errors import unknown
+import numpy as np
+
+from ucls.errors import UserError, unknown
+from ucls.randomness import check_words
 from ucls.settings import resolve
 
 ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
@@ -66,3 +69,16 @@ def bounds(world: World) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The bounds of the state, which some settings move."""
     module = world.module
     return module.bounds(world.env) if hasattr(module, "bounds") else (module.LOW, module.HIGH)
+
+
+def check_saved(world: World, saved: Mapping[str, np.ndarray]) -> None:
+    """Refuse `s`, `clock` (the steps of a running episode, 0 if none runs) and `rng` that no world like this left."""
+    low, high = bounds(world)
+    s, clock = saved.get("s"), saved.get("clock")
+    if s is None or clock is None or s.shape != (len(low),) or clock.shape != (1,):
+        raise UserError(f"this is not a checkpoint of {world.id}: make one with checkpoint()")
+    if s.dtype != np.float64 or clock.dtype != np.int64 or not ((s >= low) & (s <= high)).all():
+        raise UserError(f"the checkpoint cannot be right: its state is none of {world.id}")
+    if clock[0] < 0 or clock[0] >= (world.env.cutoff or 2**53):
+        raise UserError("the checkpoint cannot be right: its episode has lasted longer than an episode can")
+    check_words(saved.get("rng"))

@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from ucls.envs import bounds, make_world
+from ucls.envs import bounds, check_saved, make_world
 from ucls.errors import UserError
 from ucls.randomness import from_words, to_words
 
@@ -77,8 +77,7 @@ class GymWorld(gymnasium.Env[np.ndarray, np.int64]):
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Continue from a checkpoint as if nothing had happened since."""
-        if not {"s", "clock", "rng"} <= set(saved) or np.shape(saved["s"]) != self._s.shape:
-            raise UserError(f"this is not a checkpoint of {self.world.id}: make one with checkpoint()")
+        check_saved(self.world, saved)
         from_words(self.np_random, saved["rng"])
         self._s[:] = saved["s"]
         self._steps = int(saved["clock"][0])

@@ -3,6 +3,8 @@
 A features module has
 
 - `Settings`, a NamedTuple of settings (see `ucls.settings`);
+- `room(settings, low, high, n_actions) -> Room`, how large the coder would be, or a `UserError` where none can be made:
+  asked before `make`, so that nobody asks for memory that the machine does not have;
 - `make(settings, low, high, n_actions) -> Coder` for states between `low` and `high`, and a NamedTuple `Coder` that
   starts with `size` (the number of features of all actions) and `n_active` (of one action), and may hold a table that
   fills as states are seen; `disjoint` says whether no two actions share a feature;
@@ -19,10 +21,19 @@ To add one: one file here, one line in `FEATURES`.
 
 import importlib
 from types import ModuleType
+from typing import NamedTuple
 
 from ucls.errors import unknown
 
 FEATURES = ("tiles", "one_hot", "scaled")
+
+
+class Room(NamedTuple):
+    """How many features there are, of all actions; how many active ones, of each; how many numbers the coder holds."""
+
+    size: int
+    n_active: int
+    numbers: int
 
 
 def features_module(name: str) -> ModuleType:

@@ -1,10 +1,13 @@
 """One feature for each state, numbered by first visit, for states that are whole numbers."""
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ucls._jit import exact
+from ucls.errors import UserError
+from ucls.features import Room
+from ucls.ranges import Count, Index, is_permutation
 
 
 class Settings(NamedTuple):
@@ -19,8 +22,21 @@ class Coder(NamedTuple):
     disjoint: bool
     n_actions: int
     low: int
-    number: Any
-    count: Any
+    number: Annotated[Any, Index("number", none=True)]
+    count: Annotated[Any, Count("number")]
+
+    def fault(self) -> str:
+        """Numbers are given one after the other, each once."""
+        return "" if is_permutation(self.number[self.number >= 0], self.count[0]) else "states are numbered wrongly"
+
+
+def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
+    """A number for each state."""
+    whole = len(low) == 1 and float(low[0]).is_integer() and float(high[0]).is_integer()
+    if not whole or high[0] - low[0] >= 2**53:
+        raise UserError("one_hot features are for one whole number between whole bounds: use the features 'tiles'")
+    n_states = int(high[0]) - int(low[0]) + 1
+    return Room(n_states * n_actions, 1, n_states)
 
 
 def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:

@@ -3,11 +3,13 @@
 All features are active, with the same values for every action; a state outside the bounds lies outside [0, 1].
 """
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
 from ucls._jit import exact
+from ucls.features import Room
+from ucls.ranges import MADE
 
 
 class Settings(NamedTuple):
@@ -21,8 +23,13 @@ class Coder(NamedTuple):
     n_active: int
     disjoint: bool
     n_actions: int
-    low: Any
-    span: Any
+    low: Annotated[Any, MADE]
+    span: Annotated[Any, MADE]
+
+
+def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
+    """The bounds are all there is."""
+    return Room(len(low) * n_actions, len(low), 2 * len(low))
 
 
 def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:

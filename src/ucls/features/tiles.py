@@ -12,6 +12,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls._jit import exact
+from ucls.errors import UserError
+from ucls.features import Room
+from ucls.ranges import MADE, Count, Index, Within, is_permutation
 from ucls.settings import Choice, Whole
 
 ONE_OVER_N, ONE_OVER_SQRT_N, ONE = range(3)
@@ -22,9 +25,9 @@ FAR = 1e12  # scaled coordinates are held within this, so that they fit an integ
 class Settings(NamedTuple):
     """The settings of the tile coder."""
 
-    tilings: Annotated[int, Whole(1), "number of tilings, which is the number of active features"] = 8
-    tiles: Annotated[int, Whole(1), "tiles along each dimension"] = 8
-    memory: Annotated[int, Whole(1), "number of indices for the tiles of states; tiles beyond share them"] = 512
+    tilings: Annotated[int, Whole(1, 4096), "number of tilings, which is the number of active features"] = 8
+    tiles: Annotated[int, Whole(1, 10**6), "tiles along each dimension"] = 8
+    memory: Annotated[int, Whole(1, 2**40), "number of indices for the tiles of states; tiles beyond share them"] = 512
     feature_value: Annotated[
         int, Choice("1/n", "1/sqrt_n", "1"), "value of an active feature, n being the number of tilings"
     ] = ONE_OVER_N
@@ -42,11 +45,31 @@ class Coder(NamedTuple):
     n_actions: int
     memory: int
     value: float
-    low: Any
-    tiles_per_unit: Any
-    keys: Any
-    indices: Any
-    count: Any
+    low: Annotated[Any, MADE]
+    tiles_per_unit: Annotated[Any, MADE]
+    keys: Annotated[Any, Within(-1e15, 1e15)]
+    indices: Annotated[Any, Index("indices", none=True)]
+    count: Annotated[Any, Count("indices")]
+
+    def fault(self) -> str:
+        """Indices are given one after the other, each once and none beyond the memory; every tile is found."""
+        if self.count[0] > self.memory or not is_permutation(self.indices[self.indices >= 0], self.count[0]):
+            return "tiles are numbered wrongly"
+        return "" if _consistent(self) else "a tile is not found, or is there twice"
+
+
+def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
+    """The table is the largest part."""
+    if not all(a < b for a, b in zip(low, high, strict=True)):
+        raise UserError("tiles need room between the bounds: every number in low must be below its number in high")
+    joint = settings.hashing == JOINT
+    memory = settings.memory * (n_actions if joint else 1)
+    return Room(settings.memory * n_actions, settings.tilings, _slots(memory) * (len(low) + 3))
+
+
+def _slots(memory: int) -> int:
+    """Always some of them free."""
+    return 2 ** int(2 * memory - 1).bit_length()
 
 
 def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
@@ -59,7 +82,7 @@ def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
     low, high = np.array(low, np.float64), np.array(high, np.float64)
     joint = settings.hashing == JOINT
     memory = settings.memory * (n_actions if joint else 1)
-    slots = 2 ** int(2 * memory - 1).bit_length()
+    slots = _slots(memory)
     return Coder(
         size=settings.memory * n_actions,
         n_active=settings.tilings,
@@ -142,6 +165,17 @@ def _index(coder, key, remember, unseen):
         coder.indices[slot] = index
         coder.count[0] += 1
     return index, 1
+
+
+@exact
+def _consistent(coder):
+    """Whether every tile of the table is found at its place."""
+    for slot in range(len(coder.indices)):
+        if coder.indices[slot] >= 0:
+            index, _ = _index(coder, coder.keys[slot], False, 0)
+            if index != coder.indices[slot]:
+                return False
+    return True
 
 
 @exact

@@ -1,0 +1,185 @@
+"""A checkpoint is data from a stranger: every array in it is what its field declares, or it is refused."""
+
+from types import SimpleNamespace
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import my_agent
+from conftest import small_run
+from ucls.algorithms import ALGORITHMS
+from ucls.errors import UserError
+from ucls.learner import Learner
+from ucls.loop import Run
+from ucls.plan import Plan
+from ucls.ranges import COUNT, INFINITE, Count, Grows, Sizes, Within, check, fits, require
+
+SIZES = Sizes(features=24, actions=2)
+
+
+def learned(agent, **settings):
+    run = small_run("ucls/RiverSwim-v0", agent, seed=3, **settings)
+    run.advance(300)
+    return run
+
+
+def refuses(run, name, change):
+    """Whether a changed array is refused, and leaves the learner as it was."""
+    arrays = {key: array.copy() for key, array in run.checkpoint().items()}
+    arrays[name] = change(arrays[name])
+    before = run.checkpoint()
+    with pytest.raises(UserError, match="checkpoint") as error:
+        run.restore(arrays, 300)
+    assert "\n" not in str(error.value)
+    after = run.checkpoint()
+    return all(np.array_equal(before[key], after[key]) for key in before)
+
+
+def put(value, at=0):
+    def change(array):
+        array.ravel()[at] = value
+        return array
+
+    return change
+
+
+@pytest.mark.parametrize("agent", ALGORITHMS)
+def test_every_whole_number_out_of_range_is_refused(agent):
+    run = learned(agent)
+    free = ("coder.keys", "state.cells.rows", "state.moves.rows")  # where nothing is yet
+    for name, array in run.learner.checkpoint().items():
+        if array.dtype.kind in "iu" and array.size and name not in (*free, "rng"):
+            for value in (-(2**62), -2, 2**62) if array.dtype.kind == "i" else (2,):
+                assert refuses(run, name, put(value)), name
+
+
+@pytest.mark.parametrize("agent", ALGORITHMS)
+def test_numbers_that_are_not_finite_are_refused(agent):
+    run = learned(agent)
+    for name, array in run.learner.checkpoint().items():
+        if array.dtype.kind == "f" and array.size:
+            for value in (np.nan, np.inf):
+                assert refuses(run, name, put(value, at=-1)), name
+
+
+@pytest.mark.parametrize("agent", ALGORITHMS)
+def test_other_shapes_and_types_are_refused(agent):
+    run = learned(agent)
+    for name, array in run.checkpoint().items():
+        if array.size:
+            assert refuses(run, name, lambda a: a[:-1]), name
+            assert refuses(run, name, lambda a: a[None]), name
+            assert refuses(run, name, lambda a: a.view(np.int8)), name
+            assert refuses(run, name, lambda a: np.concatenate([a, a])), name
+
+
+@pytest.mark.parametrize(
+    ("agent", "name", "change"),
+    [
+        ("sarsa", "state.trace.live", lambda a: np.zeros_like(a)),
+        ("sarsa", "state.trace.count", put(1)),
+        ("sarsa", "state.trace.member", lambda a: 1 - a),
+        ("sarsa", "coder.indices", lambda a: np.zeros_like(a)),
+        ("sarsa", "coder.indices", lambda a: np.full_like(a, -1)),
+        ("sarsa", "coder.count", put(3)),
+        ("sarsa", "coder.keys", lambda a: a[::-1]),
+        ("sarsa", "coder.low", put(0.5)),
+        ("sarsa", "pending.a", put(2)),
+        ("sarsa", "world.clock", put(-1)),
+        ("sarsa", "world.s", put(7.0)),
+        ("sarsa", "rng", put(2**64 - 1, at=5)),
+        ("ucls", "state.system.scale", put(0.0)),
+        ("rlsvi", "state.cells.slots", lambda a: np.full_like(a, 0)),
+        ("rlsvi", "state.cells.rows", lambda a: np.zeros_like(a)),
+        ("rlsvi", "state.cells.rows", put(10**6)),
+        ("rlsvi", "state.moves.rows", put(10**6)),
+        ("rlsvi", "state.moves.count", put(4000)),
+        ("rlsvi", "state.n_actions", put(1)),
+        ("rlsvi", "state.stride", put(0)),
+        ("rlsvi", "state.L", lambda a: np.zeros_like(a)),
+        ("dgpq", "state.gp.L", lambda a: np.zeros_like(a)),
+        ("dgpq", "state.gp.n", put(65)),
+    ],
+)
+def test_wholes_that_kernels_could_not_survive_are_refused(agent, name, change):
+    assert refuses(learned(agent), name, change)
+
+
+def test_a_full_state_grows_before_it_is_used():
+    run = learned("dgpq")
+    arrays = run.checkpoint()
+    arrays = {name: array.copy() for name, array in arrays.items()}
+    arrays["state.basis.n"][:] = arrays["state.basis.mu"].shape[1]
+    run.restore(arrays, 300)
+    assert run.learner.state.basis.mu.shape[1] > arrays["state.basis.mu"].shape[1]
+
+
+def test_numbering_of_one_hot_states_is_checked():
+    run = small_run("ucls/OneState-v0", "sarsa")
+    run.advance(20)
+    for name, value in (("coder.number", 1), ("coder.number", 2**40), ("coder.count", 0), ("coder.count", 5)):
+        assert refuses(run, name, put(value))
+
+
+def test_whole_numbers_of_an_algorithm_of_ones_own_must_say_their_range():
+    class State(NamedTuple):
+        visits: Any
+
+    with pytest.raises(UserError, match=r"'State\.visits' holds whole numbers and does not say which") as error:
+        require("State", State(np.zeros(3, np.int64)))
+    assert "\n" not in str(error.value)
+    require("State", State(np.zeros(3)))
+    assert my_agent.State.__annotations__["visits"].__metadata__ == (COUNT,)
+
+
+def test_a_learner_without_ranges_is_refused_when_it_is_made():
+    class State(NamedTuple):
+        w: Any
+        visits: Any
+
+    def init(*args):
+        return State(np.zeros(args[1]), np.zeros(args[1], np.int64))
+
+    parts = {name: getattr(my_agent, name) for name in ("Hyper", "start", "act", "update", "value")}
+    run = learned("sarsa")
+    plan = run.learner.plan
+    stranger = Plan(**{**vars(plan), "agent": "stranger", "settings": {}})
+    with pytest.raises(UserError, match="does not say which"):
+        Learner(stranger, algorithm=SimpleNamespace(State=State, init=init, **parts))
+
+
+def test_ranges_say_what_they_mean():
+    class Pile(NamedTuple):
+        items: Annotated[Any, Within(0, 9), Grows()]
+        count: Annotated[Any, Count("items")]
+        far: Annotated[Any, INFINITE]
+
+        def fault(self):
+            return "" if self.count[0] != 3 else "three is one too many"
+
+    def pile(items, count, far=np.inf):
+        return Pile(np.array(items), np.array([count]), np.array([far]))
+
+    made = pile([0, 0], 0)
+    check("pile", pile([1, 9, 2, 3], 4), made, SIZES)
+    for bad, words in (
+        (pile([1, 10], 1), "'pile.items' must be numbers from 0 to 9"),
+        (pile([1, 2], 3), "'pile.count' must be counts from 0 to 2"),
+        (pile([1, 2, 3], 3), "in 'pile', three is one too many"),
+        (pile([1, 2], 1, np.nan), "'pile.far' must be numbers"),
+    ):
+        with pytest.raises(UserError) as error:
+            check("pile", bad, made, SIZES)
+        assert words in str(error.value)
+    assert fits((2, 9), (2, 4), grows=1)
+    assert not fits((3, 9), (2, 4), grows=1)
+    assert not fits((2, 3), (2, 4), grows=1)
+    assert not fits((2, 9), (2, 4), grows=None)
+
+
+def test_a_good_checkpoint_of_an_algorithm_of_ones_own_is_taken(tmp_path):
+    run = small_run("ucls/RiverSwim-v0", "my_agent", seed=1)
+    run.advance(100)
+    again = Run.load(run.save(tmp_path / "a.safetensors"), my_agent)
+    assert np.array_equal(run.advance(50).rewards, again.advance(50).rewards)
