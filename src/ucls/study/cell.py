@@ -3,6 +3,7 @@
 import hashlib
 import inspect
 import json
+import operator
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ from ucls.settings import shown
 # different numerics never meet under one id.
 NUMERICS = 1
 BINS = 500
+STEPS = 10**12  # of a run: more cannot be meant, and their rewards fill any memory
 
 Pairs = tuple[tuple[str, Any], ...]
 
@@ -79,8 +81,11 @@ def make_cells(
     >>> dict(cells[1].settings)["agent.p"], cells[1].seed, cells[0].id == cells[1].id
     (0.2, 1, False)
     """
-    if steps < 1:
-        raise UserError(f"a run of {steps} steps is none: give 1 or more")
+    if not 1 <= steps <= STEPS:
+        raise UserError(f"a run cannot have {steps:,} steps: give from 1 to {STEPS:,}")
+    seeds = [operator.index(seed) for seed in seeds]
+    if seeds and not 0 <= min(seeds) <= max(seeds) < 2**63:
+        raise UserError("seeds are numbers from 0 and below 2^63")
     if probe and probe not in DENSITIES:
         raise unknown("probe", probe, DENSITIES)
     if dtype not in DTYPES:
@@ -90,7 +95,7 @@ def make_cells(
     resolved = sorted((f"{group}.{name}", value) for group, named in groups.items() for name, value in named.items())
     resolution = resolution or max(1, -(-steps // BINS))
     one = Cell(agent, env, steps, 0, tuple(resolved), plan.features, resolution, dtype, probe, keep, code_of(agent))
-    return tuple(one._replace(seed=int(seed)) for seed in seeds)
+    return tuple(one._replace(seed=seed) for seed in seeds)
 
 
 def code_of(agent: str) -> str:

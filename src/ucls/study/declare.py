@@ -1,18 +1,27 @@
-"""Declare a study: in Python from labelled cells, or in a small TOML file. The one door to pydantic and tomllib."""
+"""Declare a study: in Python from labelled cells, or in a small TOML file, which `toml` reads."""
 
 import itertools
+import math
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
-
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from typing import Any, NamedTuple
 
 from ucls.errors import UserError, unknown
-from ucls.study.cell import Cell, make_cells
+from ucls.study.cell import STEPS, Cell, make_cells
 from ucls.study.result import Measures
-from ucls.study.sweep import TUNING, Range, Sweep, candidates, sweep_cells
+from ucls.study.sweep import CELLS, TUNING, Range, Sweep, candidates, count, sweep_cells
+from ucls.study.toml import RunTable, StudyTable, check_table, line_of, parse_table, read_text
+
+# The key that an error of a run speaks of, by its first words.
+SPEAKS_OF = {
+    "unknown agent": "agent",
+    "module": "agent",
+    "unknown environment": "env",
+    "unknown features": "features",
+    "dtype": "dtype",
+    "unknown probe": "probe",
+}
 
 
 class Member(NamedTuple):
@@ -70,62 +79,27 @@ def parse_seeds(text: str | int | list[int]) -> tuple[int, ...]:
     >>> parse_seeds("0-3, 7")
     (0, 1, 2, 3, 7)
     """
+    given = f"{text!r:.60}"
     single = [text] if isinstance(text, int) else text if isinstance(text, list) else []
     ranges = [range(seed, seed + 1) for seed in single]
     for part in text.split(",") if isinstance(text, str) else ():
-        match = re.fullmatch(r"\s*(\d+)\s*(?:-\s*(\d+)\s*)?", part)
+        match = re.fullmatch(r"\s*([0-9]{1,20})\s*(?:-\s*([0-9]{1,20})\s*)?", part)
         if not match:
-            raise UserError(f'seeds cannot be {text!r}: write "0-19", a number or a list')
+            raise UserError(f'seeds cannot be {given}: write "0-19", a number or a list')
         ranges.append(range(int(match[1]), int(match[2] or match[1]) + 1))
-    inside = all(seeds.start >= 0 and seeds.stop <= TUNING for seeds in ranges)  # before a mistyped range fills memory
-    found = [seed for seeds in ranges for seed in seeds] if inside else []
+    if not all(0 <= seeds.start < seeds.stop <= TUNING for seeds in ranges):
+        raise UserError(f"seeds cannot be {given}: give them from 0, below {TUNING:,}, the lower end of a range first")
+    if (count := sum(map(len, ranges))) > CELLS:  # before a mistyped range fills memory
+        raise UserError(f"seeds cannot be {given}: those are {count:,}, and a study has at most {CELLS:,} runs")
+    found = [seed for seeds in ranges for seed in seeds]
     if not found or len(set(found)) < len(found):
-        raise UserError(f"seeds cannot be {text!r}: give different ones, from 0 and below {TUNING:,}")
+        raise UserError(f"seeds cannot be {given}: give different ones, and at least one")
     return tuple(found)
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-
-class _Run(_Strict):
-    agent: str
-    env: str | list[str]
-    set: dict[str, Any] = {}
-    label: str | None = None
-    steps: int | None = Field(None, ge=1)
-    seeds: str | int | list[int] | None = None
-    features: str | None = None
-    dtype: str = "float64"
-    resolution: int | None = Field(None, ge=1)
-    probe: str = ""
-    keep: bool = False
-
-
-class _Sweep(_Strict):
-    runs: int = Field(3, ge=1)
-    size: int = Field(0, ge=0)
-    measure: str | None = None
-    sampler: Literal["random", "optuna"] = "random"
-
-
-class _Study(_Strict):
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9 ._-]*$")
-    steps: int = Field(50_000, ge=1)
-    seeds: str | int | list[int] = "0-29"
-    baseline: str | None = None
-    measure: str | None = None
-    sweep: _Sweep | None = None
-    run: list[_Run] = Field(min_length=1)
 
 
 def read_study(path: Path, runs: int | None = None, steps: int | None = None) -> Study:
     """Read a study from a TOML file; `runs` and `steps`, if given, are used in place of those in it."""
-    try:
-        text = path.read_text()
-    except (OSError, UnicodeDecodeError) as error:
-        raise UserError(f"cannot read {path}: {error}") from None
-    return parse_study(text, str(path), runs, steps)
+    return parse_study(read_text(path), str(path), runs, steps)
 
 
 def name_of(path: Path) -> str:
@@ -146,42 +120,89 @@ def parse_study(text: str, source: str = "study", runs: int | None = None, steps
     >>> [(member.label, member.cell.seed) for member in study.members]
     [('ucls p=0.01', 0), ('ucls p=0.01', 1), ('ucls p=0.1', 0), ('ucls p=0.1', 1)]
     """
-    try:
-        table = _Study.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
-        raise UserError(f"{source} is not TOML: {error}") from None
-    except ValidationError as error:
-        raise UserError(_complaint(error, text, source)) from None
-    if table.measure is not None and table.measure not in Measures._fields:
-        raise UserError(
-            f"{source}, line {_line(text, ('measure',))}: {unknown('measure', table.measure, Measures._fields)}"
-        )
+    if (runs or 1) > CELLS or (steps or 1) > STEPS:
+        raise UserError(f"a study has at most {CELLS:,} runs, of at most {STEPS:,} steps")
+    table = check_table(parse_table(text, source), text, source)
+    for named, where in ((table.measure, ("measure",)), (table.sweep and table.sweep.measure, ("sweep", "measure"))):
+        if named is not None and named not in Measures._fields:
+            raise _at(text, source, where, unknown("measure", named, Measures._fields))
     members: list[Member] = []
     tuned: list[Tuned] = []
+    seen: set[Member] = set()
+    total = 0
     for i, run in enumerate(table.run):
         try:
+            total += _size(run, table, runs)
+            if total > CELLS:
+                raise UserError(f"that makes {total:,} runs, and a study has at most {CELLS:,}: list fewer values")
             for part in _expand(run, table, runs, steps):
-                (tuned.append(part) if isinstance(part, Tuned) else members.extend(part))
+                (tuned.append(part) if isinstance(part, Tuned) else members.extend(_once(part, seen)))
         except UserError as error:
-            named = re.search(r"'([\w.]+)'", str(error))
-            words = [named[1]] if named else []
-            raise UserError(f"{source}, line {_line(text, ('run', i, *words))}: {error}") from None
+            raise _at(text, source, _place(i, run, table, str(error)), error) from None
     labels = {member.label for member in members} | {t.sweep.label for t in tuned}
     if table.baseline is not None and table.baseline not in labels:
-        where = _line(text, ("baseline",))
-        raise UserError(f"{source}, line {where}: {unknown('label', table.baseline, sorted(labels))}")
+        raise _at(text, source, ("baseline",), unknown("label", table.baseline, sorted(labels)))
     return Study(table.name, tuple(members), table.baseline, table.measure, tuple(tuned), text)
 
 
-def _expand(run: _Run, table: _Study, runs: int | None, steps: int | None) -> Iterator[tuple[Member, ...] | Tuned]:
-    """The groups of a `[[run]]`: one for each environment and each point of the grid, or one to tune for each."""
+def _at(text: str, source: str, where: tuple[Any, ...], error: UserError) -> UserError:
+    return UserError(f"{source}, line {line_of(text, where)}: {error}")
+
+
+def _place(i: int, run: RunTable, table: StudyTable, said: str) -> tuple[Any, ...]:
+    """Where the mistake is that an error speaks of: the key that it names, or the one whose value it quotes."""
+    if said.startswith("seeds "):
+        return ("run", i, "seeds") if run.seeds is not None else ("seeds",)
+    if "candidates" in said:
+        return ("sweep", "size")
+    for start, key in SPEAKS_OF.items():
+        if said.startswith(start):
+            return ("run", i, key)
+    for word in re.findall(r"'([^']*)'", said):
+        for name in run.set:
+            if word in (name, name.rpartition(".")[2]):
+                return ("run", i, "set", name)
+        for key, value in run:
+            if key == word or word == value or (isinstance(value, list) and word in value):
+                return ("run", i, key)
+    return ("run", i, "set") if run.set and "list fewer" in said else ("run", i)
+
+
+def _seeds(run: RunTable, table: StudyTable, runs: int | None) -> tuple[int, ...]:
     seeds = parse_seeds(run.seeds if run.seeds is not None else table.seeds)
-    seeds = tuple(range(runs)) if runs else seeds
+    return tuple(range(runs)) if runs else seeds
+
+
+def _envs(run: RunTable) -> list[str]:
+    return [run.env] if isinstance(run.env, str) else run.env
+
+
+def _size(run: RunTable, table: StudyTable, runs: int | None) -> int:
+    """How many runs a `[[run]]` makes, counted before any is made."""
+    seeds = len(_seeds(run, table, runs))
+    varied = _varied(run, table.sweep is not None)
+    if table.sweep is not None and varied:
+        return len(_envs(run)) * (seeds + count(varied, table.sweep.size) * table.sweep.runs)
+    return len(_envs(run)) * seeds * math.prod(len(values) for values in varied.values())
+
+
+def _varied(run: RunTable, swept: bool) -> dict[str, Any]:
+    """The settings that have several values."""
+    found = {name: _values(name, value) for name, value in run.set.items() if isinstance(value, list | dict)}
+    for name, values in found.items():
+        if isinstance(values, Range) and not swept:
+            raise UserError(f"setting {name!r} has a range, which only a study with a [sweep] table can tune")
+    return found
+
+
+def _expand(run: RunTable, table: StudyTable, runs: int | None, steps: int | None) -> Iterator[Any]:
+    """The groups of a `[[run]]`: one for each environment and each point of the grid, or one to tune for each."""
+    seeds = _seeds(run, table, runs)
     steps = steps or run.steps or table.steps
-    varied = {name: _values(name, value) for name, value in run.set.items() if isinstance(value, list | dict)}
+    varied = _varied(run, table.sweep is not None)
     fixed = {name: value for name, value in run.set.items() if name not in varied}
     label = run.label or run.agent
-    for env in [run.env] if isinstance(run.env, str) else run.env:
+    for env in _envs(run):
         named: dict[str, Any] = {"dtype": run.dtype, "features": run.features}
         if table.sweep is not None and varied:
             measure = table.sweep.measure or table.measure or default_measure(env, fixed)
@@ -198,6 +219,16 @@ def _expand(run: _Run, table: _Study, runs: int | None, steps: int | None) -> It
             cells = make_cells(env, run.agent, steps=steps, seeds=seeds, settings={**fixed, **point}, **named, **kept)
             full = f"{label} {_words(point)}" if point else label
             yield tuple(Member(full, cell) for cell in cells)
+
+
+def _once(members: tuple[Member, ...], seen: set[Member]) -> tuple[Member, ...]:
+    """Members that were not there before: the same run twice in a group would be counted as two."""
+    for member in members:
+        if member in seen:
+            where = f"{member.label!r} in {member.cell.env}, seed {member.cell.seed}"
+            raise UserError(f"the run of {where} is there twice: leave one out, or give labels")
+        seen.add(member)
+    return members
 
 
 def default_measure(env: str, settings: Mapping[str, Any] = {}) -> str:
@@ -219,9 +250,13 @@ def _values(name: str, value: Any) -> Any:
         if not value:
             raise UserError(f"setting {name!r} has an empty list: give it values")
         return value
-    allowed = {"low", "high", "log", "whole"}
-    if not {"low", "high"} <= value.keys() <= allowed:
-        raise UserError(f"setting {name!r} cannot be {value!r}: a range has low and high, and may have log and whole")
+    allowed = {"low": float, "high": float, "log": bool, "whole": bool}
+    if not {"low", "high"} <= value.keys() <= allowed.keys():
+        raise UserError(f"setting {name!r} cannot be {value!r:.60}: a range has low and high, may have log and whole")
+    given = {key: float(v) if allowed[key] is float and type(v) is int else v for key, v in value.items()}
+    for key, kind in allowed.items():
+        if key in given and type(given[key]) is not kind:
+            raise UserError(f"setting {name!r} has a range whose {key} cannot be {given[key]!r:.60}")
     found = Range(**{"log": False, **value})
     if not found.low < found.high or (found.log and found.low <= 0):
         raise UserError(f"setting {name!r} has no range from {found.low} to {found.high}")
@@ -230,37 +265,3 @@ def _values(name: str, value: Any) -> Any:
 
 def _words(settings: Mapping[str, Any]) -> str:
     return " ".join(f"{name}={value}" for name, value in settings.items())
-
-
-def _complaint(error: ValidationError, text: str, source: str) -> str:
-    """The first thing that is wrong, in one line with its place."""
-    first = error.errors()[0]
-    where = tuple(part for part in first["loc"] if part not in ("str", "int") and not str(part).startswith("list["))
-    key = str(where[-1]) if where else ""
-    if first["type"] == "extra_forbidden":
-        models: dict[str, type[BaseModel]] = {"run": _Run, "sweep": _Sweep}
-        model = models.get(str(where[0]), _Study) if len(where) > 1 else _Study
-        said = str(unknown("key", key, model.model_fields))
-    elif first["type"] == "missing":
-        said = f"the key {key!r} is missing"
-    else:
-        said = f"{key!r} is wrong: {first['msg'][0].lower()}{first['msg'][1:]}"
-    return f"{source}, line {_line(text, where)}: {said}"
-
-
-def _line(text: str, where: tuple[Any, ...]) -> int:
-    """The line of a key, `("run", 1, "agent")` for one in the second `[[run]]`; the table's line if it is not there."""
-    lines = text.splitlines()
-    start, end, keys = 0, len(lines), [part for part in where if isinstance(part, str)]
-    if where and where[0] in ("run", "sweep"):
-        heads = [i for i, line in enumerate(lines) if re.match(rf"\s*\[\[?\s*{where[0]}\s*\]", line)]
-        nth = where[1] if len(where) > 1 and isinstance(where[1], int) else 0
-        if nth < len(heads):
-            start = heads[nth]
-            after = [i for i in range(start + 1, len(lines)) if re.match(r"\s*\[\[?\s*(run|sweep)\s*\]", lines[i])]
-            end, keys = (after[0] if after else len(lines)), keys[1:]
-    for key in reversed(keys):
-        for i in range(start, end):
-            if re.search(rf"(^|[\s{{,.\"]){re.escape(key)}\"?\s*=|\"{re.escape(key)}\"", lines[i]):
-                return i + 1
-    return start + 1

@@ -16,6 +16,7 @@ from ucls.study.cell import Cell, make_cells
 from ucls.study.result import HIGHER_IS_BETTER, Measures
 
 TUNING = 1_000_000_000
+CELLS = 1_000_000  # runs of a study: more is a slip of the pen, and would fill memory before a step was taken
 
 
 class Range(NamedTuple):
@@ -82,13 +83,16 @@ def candidates(sweep: Sweep) -> list[dict[str, Any]]:
     [{'p': 0.01}, {'p': 0.1}, {'p': 1.0}]
     """
     space, size = sweep.space, sweep.size
+    if count(space, size) > CELLS:
+        raise UserError(f"the sweep of {sweep.label} tries {count(space, size):,} candidates, of at most {CELLS:,}")
     ranges = {name: values for name, values in space.items() if isinstance(values, Range)}
     if not ranges:
-        grid = [dict(zip(space, values, strict=True)) for values in itertools.product(*space.values())]
-        if not size or size >= len(grid):
-            return grid
-        chosen = np.random.default_rng(0).choice(len(grid), size, replace=False)
-        return [grid[i] for i in sorted(chosen)]
+        lists = {name: values for name, values in space.items() if not isinstance(values, Range)}
+        points = math.prod(len(values) for values in lists.values())
+        if not size or size >= points:
+            return [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
+        chosen = np.random.default_rng(0).choice(_countable(points), size, replace=False)
+        return [_point(lists, int(i)) for i in sorted(chosen)]
     if not size:
         raise UserError(f"the sweep of {sweep.label} has a range in it: say how many candidates to try")
     if len(space) == 1:
@@ -96,6 +100,29 @@ def candidates(sweep: Sweep) -> list[dict[str, Any]]:
         return [{name: values.at(i / max(1, size - 1))} for i in range(size)]
     rng = np.random.default_rng(0)
     return [{name: _draw(values, rng) for name, values in space.items()} for _ in range(size)]
+
+
+def count(space: Space, size: int) -> int:
+    """How many candidates a sweep tries: so many, or all of a grid."""
+    if any(isinstance(values, Range) for values in space.values()):
+        return size
+    points = math.prod(len(values) for values in space.values())
+    return min(points, size) if size else points
+
+
+def _countable(points: int) -> int:
+    if points >= 2**63:
+        raise UserError(f"a grid of {float(points):.3g} points is too large to draw from: list fewer values")
+    return points
+
+
+def _point(lists: Mapping[str, Sequence[Any]], i: int) -> dict[str, Any]:
+    """The i-th point of a grid, whose last list varies first."""
+    found = {}
+    for name in reversed(list(lists)):
+        i, place = divmod(i, len(lists[name]))
+        found[name] = lists[name][place]
+    return {name: found[name] for name in lists}
 
 
 def _draw(values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
