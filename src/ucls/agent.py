@@ -13,25 +13,27 @@ import warnings
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import gymnasium
 import numpy as np
 
-from ucls import checkpoint
+from ucls import checkpoint, door
 from ucls.algorithms import algorithm_module
-from ucls.envs import ENVIRONMENTS
+from ucls.envs import ENVIRONMENTS, check_saved, make_world
 from ucls.envs.gym import GymWorld
 from ucls.errors import UserError, unknown
 from ucls.features import features_module
 from ucls.history import TERMINATED, TRUNCATED, History
-from ucls.learner import Learner, refuse_diverged, saved_algorithm
-from ucls.plan import Plan
+from ucls.learner import Learner, refuse_diverged, saved_learner
+from ucls.plan import FAR, Plan, brief, checked_discount, read_saved
 from ucls.progress import Progress
 from ucls.randomness import spawn
 from ucls.settings import distribute, shown
 
 DISCOUNT = 0.99
+
+T = TypeVar("T")
 
 
 class Agent:
@@ -85,7 +87,7 @@ class Agent:
             dtype=dtype,
         )
         facts = world.world.module.facts(world.world.env) if world else {}
-        self._adopt(Learner(plan, facts, algorithm), _checked_discount(discount))
+        self._adopt(Learner(plan, facts, algorithm), checked_discount(discount))
 
     def _adopt(self, learner: Learner, discount: float | None) -> None:
         self.learner = learner
@@ -97,6 +99,7 @@ class Agent:
         self._seconds = 0.0
         self._between_episodes = True
         self._seed: int | None = spawn(learner.plan.seed).world
+        self._observed = door.observed(self.env.observation_space, learner.plan)
 
     def learn(
         self,
@@ -127,23 +130,35 @@ class Agent:
         return self
 
     def _step(self) -> None:
-        if self._between_episodes:
-            obs, _ = self.env.reset(seed=self._seed)
-            self._seed = None
-            self.learner.begin(self._state(obs))
-            self._between_episodes = False
-        action: Any = self.learner.action + self.env.action_space.start  # pyright: ignore[reportAttributeAccessIssue]
-        obs, reward, terminated, truncated, info = self.env.step(action)
-        r = float(reward)
-        if not np.isfinite(r):
-            raise UserError(f"the environment gave the reward {r} at step {self.steps}: rewards must be finite")
-        gamma = self.discount if self.discount is not None else float(info.get("discount", DISCOUNT))
-        healthy = self.learner.advance(r, gamma, self._state(obs), bool(terminated))
+        """Take a step; one that fails ends the episode there, and the next one begins another."""
+        try:
+            if self._between_episodes:
+                given = self.env.reset(seed=self._seed)
+                self._seed = None
+                self.learner.begin(self._from_env(door.read_reset, given))
+                self._between_episodes = False
+            action: Any = self.learner.action + self.env.action_space.start  # pyright: ignore[reportAttributeAccessIssue]
+            found = self._from_env(door.read_step, self.env.step(action))
+            own = DISCOUNT if found.discount is None else found.discount
+            gamma = own if self.discount is None else self.discount
+            healthy = self.learner.advance(found.reward, gamma, found.s, found.terminated)
+        except BaseException:
+            self._between_episodes = True
+            if self._ends and not self._ends[-1]:
+                self._ends[-1] = TRUNCATED
+            raise
         self.steps += 1
-        self._between_episodes = bool(terminated or truncated)
-        self._rewards.append(r)
-        self._ends.append(TERMINATED if terminated else TRUNCATED if truncated else 0)
+        self._between_episodes = found.terminated or found.truncated
+        self._rewards.append(found.reward)
+        self._ends.append(TERMINATED if found.terminated else TRUNCATED if found.truncated else 0)
         self.diverged = not healthy
+
+    def _from_env(self, read: Callable[[Any, door.Observed], T], given: Any) -> T:
+        """Read what the environment gave; what cannot be read is its fault."""
+        try:
+            return read(given, self._observed)
+        except UserError as fault:
+            raise UserError(f"the environment is at fault, at step {self.steps}: {fault}") from None
 
     def predict(self, observation: Any, deterministic: bool = True) -> tuple[int, None]:
         """The action to take, and None where other libraries have a recurrent state.
@@ -157,7 +172,7 @@ class Agent:
     def interval(self, observation: Any) -> tuple[np.ndarray, np.ndarray]:
         """The mean and the radius of every action's value, without changing what the agent will do."""
         refuse_diverged(self.diverged)
-        return self.learner.bounds(self._state(observation))
+        return self.learner.bounds(self._observed.read(observation))
 
     @property
     def history(self) -> History:
@@ -184,6 +199,7 @@ class Agent:
         refuse_diverged(self.diverged)
         world = self._world()
         about: dict[str, Any] = {"env": None, "steps": self.steps, "discount": self.discount}
+        about["space"] = door.describe(self.env.observation_space)
         arrays = self.learner.checkpoint()
         if world is not None:
             about |= {"env": world.world.id, "env_settings": shown(world.world.env)}
@@ -199,24 +215,27 @@ class Agent:
         a new episode.
         """
         about, arrays = checkpoint.load(path)
-        plan = Plan(**about["plan"])
-        learner = Learner(plan, algorithm=saved_algorithm(plan, algorithm))
+        saved = read_saved(about)
         if env is None:
-            if about["env"] is None:
+            if saved.env is None:
                 raise UserError(f"{path} does not know its environment: give one, Agent.load(path, env)")
-            env = gymnasium.make(about["env"], **about["env_settings"])
+            make_world(saved.env, saved.env_settings)  # one of ours: Gymnasium would import what another id names
+            env = gymnasium.make(saved.env, **saved.env_settings)
         agent = cls.__new__(cls)
         agent.env = _with_discrete_actions(env)
-        _check_fit(agent.env, plan)
+        door.check_fit(agent.env.action_space, agent.env.observation_space, saved.plan, about.get("space"))
+        learner = saved_learner(saved.plan, algorithm, arrays)
         learner.restore(arrays)
-        agent._adopt(learner, about.get("discount"))
-        agent.steps = about["steps"]
+        agent._adopt(learner, saved.discount)
+        agent.steps = saved.steps
         world = agent._world()
-        if world is not None and "world.rng" in arrays and world.world.id == about["env"]:
+        if world is not None and world.world.id == saved.env and "world.rng" in arrays:
+            found = {name: arrays[f"world.{name}"] for name in ("s", "clock", "rng") if f"world.{name}" in arrays}
+            check_saved(world.world, found)
             agent.env.reset()
-            world.restore({name: arrays[f"world.{name}"] for name in ("s", "clock", "rng")})
+            world.restore(found)
             agent._seed = None
-            agent._between_episodes = int(arrays["world.clock"][0]) == 0
+            agent._between_episodes = int(found["clock"][0]) == 0
         return agent
 
     def _world(self) -> GymWorld | None:
@@ -224,14 +243,6 @@ class Agent:
         bare = self.env.unwrapped
         same = isinstance(bare, GymWorld) and bare.observation_space == self.env.observation_space
         return bare if same else None  # pyright: ignore[reportReturnType]
-
-    def _state(self, observation: Any) -> np.ndarray:
-        s = np.array(observation, np.float64).ravel()
-        if not np.isfinite(s).all():
-            raise UserError(f"the environment gave the observation {observation}: observations must be finite")
-        if len(s) != len(self.learner.plan.low):
-            raise UserError(f"an observation of {len(s)} numbers does not fit: {len(self.learner.plan.low)} are needed")
-        return s
 
 
 def make_env(id: str) -> gymnasium.Env[Any, Any]:
@@ -255,16 +266,21 @@ def _with_discrete_actions(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, A
 def _bounds(space: gymnasium.Space[Any], low: Any, high: Any) -> tuple[list[float], list[float]]:
     """The bounds of the observation: those given, or else the space's."""
     if isinstance(space, gymnasium.spaces.Discrete):
+        if low is not None or high is not None:
+            raise UserError("low and high are for observations in a Box: these are whole numbers and have their bounds")
         return [float(space.start)], [float(space.start + space.n - 1)]
     if not isinstance(space, gymnasium.spaces.Box):
         raise UserError(f"the observations are {space}: only Box and Discrete ones can be read, wrap the environment")
     bounds = []
     for given, own in ((low, space.low), (high, space.high)):
-        bound = np.asarray(own if given is None else given, np.float64).ravel()
+        try:
+            bound = np.asarray(own if given is None else given, np.float64).ravel()
+        except (ValueError, TypeError, OverflowError):
+            raise UserError(f"low and high cannot be {brief(given)}: give {space.low.size} numbers each") from None
         if len(bound) != space.low.size:
             raise UserError(f"low and high must have {space.low.size} numbers each, not {len(bound)}")
         bounds.append(bound)
-    open_ends = np.flatnonzero(~np.isfinite(bounds[0]) | ~np.isfinite(bounds[1]) | (np.abs(bounds[1]) > 1e30))
+    open_ends = np.flatnonzero(~((np.abs(bounds[0]) <= FAR) & (np.abs(bounds[1]) <= FAR)))
     if len(open_ends):
         raise UserError(f"observation {open_ends[0]} is unbounded: give low and high for all {space.low.size} of them")
     if not (bounds[0] < bounds[1]).all():
@@ -280,19 +296,3 @@ def _default_features(
     if world is not None:
         return world.world.module.FEATURES
     return ("one_hot" if isinstance(space, gymnasium.spaces.Discrete) else "tiles"), {}
-
-
-def _checked_discount(discount: float | None) -> float | None:
-    if discount is not None and not 0 <= discount <= 1:
-        raise UserError(f"discount cannot be {discount}: give a number from 0 to 1")
-    return None if discount is None else float(discount)
-
-
-def _check_fit(env: gymnasium.Env[Any, Any], plan: Plan) -> None:
-    n: Any = env.action_space.n  # pyright: ignore[reportAttributeAccessIssue]
-    size = 1 if isinstance(env.observation_space, gymnasium.spaces.Discrete) else np.prod(env.observation_space.shape)  # pyright: ignore
-    if n != plan.n_actions or size != len(plan.low):
-        raise UserError(
-            f"the agent was saved for {plan.n_actions} actions and {len(plan.low)} observed numbers, "
-            f"but the environment has {n} and {size}"
-        )

@@ -47,21 +47,32 @@ def to_bytes(arrays: Mapping[str, np.ndarray], about: Mapping[str, Any] = {}) ->
 
 def from_bytes(blob: bytes, name: str = "the checkpoint") -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read what `to_bytes` made, or say in one line why that cannot be."""
-    from safetensors import SafetensorError
     from safetensors.numpy import load as parse
 
     try:
         arrays = parse(blob)
         length = int.from_bytes(blob[:8], "little")
         text = json.loads(blob[8 : 8 + length]).get("__metadata__", {}).get("ucls")
-    except (SafetensorError, ValueError) as error:
-        raise UserError(f"{name} cannot be read as a checkpoint, it is damaged or foreign: {error}") from None
+    except Exception as error:  # the readers raise their own kinds, and others where a type or a shape is unknown
+        why = " ".join(str(error).split())[:200]
+        raise UserError(f"{name} cannot be read as a checkpoint, it is damaged or foreign: {why}") from None
     if text is None:
         raise UserError(f"{name} is not a checkpoint of ucls: it says nothing about itself")
-    about = json.loads(text)
-    if about["format"] > FORMAT:
-        raise UserError(f"{name} was written by a newer ucls (format {about['format']}): update ucls to read it")
-    return about, arrays
+    return _about(text, name), arrays
+
+
+def _about(text: str, name: str) -> dict[str, Any]:
+    """What a checkpoint says of itself: an object with a format that we know."""
+    try:
+        about = json.loads(text)
+    except (ValueError, RecursionError):
+        about = None
+    known = about.get("format") if isinstance(about, dict) else None
+    if about is None or type(known) is not int or known < 1:
+        raise UserError(f"{name} is not a checkpoint of ucls: what it says about itself cannot be read")
+    if known > FORMAT:
+        raise UserError(f"{name} was written by a newer ucls (format {known}): update ucls to read it")
+    return about
 
 
 def flatten(prefix: str, parts: Any) -> dict[str, np.ndarray]:

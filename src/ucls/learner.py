@@ -5,7 +5,8 @@ The compiled loop and the Gymnasium shell both call `begin` and `advance`, so th
 
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Annotated, Any, NamedTuple
 
@@ -17,7 +18,7 @@ from ucls._jit import jit, jit_uncached
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.errors import UserError
 from ucls.features import Room, features_module
-from ucls.plan import DTYPES, Plan, refuse_too_large
+from ucls.plan import DTYPES, Plan, brief, refuse_too_large
 from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.ranges import ACTION, Sizes, require
 from ucls.settings import resolve, shown
@@ -125,14 +126,20 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
 class Learner:
     """An algorithm at work on features, made from a plan."""
 
-    def __init__(self, plan: Plan, facts: Mapping[str, float] = {}, algorithm: Any = None) -> None:
-        """Make a learner that knows nothing yet; `facts` are numbers of the environment that some settings follow."""
+    def __init__(
+        self, plan: Plan, facts: Mapping[str, float] = {}, algorithm: Any = None, file: int | None = None
+    ) -> None:
+        """Make a learner that knows nothing yet.
+
+        `facts` are numbers of the environment that some settings follow; `file` is the number of bytes that the plan
+        came with, if it came with arrays to restore: a small file must not ask for much memory.
+        """
         self.algorithm: Any = algorithm or algorithm_module(plan.agent)
         features: Any = features_module(plan.features)
         self.hyper = resolve(self.algorithm.Hyper, plan.settings, facts)
         settings = resolve(features.Settings, plan.feature_settings)
         self.plan = replace(plan, settings=shown(self.hyper), feature_settings=shown(settings))
-        self._refuse_too_large(features.room(settings, plan.low, plan.high, plan.n_actions))
+        self._refuse_too_large(features.room(settings, plan.low, plan.high, plan.n_actions), file)
         self.coder = features.make(settings, plan.low, plan.high, plan.n_actions)
         size, n_active = self.coder.size, self.coder.n_active
         self.state = initial_state(self.algorithm, self.hyper, size, plan.n_actions, n_active, DTYPES[plan.dtype])
@@ -145,14 +152,14 @@ class Learner:
         self.rng, self._onlooker = generator(seeds.learner), generator(seeds.onlooker)
         self.kernels = kernels(self.algorithm, features)
 
-    def _refuse_too_large(self, room: Room) -> None:
+    def _refuse_too_large(self, room: Room, file: int | None) -> None:
         """Refuse a plan before its memory is asked for; an algorithm that says nothing is taken to be quadratic."""
         n_actions = self.plan.n_actions
         sizes = room.size, n_actions, room.n_active
         own = getattr(self.algorithm, "room", lambda hyper, size, *_: 4 * size**2)(self.hyper, *sizes)
         pending = 6 * n_actions * room.n_active
         what = f"{self.plan.agent} with {room.size:,} features ({self.plan.features}, {n_actions:,} actions)"
-        refuse_too_large(room.numbers + pending + own, what)
+        refuse_too_large(room.numbers + pending + own, what, file)
 
     @property
     def action(self) -> int:
@@ -161,12 +168,16 @@ class Learner:
 
     def begin(self, s: np.ndarray) -> None:
         """Begin an episode in state s."""
-        self.kernels.begin(self.hyper, self.coder, self.state, self.pending, s, self.rng)
+        with sound_arithmetic():
+            self.kernels.begin(self.hyper, self.coder, self.state, self.pending, s, self.rng)
 
     def advance(self, r: float, gamma: float, s_next: np.ndarray, terminated: bool) -> bool:
         """Learn from what the chosen action led to, choose the next; false if the values have diverged."""
         parts = self.hyper, self.coder, self.state, self.pending
-        healthy, full = self.kernels.advance(*parts, r, gamma, s_next, terminated, self.rng)
+        try:
+            healthy, full = self.kernels.advance(*parts, r, gamma, s_next, terminated, self.rng)
+        except ZeroDivisionError:  # numba's own check; the values mean nothing after it
+            return False
         if full:
             self.grow()
         return healthy
@@ -182,7 +193,8 @@ class Learner:
         """
         mean, radius = np.zeros(self.plan.n_actions), np.zeros(self.plan.n_actions)
         parts = self.hyper, self.coder, self.state
-        self.kernels.bounds(*parts, s, self._scratch, self._onlooker, mean, radius)
+        with sound_arithmetic():
+            self.kernels.bounds(*parts, s, self._scratch, self._onlooker, mean, radius)
         return mean, radius
 
     def survey(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -221,14 +233,27 @@ def initial_state(algorithm: Any, hyper: Any, size: int, n_actions: int, n_activ
     return algorithm.init(hyper, size, n_actions, n_active, *([0] if earlier else []), dtype)
 
 
+@contextmanager
+def sound_arithmetic() -> Iterator[None]:
+    """Say in one line that a kernel divided by 0."""
+    try:
+        yield
+    except ZeroDivisionError:
+        raise UserError("the algorithm divided by zero: start again, with other settings or features") from None
+
+
 def refuse_diverged(diverged: bool) -> None:
     """Hand nothing on from values that mean nothing."""
     if diverged:
         raise UserError("the values have diverged: start again, with smaller steps or other features")
 
 
-def saved_algorithm(plan: Plan, given: Any) -> Any:
-    """The algorithm of a saved plan: one of ours, or the module that was given; a file never names code to run."""
+def saved_learner(plan: Plan, given: Any, arrays: Mapping[str, np.ndarray]) -> Learner:
+    """A learner that the arrays of a checkpoint may be restored to.
+
+    Its algorithm is one of ours, or the module that was given: a file never names code to run.
+    """
     if given is None and plan.agent not in ALGORITHMS:
-        raise UserError(f"the checkpoint needs the algorithm {plan.agent!r}, not one of ours: give its module")
-    return given or algorithm_module(plan.agent)
+        raise UserError(f"the checkpoint needs the algorithm {brief(plan.agent)}, not one of ours: give its module")
+    size = sum(array.nbytes for array in arrays.values())
+    return Learner(plan, algorithm=given or algorithm_module(plan.agent), file=size)

@@ -22,7 +22,7 @@ from ucls.envs import World, bounds, check_saved, make_world, module_of
 from ucls.errors import UserError
 from ucls.features import features_module
 from ucls.history import TERMINATED, TRUNCATED, History
-from ucls.learner import Learner, kernels, refuse_diverged, saved_algorithm
+from ucls.learner import Learner, kernels, refuse_diverged, saved_learner
 from ucls.plan import Plan, read_saved, whole
 from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.settings import distribute, resolve, shown
@@ -79,13 +79,17 @@ class Run:
     def advance(self, steps: int) -> History:
         """Take some steps and return what happened; a run that diverges stops there, says so, and goes no further."""
         refuse_diverged(self.diverged)
-        rewards, ends = np.zeros(steps), np.zeros(steps, np.uint8)
+        steps = whole("steps", steps)
+        rewards, ends = np.full(steps, np.nan), np.zeros(steps, np.uint8)
         world = self.world.env, self.s, self.clock, self.world_rng
         me = self.learner
         taken, healthy = 0, True
         while healthy and taken < steps:
             parts = me.hyper, me.coder, me.state, me.pending, me.rng
-            more, healthy, full = self._loop(*world, *parts, rewards[taken:], ends[taken:])
+            try:
+                more, healthy, full = self._loop(*world, *parts, rewards[taken:], ends[taken:])
+            except ZeroDivisionError:  # numba's own check; the values mean nothing after it
+                more, healthy, full = int(np.isfinite(rewards[taken:]).sum()), False, False
             taken += more
             if full:
                 me.grow()
@@ -131,7 +135,7 @@ class Run:
         saved = read_saved(about)
         world = make_world(saved.env or "", saved.env_settings)
         check_world(world, saved.plan)
-        run = cls(world, Learner(saved.plan, algorithm=saved_algorithm(saved.plan, algorithm)))
+        run = cls(world, saved_learner(saved.plan, algorithm, arrays))
         run.restore(arrays, saved.steps)
         return run
 

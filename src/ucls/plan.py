@@ -122,8 +122,13 @@ def brief(value: Any, most: int = 60) -> str:
     return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
-def refuse_too_large(amount: int, what: str) -> None:
-    """Refuse to ask for more numbers of 8 bytes than the machine has memory for."""
+def refuse_too_large(amount: int, what: str, file: int | None = None) -> None:
+    """Refuse to ask for more numbers of 8 bytes than the machine has memory for, or than could come from a file.
+
+    A file of some bytes holds what it makes us ask for; ten times that, and 64 MB, is more than it can need.
+    """
+    if file is not None and 8 * amount > 10 * file + 2**26:
+        raise UserError(f"the checkpoint cannot be right: {what} does not fit in {file:,} bytes")
     if 8 * amount > (room := machine_memory()):
         raise UserError(f"{what} needs {8 * amount / 2**30:,.1f} GB of memory, this machine has {room / 2**30:,.1f}")
 
