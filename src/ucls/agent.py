@@ -135,10 +135,10 @@ class Agent:
             if self._between_episodes:
                 given = self.env.reset(seed=self._seed)
                 self._seed = None
-                self.learner.begin(self._from_env(door.read_reset, given))
+                self.learner.begin(self._from_env(door.read_reset, given, f"after step {self.steps}"))
                 self._between_episodes = False
             action: Any = self.learner.action + self.env.action_space.start  # pyright: ignore[reportAttributeAccessIssue]
-            found = self._from_env(door.read_step, self.env.step(action))
+            found = self._from_env(door.read_step, self.env.step(action), f"at step {self.steps + 1}")
             own = DISCOUNT if found.discount is None else found.discount
             gamma = own if self.discount is None else self.discount
             healthy = self.learner.advance(found.reward, gamma, found.s, found.terminated)
@@ -153,12 +153,12 @@ class Agent:
         self._ends.append(TERMINATED if found.terminated else TRUNCATED if found.truncated else 0)
         self.diverged = not healthy
 
-    def _from_env(self, read: Callable[[Any, door.Observed], T], given: Any) -> T:
+    def _from_env(self, read: Callable[[Any, door.Observed], T], given: Any, when: str) -> T:
         """Read what the environment gave; what cannot be read is its fault."""
         try:
             return read(given, self._observed)
         except UserError as fault:
-            raise UserError(f"the environment is at fault, at step {self.steps}: {fault}") from None
+            raise UserError(f"the environment is at fault, {when}: {fault}") from None
 
     def predict(self, observation: Any, deterministic: bool = True) -> tuple[int, None]:
         """The action to take, and None where other libraries have a recurrent state.

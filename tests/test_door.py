@@ -1,0 +1,252 @@
+"""Kernels never see an index out of range: what an environment, a person or a file gives is checked at the door."""
+
+import json
+
+import gymnasium
+import numpy as np
+import pytest
+from safetensors.numpy import save as serialise
+
+from bench.torture.environments import Odd, Spoilt, Theirs
+from ucls import Agent, UserError, checkpoint
+from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.features import features_module
+from ucls.loop import Run, make_run
+from ucls.settings import resolve
+
+SMALL = {"tilings": 2, "tiles": 3, "memory": 16}
+
+
+def agent_in(discrete=True, fault="", at=0, value=None):
+    return Agent(Spoilt(discrete, fault, at, value), "sarsa", **({} if discrete else SMALL))
+
+
+def one_line(error):
+    assert "\n" not in str(error.value)
+    assert len(str(error.value)) < 400
+    return str(error.value)
+
+
+@pytest.mark.parametrize(
+    "observation", [1000, -1, 16, 3.7, "x", None, [1, 2], np.nan, 1j, [[1], [2, 3]], Odd(), 10**400]
+)
+def test_an_observation_that_is_no_state_is_refused(observation):
+    agent = agent_in()
+    for look in (agent.interval, agent.predict):
+        with pytest.raises(UserError, match="an observation cannot be") as error:
+            look(observation)
+        one_line(error)
+
+
+@pytest.mark.parametrize("observation", [3, 3.0, np.int8(3), np.array(3), [3], np.array([3.0], np.float32), True])
+def test_whole_numbers_of_any_type_are_states(observation):
+    assert agent_in().interval(observation)[0].shape == (3,)
+
+
+@pytest.mark.parametrize(
+    ("fault", "value"),
+    [
+        *[("observation", value) for value in (1000, -1, 3.7, None, "x", np.nan, np.zeros(2), Odd())],
+        *[("reward", value) for value in (None, "1", np.nan, np.inf, np.zeros(1), 1j, Odd())],
+        *[("terminated", value) for value in (None, "no", np.nan, np.zeros(2), 2)],
+        *[("truncated", value) for value in (None, [])],
+        *[("info", value) for value in (None, [], "x")],
+        *[("discount", value) for value in (1.5, -0.1, np.nan, "x", [])],
+        *[("result", value) for value in (None, 3, [], Odd())],
+        ("length", None),
+    ],
+)
+def test_what_an_environment_does_wrong_is_its_fault_and_learning_can_go_on(fault, value):
+    agent = agent_in(fault=fault, at=9, value=value)
+    with pytest.raises(UserError, match="the environment is at fault, at step 8: ") as error:
+        agent.learn(20)
+    one_line(error)
+    assert agent.steps == 7
+    assert agent.learn(30).steps == 37
+    assert agent.history.episode_steps.max() <= 12
+
+
+@pytest.mark.parametrize("value", [3, (3,), None])
+def test_a_reset_that_gives_only_an_observation_is_named(value):
+    with pytest.raises(UserError, match=r"the environment is at fault, after step 0: reset\(\) cannot give"):
+        agent_in(fault="result", at=1, value=value).learn(1)
+
+
+def test_what_an_environment_raises_is_its_own_and_learning_can_go_on():
+    agent = agent_in(fault="raises", at=9)
+    with pytest.raises(Theirs):
+        agent.learn(20)
+    assert agent.learn(30).steps > 30
+
+
+def test_an_agent_is_not_loaded_into_another_space(tmp_path):
+    class Lake(Spoilt):
+        def __init__(self, n):
+            super().__init__(True, "", 0, None)
+            self.observation_space = gymnasium.spaces.Discrete(n)
+
+    class Pond(Spoilt):
+        def __init__(self, high):
+            super().__init__(False, "", 0, None)
+            self.observation_space = gymnasium.spaces.Box(0.0, high, (2,), np.float64)
+
+    path = Agent(Lake(16), "sarsa").learn(5).save(tmp_path / "a.safetensors")
+    Agent.load(path, Lake(16)).learn(3)
+    for n in (15, 64):
+        with pytest.raises(UserError, match="was saved for observations") as error:
+            Agent.load(path, Lake(n))
+        one_line(error)
+    path = Agent(Pond(np.inf), "sarsa", low=[0, 0], high=[2, 2], **SMALL).learn(5).save(tmp_path / "b.safetensors")
+    Agent.load(path, Pond(np.inf)).learn(3)
+    with pytest.raises(UserError, match="was saved for observations"):
+        Agent.load(path, Pond(1.0))
+
+
+def test_a_file_never_names_an_environment_to_import(tmp_path):
+    about, arrays = checkpoint.load(make_run("ucls/OneState-v0", "sarsa").save(tmp_path / "a.safetensors"))
+    path = checkpoint.save(tmp_path / "b.safetensors", {**about, "env": "antigravity:Sky-v0"}, arrays)
+    for load in (Agent.load, Run.load):
+        with pytest.raises(UserError, match="unknown environment"):
+            load(path)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"features": "one_hot"}, "one_hot features are for one whole number"),
+        ({"low": "x"}, "low and high cannot be 'x'"),
+        ({"low": [None, "a"]}, "low and high cannot be"),
+        ({"low": [0, np.nan]}, "observation 1 is unbounded"),
+        ({"high": [1j, 1]}, "low and high cannot be"),
+        ({"high": 5}, "must have 2 numbers each, not 1"),
+        ({"tilings": 1e9}, "setting 'tilings' cannot be 1000000000.0"),
+        ({"memory": 1e12}, "GB of memory"),
+        ({"memory": 10**400}, "setting 'memory' cannot be"),
+        ({"agent": "ucbootstrap", "window": 1e9}, "setting 'window' cannot be"),
+        ({"agent": "ucls", "memory": 10**6}, "GB of memory"),
+        ({"seed": -1}, "seed cannot be -1"),
+        ({"seed": "x"}, "seed cannot be 'x'"),
+        ({"dtype": 3}, "dtype cannot be 3"),
+        ({"discount": "x"}, "discount cannot be 'x'"),
+        ({"discount": np.nan}, "discount cannot be nan"),
+    ],
+)
+def test_nonsense_is_refused_before_memory_is_asked_for(options, words):
+    with pytest.raises(UserError) as error:
+        Agent(Spoilt(False, "", 0, None), **{"agent": "sarsa", **options})
+    assert words in one_line(error)
+
+
+def test_a_huge_discrete_space_is_refused():
+    env = Spoilt(True, "", 0, None)
+    env.observation_space = gymnasium.spaces.Discrete(10**12)
+    for agent in ALGORITHMS:
+        with pytest.raises(UserError, match=r"GB of memory|needs the state itself|has no default"):
+            Agent(env, agent, features="one_hot")
+
+
+@pytest.mark.parametrize("agent", ALGORITHMS)
+def test_an_algorithm_asks_for_no_more_room_than_it_says(agent):
+    module = algorithm_module(agent)
+    hyper = resolve(module.Hyper, {}, {"return_max": 1.0, "reward_max": 1.0})
+    for n_actions, n_active, more in ((2, 3, 5), (3, 2, 20)):
+        size = n_actions * n_active * (1 if agent == "dgpq" else more)
+        arrays = checkpoint.flatten("state", module.init(hyper, size, n_actions, n_active)).values()
+        assert sum(array.nbytes for array in arrays) <= 8 * module.room(hyper, size, n_actions, n_active) + 400
+
+
+@pytest.mark.parametrize(
+    ("name", "low", "high"), [("tiles", [0, 0], [1, 1]), ("one_hot", [3], [9]), ("scaled", [0], [2])]
+)
+def test_a_coder_asks_for_no_more_room_than_it_says(name, low, high):
+    module = features_module(name)
+    coder = module.make(module.Settings(), low, high, 3)
+    room = module.room(module.Settings(), low, high, 3)
+    assert (coder.size, coder.n_active) == (room.size, room.n_active)
+    assert sum(array.nbytes for array in checkpoint.flatten("coder", coder).values()) <= 8 * room.numbers + 100
+
+
+def test_one_hot_features_are_for_whole_states():
+    with pytest.raises(UserError, match="states that are whole numbers"):
+        make_run("ucls/RiverSwim-v0", "sarsa", features="one_hot")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"plan": None},
+        {"plan": []},
+        {"plan": {}},
+        {"steps": -1},
+        {"steps": 1.5},
+        {"steps": "3"},
+        {"steps": True},
+        {"steps": 10**30},
+        {"env_settings": 3},
+        {"env_settings": {"nothing": 1}},
+        {"env": 3},
+        {"discount": 7},
+        *[
+            {"plan": {name: value}}
+            for name, value in [
+                ("agent", 3),
+                ("agent", "nobody"),
+                ("features", None),
+                ("features", "none"),
+                ("settings", []),
+                ("settings", {"epsilon": []}),
+                ("settings", {"epsilon": {"a": 1}}),
+                ("feature_settings", {"tilings": 10**6}),
+                ("feature_settings", {"tilings": 4096, "memory": 2**30}),
+                ("low", [0.0, 0.0]),
+                ("low", ["a"]),
+                ("low", [float("nan")]),
+                ("high", None),
+                ("high", [-1.0]),
+                ("high", [10.0**12]),
+                ("n_actions", 0),
+                ("n_actions", 10**12),
+                ("n_actions", 2.0),
+                ("seed", -1),
+                ("seed", None),
+                ("dtype", "float16"),
+                ("dtype", []),
+                ("more", 1),
+            ]
+        ],
+    ],
+)
+def test_a_file_that_lies_about_itself_is_refused(tmp_path, change):
+    run = make_run("ucls/OneState-v0", "sarsa")
+    about, arrays = run.about(), run.checkpoint()
+    plan = change.get("plan")
+    inner = {**about["plan"], **plan} if isinstance(plan, dict) and plan else plan
+    changed = {**about, **change, **({"plan": inner} if "plan" in change else {})}
+    path = checkpoint.save(tmp_path / "a.safetensors", changed, arrays)
+    for load in (Agent.load, Run.load):
+        with pytest.raises(UserError) as error:
+            load(path)
+        one_line(error)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("", "null", "[]", "3", '"x"', "{}", "{", "[" * 100_000, '{"a":' * 100_000, "9" * 5000),
+        *(json.dumps({"format": value}) for value in (None, True, "1", 0, -1, 1.0, [], 10**30)),
+    ],
+)
+def test_what_a_file_says_about_itself_must_be_readable(tmp_path, text):
+    path = tmp_path / "a.safetensors"
+    path.write_bytes(serialise({"x": np.zeros(1)}, {"ucls": text}))
+    with pytest.raises(UserError) as error:
+        checkpoint.load(path)
+    one_line(error)
+
+
+def test_a_division_by_zero_in_a_kernel_is_a_divergence():
+    agent = Agent("ucls/OneState-v0", "sarsa", features="scaled")  # its features are all 0
+    with pytest.warns(RuntimeWarning, match="diverged"):
+        agent.learn(5)
+    run = make_run("ucls/OneState-v0", "sarsa", features="scaled")
+    assert run.advance(5).diverged
