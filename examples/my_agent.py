@@ -36,6 +36,11 @@ class State(NamedTuple):
     visits: Annotated[Any, COUNT]
 
 
+def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+    """How many numbers `init` makes room for: asked first, so that nobody asks for memory that is not there."""
+    return 3 * size
+
+
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start with rewards of 0, and with the whole bonus everywhere."""
     return State(np.zeros(size, dtype), np.full(size, hyper.kappa, dtype), np.zeros(size, np.int64))

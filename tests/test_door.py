@@ -1,5 +1,6 @@
 """Kernels never see an index out of range: what an environment, a person or a file gives is checked at the door."""
 
+import dataclasses
 import json
 
 import gymnasium
@@ -7,10 +8,12 @@ import numpy as np
 import pytest
 from safetensors.numpy import save as serialise
 
+import my_agent
 from bench.torture.environments import Odd, Spoilt, Theirs
 from ucls import Agent, UserError, checkpoint
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.features import features_module
+from ucls.learner import Learner
 from ucls.loop import Run, make_run
 from ucls.settings import resolve
 
@@ -250,3 +253,44 @@ def test_a_division_by_zero_in_a_kernel_is_a_divergence():
         agent.learn(5)
     run = make_run("ucls/OneState-v0", "sarsa", features="scaled")
     assert run.advance(5).diverged
+
+
+def test_room_is_asked_of_an_algorithm_of_ones_own():
+    class Quiet:
+        def __getattr__(self, name):
+            if name == "room":
+                raise AttributeError(name)
+            return getattr(my_agent, name)
+
+    about = make_run("ucls/RiverSwim-v0", "my_agent", settings={"memory": 64}).learner.plan
+    many = dataclasses.replace(about, feature_settings={**about.feature_settings, "memory": 10**6})
+    with pytest.raises(UserError, match="does not say by `room`") as error:
+        Learner(many, algorithm=Quiet())
+    one_line(error)
+    assert Learner(many, algorithm=my_agent).coder.size == 2 * 10**6
+
+
+def test_an_algorithm_that_grows_must_say_what():
+    class Growing:
+        def __getattr__(self, name):
+            return getattr(my_agent, name)
+
+        def full(self, state):
+            return False
+
+        def grow(self, state, hyper):
+            return state
+
+    plan = make_run("ucls/RiverSwim-v0", "my_agent").learner.plan
+    with pytest.raises(UserError, match="no field says that it does"):
+        Learner(plan, algorithm=Growing())
+
+
+def test_an_agent_saved_after_a_failed_step_begins_another_episode(tmp_path):
+    agent = Agent("ucls/PuddleWorld-v0", "sarsa", **SMALL).learn(20)
+    agent.learner.advance = lambda *args: 1 / 0
+    with pytest.raises(ZeroDivisionError):
+        agent.learn(1)
+    del agent.learner.advance
+    again = Agent.load(agent.save(tmp_path / "a.safetensors"))
+    assert np.array_equal(agent.learn(30).history.rewards[20:], again.learn(30).history.rewards)

@@ -205,6 +205,8 @@ class Agent:
             about |= {"env": world.world.id, "env_settings": shown(world.world.env)}
             if self._seed is None:
                 arrays |= {f"world.{name}": array for name, array in world.checkpoint().items()}
+                if self._between_episodes:  # of a step that failed, the world may still be in its episode
+                    arrays["world.clock"] = np.zeros(1, np.int64)
         return checkpoint.save(path, {**about, "plan": asdict(self.learner.plan)}, arrays)
 
     @classmethod

@@ -32,7 +32,11 @@ def load(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     path = Path(path)
     if not path.is_file():
         raise UserError(f"no checkpoint at {path}: give the file that `save` or `ucls train --out` wrote")
-    return from_bytes(path.read_bytes(), str(path))
+    try:
+        blob = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    return from_bytes(blob, str(path))
 
 
 def to_bytes(arrays: Mapping[str, np.ndarray], about: Mapping[str, Any] = {}) -> bytes:

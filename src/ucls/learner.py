@@ -20,7 +20,7 @@ from ucls.errors import UserError
 from ucls.features import Room, features_module
 from ucls.plan import DTYPES, Plan, brief, refuse_too_large
 from ucls.randomness import from_words, generator, spawn, to_words
-from ucls.ranges import ACTION, Sizes, require
+from ucls.ranges import ACTION, Sizes, may_grow, require
 from ucls.settings import resolve, shown
 
 PARTS = ("coder", "state", "pending")
@@ -145,6 +145,8 @@ class Learner:
         self.state = initial_state(self.algorithm, self.hyper, size, plan.n_actions, n_active, DTYPES[plan.dtype])
         for name, parts in (("Coder", self.coder), ("State", self.state)):
             require(name, parts)
+        if hasattr(self.algorithm, "grow") and not may_grow(self.state):
+            raise UserError("State has data that grow, but no field says that it does: Annotated[Any, Grows(axis)]")
         rows = [la.no_features(plan.n_actions, n_active) for _ in range(3)]
         self.pending = Pending(rows[0], rows[1], np.zeros(1, np.int64), np.ones(1))
         self._scratch = rows[2]
@@ -156,9 +158,11 @@ class Learner:
         """Refuse a plan before its memory is asked for; an algorithm that says nothing is taken to be quadratic."""
         n_actions = self.plan.n_actions
         sizes = room.size, n_actions, room.n_active
-        own = getattr(self.algorithm, "room", lambda hyper, size, *_: 4 * size**2)(self.hyper, *sizes)
+        said = hasattr(self.algorithm, "room")
+        own = self.algorithm.room(self.hyper, *sizes) if said else 4 * room.size**2
         pending = 6 * n_actions * room.n_active
         what = f"{self.plan.agent} with {room.size:,} features ({self.plan.features}, {n_actions:,} actions)"
+        what += "" if said else ", which does not say by `room` that it needs less than 4 features^2 numbers,"
         refuse_too_large(room.numbers + pending + own, what, file)
 
     @property

@@ -23,7 +23,7 @@ from ucls.errors import UserError
 from ucls.features import features_module
 from ucls.history import TERMINATED, TRUNCATED, History
 from ucls.learner import Learner, kernels, refuse_diverged, saved_learner
-from ucls.plan import Plan, read_saved, whole
+from ucls.plan import Plan, read_saved, refuse_too_large, whole
 from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.settings import distribute, resolve, shown
 
@@ -80,6 +80,7 @@ class Run:
         """Take some steps and return what happened; a run that diverges stops there, says so, and goes no further."""
         refuse_diverged(self.diverged)
         steps = whole("steps", steps)
+        refuse_too_large(2 * steps, f"a history of {steps:,} steps")
         rewards, ends = np.full(steps, np.nan), np.zeros(steps, np.uint8)
         world = self.world.env, self.s, self.clock, self.world_rng
         me = self.learner

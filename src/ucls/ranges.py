@@ -17,7 +17,8 @@ The rules, for every field whether it declares something or not:
 - numbers with a point are finite, unless the field says `INFINITE`;
 - whole numbers must declare a range, because nobody else can know what they index: a learner with a field that does not
   is refused when it is made, not when its file is read;
-- an array has the shape that it was made with; one that may be longer says `Grows(axis)`.
+- an array has the shape that it was made with; one that may be longer says `Grows(axis)`, and where data grow at least
+  one must.
 
 What no field can say alone (a table has an empty slot, a list names nothing twice) is said by a method `fault()` of the
 NamedTuple: a few words on what is wrong, or "". It is called when all of its fields are within their ranges.
@@ -181,6 +182,12 @@ def require(prefix: str, parts: Any) -> None:
                 )
         elif isinstance(part, tuple):
             require(f"{prefix}.{name}", part)
+
+
+def may_grow(parts: Any) -> bool:
+    """Whether some array of a NamedTuple, or of those in it, may be longer than it was made."""
+    mine = any(field.grows is not None for field in declared(type(parts)).values())
+    return mine or any(may_grow(part) for part in parts if hasattr(part, "_fields"))
 
 
 def check(prefix: str, parts: Any, made: Any, sizes: Sizes) -> None:

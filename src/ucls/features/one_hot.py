@@ -33,7 +33,7 @@ class Coder(NamedTuple):
 def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
     """A number for each state."""
     whole = len(low) == 1 and float(low[0]).is_integer() and float(high[0]).is_integer()
-    if not whole or high[0] - low[0] >= 2**53:
+    if not whole or max(abs(low[0]), abs(high[0])) > 2**53:
         raise UserError("one_hot features are for one whole number between whole bounds: use the features 'tiles'")
     n_states = int(high[0]) - int(low[0]) + 1
     return Room(n_states * n_actions, 1, n_states)

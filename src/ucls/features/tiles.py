@@ -60,7 +60,7 @@ class Coder(NamedTuple):
 
 def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
     """The table is the largest part."""
-    if not all(a < b for a, b in zip(low, high, strict=True)):
+    if not all(b - a > 1e-200 for a, b in zip(low, high, strict=True)):
         raise UserError("tiles need room between the bounds: every number in low must be below its number in high")
     joint = settings.hashing == JOINT
     memory = settings.memory * (n_actions if joint else 1)
