@@ -179,6 +179,12 @@ class Agent:
         """What happened in the steps that this object learned from."""
         return History(np.array(self._rewards, np.float64), np.array(self._ends, np.uint8), self.diverged)
 
+    def recall(self, happened: History) -> None:
+        """Let the history be what happened before; an episode that cannot be gone on with counts as cut off."""
+        self._rewards, self._ends = happened.rewards.tolist(), happened.ends.tolist()
+        if self._between_episodes and self._ends and not self._ends[-1]:
+            self._ends[-1] = TRUNCATED
+
     @property
     def metrics(self) -> dict[str, float]:
         """Numbers on the last 100 episodes and the speed, under the names that other libraries use."""

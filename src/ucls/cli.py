@@ -1,15 +1,19 @@
 """The `ucls` command. Heavy imports wait until a command needs them, so that `--help` answers at once."""
 
 import json
+import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
 from ucls import cli_paper, cli_study
 from ucls.cli_study import Json
 from ucls.errors import UserError
+
+# What the parser of the command line raises: the class above its BadParameter, which has no public name.
+USAGE: Any = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(
     help="Explore by optimism: Upper-Confidence Least-Squares, its rivals, and the domains they are compared on.",
@@ -71,28 +75,36 @@ def agents(as_json: Json = False) -> None:
 def train(
     env: Annotated[str, typer.Argument(help="An id from `ucls envs`, or of any Gymnasium environment.")],
     agent: Annotated[str, typer.Option(help="A name from `ucls agents`, or a module of your own.")] = "ucls",
-    steps: Annotated[int, typer.Option(min=1, help="Steps to take.")] = 50_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the run.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Folder for the agent and the results.")] = None,
+    steps: Annotated[int, typer.Option(min=1, max=10**15, help="Steps to take.")] = 50_000,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the run.")] = 0,
+    out: Annotated[str | None, typer.Option(help="Folder for the agent and the results.")] = None,
     settings: Settings = None,
     features: Annotated[str | None, typer.Option(help="tiles, one_hot or scaled; there is a default.")] = None,
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
     discount: Annotated[float | None, typer.Option(help="Discount in an environment that gives none: 0.99.")] = None,
     low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, with commas.")] = None,
     high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, with commas.")] = None,
-    resume: Annotated[Path | None, typer.Option(help="Go on from the folder or file of an earlier run.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Go on from the folder or file of an earlier run.")] = None,
+    checkpoint_every: Annotated[float, typer.Option(min=0, help="Minutes between checkpoints in --out; 0: none.")] = 5,
     as_json: Json = False,
 ) -> None:
-    """Let an agent learn in an environment."""
+    """Let an agent learn in an environment.
+
+    With --out, Ctrl-C keeps what was learned and says how to go on; a kill costs what was learned since the last
+    checkpoint.
+    """
     from ucls import training
 
     order = training.Order(env, agent, steps, seed, training.read_settings(settings), features, dtype, discount)
     order = order.with_bounds(low, high)
-    result = training.train(order, out, resume)
+    result = training.train(order, _path("--out", out), _path("--resume", resume), checkpoint_every)
     if as_json:
         print(json.dumps(result))
-    else:
+    elif not result["stopped"]:
         training.print_summary(result)
+    if result["stopped"]:
+        print(f"ucls: {training.how_to_go_on(order, result)}", file=sys.stderr)
+        raise typer.Exit(128 + result["stopped"])
     if result["diverged"]:
         raise typer.Exit(1)
 
@@ -195,14 +207,37 @@ def _listing(rows: list[dict[str, Any]], key: str, as_json: bool) -> None:
         console.print()
 
 
+def _path(option: str, text: str | None) -> Path | None:
+    """A path; an empty one is a variable that somebody forgot to set, not the folder one is in."""
+    if text is not None and (not text.strip() or "\0" in text):
+        raise UserError(f"{option} cannot be {text!r}: give a path")
+    return None if text is None else Path(text)
+
+
 def main() -> None:
-    """Run the command; what the user can mend is one line on the error stream and exit code 2."""
+    """Run the command; what the user can mend is one line on the error stream and exit code 2.
+
+    Exit code 1 is for what went wrong after that: values that diverged, a disk that is full.
+    """
     sys.path.append(str(Path.cwd()))  # so that `--agent my_module` finds a module in the folder one is in
     try:
-        app()
+        raise SystemExit(app(standalone_mode=False) or 0)
     except UserError as error:
-        print(f"ucls: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
-    except KeyboardInterrupt:
-        print("ucls: stopped", file=sys.stderr)
-        raise SystemExit(130) from None
+        _end(str(error), 2)
+    except USAGE as error:
+        if type(error).__name__ == "NoArgsIsHelpError":
+            error.show()
+            raise SystemExit(2) from None
+        _end(error.format_message(), 2)
+    except BrokenPipeError:  # whoever read the output has read enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(141) from None
+    except OSError as error:
+        _end(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 1)
+    except (KeyboardInterrupt, typer.Abort):
+        _end("stopped", 130)
+
+
+def _end(message: str, code: int) -> NoReturn:
+    print(f"ucls: {' '.join(message.split())}", file=sys.stderr)
+    raise SystemExit(code) from None

@@ -34,6 +34,9 @@ class History:
         return float(last.mean()) if len(last) else 0.0
 
 
+NOTHING = History(np.zeros(0), np.zeros(0, np.uint8))
+
+
 def join(parts: Sequence[History]) -> History:
     """What happened in consecutive parts of one run.
 

@@ -56,12 +56,17 @@ GROWTH = ("full", "grow")
 def algorithm_module(name: str) -> ModuleType:
     """The module of an algorithm, by its name or, outside the package, by its import path."""
     path = ALGORITHMS.get(name, name)
+    if not all(part.isidentifier() and len(part.encode()) < 200 for part in path.split(".")):
+        raise unknown("agent", name[:200], ALGORITHMS)
     try:
         module = importlib.import_module(path)
     except ModuleNotFoundError as error:
         if error.name is None or not (path == error.name or path.startswith(error.name + ".")):
-            raise
+            raise UserError(f"module {name!r} cannot be imported: {error}") from error
         raise unknown("agent", name, ALGORITHMS) from None
+    except Exception as error:  # whatever a module of the user's does when it is imported
+        told = " ".join(f"{type(error).__name__}: {error}".split())
+        raise UserError(f"module {name!r} cannot be imported, {told}") from error
     grows = any(hasattr(module, part) for part in GROWTH)
     missing = [part for part in CONTRACT + GROWTH * grows if not hasattr(module, part)]
     if missing:

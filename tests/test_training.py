@@ -1,0 +1,217 @@
+"""`ucls train` keeps what it did: over legs, through signals, kills and full disks, and never over others' files."""
+
+import errno
+import json
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import ucls as package
+from test_cli import RIVER, ucls, ucls_process
+from ucls import _files, checkpoint, training
+from ucls.errors import UserError
+from ucls.training import Order
+
+HERE = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])}
+TINY = ("--agent", "sarsa", "--set", "tilings=2", "--set", "tiles=4", "--set", "memory=16")
+
+
+def train(out, steps, *more):
+    """A short run of Sarsa; a resumed one keeps its settings."""
+    words = ("--agent", "sarsa") if "--resume" in more else TINY
+    return json.loads(ucls("train", RIVER, "--steps", steps, *words, "--out", out, *more, "--json").stdout)
+
+
+def content(folder):
+    with np.load(folder / "history.npz") as file:
+        return file["rewards"].tolist(), file["ends"].tolist(), (folder / "agent.safetensors").read_bytes()
+
+
+def start(folder, *words):
+    """Start a long run as a process."""
+    command = [sys.executable, "-m", "ucls", "train", RIVER, "--steps", "900000000", *TINY, *map(str, words)]
+    return subprocess.Popen(command, cwd=folder, env=HERE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def wait_for(file, process):
+    """Wait until a run has written its first checkpoint."""
+    deadline = time.monotonic() + 240
+    while not file.exists() and process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.05)
+
+
+def test_legs_in_one_folder_are_one_run(tmp_path):
+    whole = train(tmp_path / "whole", 700)
+    train(tmp_path / "legs", 400)
+    legs = train(tmp_path / "legs", 300, "--resume", tmp_path / "legs")
+    assert content(tmp_path / "whole") == content(tmp_path / "legs")
+    own = ("out", "new_steps", "steps_per_second")
+    assert {k: v for k, v in whole.items() if k not in own} == {k: v for k, v in legs.items() if k not in own}
+    assert (legs["steps"], legs["new_steps"]) == (700, 300)
+    assert json.loads((tmp_path / "legs" / "result.json").read_text()) == legs
+
+
+def test_a_checkpoint_without_a_history_takes_the_one_beside_it(tmp_path):
+    train(tmp_path / "run", 40)
+    file = tmp_path / "run" / "agent.safetensors"
+    about, arrays = checkpoint.load(file)
+    checkpoint.save(file, about, {name: array for name, array in arrays.items() if not name.startswith("history")})
+    assert train(tmp_path / "run", 10, "--resume", tmp_path / "run")["steps"] == 50
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_keeps_the_run_and_says_how_to_go_on(tmp_path, number):
+    process = start(tmp_path, "--out", "my run", "--checkpoint-every", "0.002")
+    file = tmp_path / "my run" / "agent.safetensors"
+    wait_for(file, process)
+    process.send_signal(number)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + number, errors
+    [line] = errors.strip().splitlines()
+    words = shlex.split(line.partition("go on with: ")[2])
+    assert words[:2] == ["ucls", "train"]
+    about, arrays = checkpoint.load(file)
+    assert int(words[words.index("--steps") + 1]) == 900_000_000 - about["steps"]
+    assert (
+        len(arrays["history.rewards"])
+        == about["steps"]
+        == json.loads((file.parent / "result.json").read_text())["steps"]
+    )
+    words[words.index("--steps") + 1] = "5"
+    done = subprocess.run(
+        [sys.executable, "-m", "ucls", *words[1:], "--json"], cwd=tmp_path, capture_output=True, check=True, env=HERE
+    )
+    assert json.loads(done.stdout)["steps"] == about["steps"] + 5
+
+
+def test_a_stop_without_a_folder_says_that_nothing_was_kept(monkeypatch, capsys):
+    def interrupt(*_):
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(training._Keeper, "keep_in_time", interrupt)
+    result = ucls("train", RIVER, *TINY, "--steps", 500)
+    assert result.exit_code == 130
+    assert "stopped after 1 of 500 steps; nothing was kept: give --out DIR" in result.stderr
+
+
+def test_a_kill_costs_what_was_done_since_the_last_checkpoint(tmp_path):
+    process = start(tmp_path, "--out", tmp_path / "killed", "--checkpoint-every", "0.001")
+    file = tmp_path / "killed" / "agent.safetensors"
+    wait_for(file, process)
+    time.sleep(0.5)
+    process.kill()
+    process.communicate()
+    about, arrays = checkpoint.load(file)
+    assert len(arrays["history.rewards"]) == about["steps"] > 0
+    train(tmp_path / "killed", 60, "--resume", tmp_path / "killed")
+    train(tmp_path / "whole", about["steps"] + 60)
+    assert content(tmp_path / "whole") == content(tmp_path / "killed")
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda out: out.write_text("mine"), "is a file: give a folder"),
+        (lambda out: out.mkdir() or (out / "result.json").write_text("mine"), "already holds a result.json"),
+        (lambda out: out.mkdir() or (out / "history.npz").write_text("mine"), "already holds a history.npz"),
+        (lambda out: out.mkdir() or (out / "agent.safetensors").write_text("mine"), "already holds a run"),
+    ],
+)
+def test_a_folder_that_cannot_be_used_is_refused_before_the_run(tmp_path, monkeypatch, make, message):
+    out = tmp_path / "out"
+    make(out)
+    monkeypatch.setattr(training, "_in_chunks", None)
+    with pytest.raises(UserError, match=message):
+        train(out, 10)
+
+
+@pytest.mark.parametrize("out", ["", " ", "a" * 300, "/dev/null/x", "/proc/nowhere", "a\0b"])
+def test_a_path_that_cannot_be_is_one_line(out, monkeypatch):
+    monkeypatch.setattr(training, "_in_chunks", None)
+    with pytest.raises(UserError, match="--out") as error:
+        train(out, 10)
+    assert "\n" not in str(error.value)
+
+
+def test_a_strange_file_in_the_folder_of_a_run_is_not_overwritten(tmp_path):
+    train(tmp_path / "run", 20)
+    (tmp_path / "run" / "result.json").write_text("my notes")
+    with pytest.raises(UserError, match=r"result.json was not written by ucls"):
+        train(tmp_path / "run", 20, "--resume", tmp_path / "run")
+    assert (tmp_path / "run" / "result.json").read_text() == "my notes"
+
+
+def test_a_full_disk_leaves_the_last_checkpoint_and_one_line(tmp_path, monkeypatch, capsys):
+    train(tmp_path / "run", 20)
+    before = content(tmp_path / "run")
+    replace = Path.replace
+
+    def full(path, target):
+        if Path(target).name == "agent.safetensors":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return replace(path, target)
+
+    monkeypatch.setattr(_files.Path, "replace", full)
+    order = Order(RIVER, "sarsa", 60, 0, {}, None, "float64", None)
+    with pytest.raises(OSError, match="No space left"):
+        training.train(order, tmp_path / "run", tmp_path / "run", every=1e-9)
+    assert "no checkpoint this time: No space left on device; the run goes on" in capsys.readouterr().err
+    assert content(tmp_path / "run") == before
+    assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "agent.safetensors",
+        "history.npz",
+        "result.json",
+    ]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--steps", "0"),
+        ("--steps", "-1"),
+        ("--steps", "1e30"),
+        ("--steps", "9" * 40),
+        ("--seed", "-1"),
+        ("--seed", "9" * 40),
+        ("--checkpoint-every", "-1"),
+        ("--agent", ""),
+        ("--agent", "."),
+        ("--agent", "../x"),
+        ("--agent", "a" * 300),
+        ("--agent", "os"),
+        ("--set", "p"),
+        ("--set", "=1"),
+        ("--low", "1,,2"),
+        ("--high", ""),
+        ("--discount", "nan"),
+        ("--bogus", "1"),
+    ],
+)
+def test_nonsense_is_one_line_and_exit_code_2(words, monkeypatch, capsys):
+    from ucls import cli
+
+    monkeypatch.setattr(sys, "argv", ["ucls", "train", RIVER, *words])
+    with pytest.raises(SystemExit) as end:
+        cli.main()
+    assert end.value.code == 2
+    assert len(capsys.readouterr().err.strip().splitlines()) == 1
+
+
+def test_a_resumed_run_keeps_its_seed_and_bounds(tmp_path):
+    train(tmp_path / "run", 20)
+    for words in (("--seed", 3), ("--dtype", "float32"), ("--low", "0")):
+        with pytest.raises(UserError, match=r"a resumed run keeps|for other environments"):
+            train(tmp_path / "run", 20, "--resume", tmp_path / "run", *words)
+
+
+def test_a_closed_pipe_is_no_error():
+    process = subprocess.run(f"{sys.executable} -m ucls agents | head -1", shell=True, capture_output=True, check=False)
+    assert process.stderr == b""
+    assert ucls_process("envs", "--bogus").returncode == 2
