@@ -294,3 +294,14 @@ def test_an_agent_saved_after_a_failed_step_begins_another_episode(tmp_path):
     del agent.learner.advance
     again = Agent.load(agent.save(tmp_path / "a.safetensors"))
     assert np.array_equal(agent.learn(30).history.rewards[20:], again.learn(30).history.rewards)
+
+
+def test_nobody_looks_beyond_the_states_of_a_run():
+    run = make_run("ucls/OneState-v0", "sarsa")
+    for state in ([1000.0], [-1.0], [np.nan], [0.0, 0.0]):
+        with pytest.raises(UserError):
+            run.learner.bounds(state)
+    with pytest.raises(UserError):
+        run.learner.survey(np.array([[0.0], [7.0]]))
+    with pytest.raises(UserError, match="not one for"):
+        Run(make_run("ucls/RiverSwim-v0", "sarsa").world, run.learner)

@@ -15,6 +15,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     unknown agent 'ulcs': did you mean 'ucls'? (known: ucls, sarsa)
     """
     names = list(known)
-    near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+    near = difflib.get_close_matches(name[:100], names, n=1, cutoff=0.5)
     hint = f" did you mean {near[0]!r}?" if near else ""
-    return UserError(f"unknown {kind} {name!r}:{hint} (known: {', '.join(names)})")
+    shown = repr(name if len(name) <= 100 else f"{name[:97]}...")
+    return UserError(f"unknown {kind} {shown}:{hint} (known: {', '.join(names)})")

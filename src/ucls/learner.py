@@ -197,6 +197,7 @@ class Learner:
         """
         mean, radius = np.zeros(self.plan.n_actions), np.zeros(self.plan.n_actions)
         parts = self.hyper, self.coder, self.state
+        s = self._states(s)
         with sound_arithmetic():
             self.kernels.bounds(*parts, s, self._scratch, self._onlooker, mean, radius)
         return mean, radius
@@ -206,10 +207,21 @@ class Learner:
 
         That is mean + radius, unless the algorithm says by `upper` that it is something else.
         """
+        points = self._states(points)
         mean, top = (np.zeros((len(points), self.plan.n_actions)) for _ in range(2))
         parts = self.hyper, self.coder, self.state
         self.kernels.survey(*parts, points, self._scratch, self._onlooker, mean, top)
         return mean, top
+
+    def _states(self, points: Any) -> np.ndarray:
+        """States that kernels may look at; those of one-hot features have no others beyond the bounds."""
+        points, low, high = np.ascontiguousarray(points, np.float64), self.plan.low, self.plan.high
+        bounded = self.plan.features == "one_hot"
+        if points.shape[-1:] != (len(low),) or not np.isfinite(points).all():
+            raise UserError(f"a state is {len(low)} finite numbers, not {brief(points)}")
+        if bounded and not ((points >= low) & (points <= high)).all():
+            raise UserError(f"there are no states outside {low[0]:.0f} to {high[0]:.0f}: {brief(points)}")
+        return points
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Everything that the next step reads."""

@@ -67,6 +67,7 @@ class Run:
     """One learner in one of our environments; `advance` it as far as you like, in as many calls as you like."""
 
     def __init__(self, world: World, learner: Learner) -> None:
+        check_world(world, learner.plan)
         self.world, self.learner = world, learner
         self.s = np.zeros(len(world.module.LOW))
         self.clock = np.zeros(1, np.int64)
@@ -135,7 +136,6 @@ class Run:
         """Go on from the content of a checkpoint."""
         saved = read_saved(about)
         world = make_world(saved.env or "", saved.env_settings)
-        check_world(world, saved.plan)
         run = cls(world, saved_learner(saved.plan, algorithm, arrays))
         run.restore(arrays, saved.steps)
         return run
@@ -145,7 +145,7 @@ def check_world(world: World, plan: Plan) -> None:
     """Refuse a plan for other states or actions than the world's: its kernels would not fit."""
     sizes = len(world.module.ACTIONS), *(list(map(float, bound)) for bound in bounds(world))
     if sizes != (plan.n_actions, plan.low, plan.high):
-        raise UserError(f"the checkpoint cannot be right: its learner is not one for {world.id}")
+        raise UserError(f"the learner is not one for {world.id}: it was made for other states or actions")
     _check_features(plan.features, world.module)
 
 

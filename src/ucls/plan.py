@@ -4,6 +4,7 @@ import operator
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -84,7 +85,7 @@ def checked_discount(discount: Any) -> float | None:
         return None
     try:
         found = float(discount)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # whatever the object of a stranger raises
         found = -1.0
     if isinstance(discount, bool | str) or not 0 <= found <= 1:
         raise UserError(f"discount cannot be {brief(discount)}: give a number from 0 to 1")
@@ -95,7 +96,7 @@ def whole(name: str, value: Any, at_least: int = 0, at_most: int = STEPS) -> int
     """A whole number within limits, whatever type it has; True and 3.0 are none."""
     try:
         found = operator.index(value)
-    except TypeError:
+    except Exception:  # whatever the object of a stranger raises
         found = None
     if found is None or isinstance(value, bool | np.bool_) or not at_least <= found <= at_most:
         raise UserError(f"{name} cannot be {brief(value)}: give a whole number >= {at_least}")
@@ -134,8 +135,12 @@ def refuse_too_large(amount: int, what: str, file: int | None = None) -> None:
 
 
 def machine_memory() -> int:
-    """The memory of this machine in bytes; 64 GB where the system does not say."""
+    """The memory of this machine, or of the container that this is, in bytes; 64 GB where the system does not say."""
     try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+        machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):
-        return 2**36
+        machine = 2**36
+    try:
+        return min(machine, int(Path("/sys/fs/cgroup/memory.max").read_text()))
+    except (ValueError, OSError):  # "max", or no such thing
+        return machine
