@@ -304,4 +304,4 @@ def test_nobody_looks_beyond_the_states_of_a_run():
     with pytest.raises(UserError):
         run.learner.survey(np.array([[0.0], [7.0]]))
     with pytest.raises(UserError, match="not one for"):
-        Run(make_run("ucls/RiverSwim-v0", "sarsa").world, run.learner)
+        Run(make_run("ucls/PuddleWorld-v0", "sarsa").world, run.learner)
