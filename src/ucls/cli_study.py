@@ -270,7 +270,8 @@ def say_forecast(found: dict[str, Any], as_json: bool) -> None:
         for g in found["groups"]
     ]
     _table(heads, body)
-    time = f"about {found['minutes']:,.1f} minutes with {found['jobs']} processes"
+    processes = f"{found['jobs']} process{'es' if found['jobs'] > 1 else ''}"
+    time = f"about {found['minutes']:,.1f} minutes with {processes}, of which {found['start_seconds']:.0f} s to start"
     print(f"{found['missing']:,} runs, {time} ({found['basis']})")
 
 
@@ -279,17 +280,8 @@ def _words(settings: dict[str, Any]) -> str:
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> None:
-    from rich.box import SIMPLE_HEAD
     from rich.markup import escape
-    from rich.table import Table
 
-    from ucls.study.display import console
+    from ucls.study.tables import print_table
 
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1), pad_edge=False)
-    for i, head in enumerate(heads):
-        numeric = bool(rows) and all(row[i].replace(",", "").replace(".", "").isdigit() for row in rows)
-        long = "settings" in head
-        table.add_column(head, justify="right" if numeric else "left", no_wrap=not long, overflow="ellipsis")
-    for row in rows:
-        table.add_row(*map(escape, row))
-    console().print(table)
+    print_table(heads, [list(map(escape, row)) for row in rows])

@@ -1,16 +1,16 @@
 """Compare the labels of a study: what each achieved, and how it differs from a baseline on common seeds."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ucls.errors import unknown
 from ucls.stats import common_seeds, holm, paired, probability_of_improvement, scores, summarise_many
 from ucls.study.declare import default_measure
-from ucls.study.display import console
 from ucls.study.result import HIGHER_IS_BETTER, Measures
 from ucls.study.store import Row
+from ucls.study.tables import console, fits, print_table
 
 
 class Group(NamedTuple):
@@ -103,31 +103,29 @@ def _sign(group: Group) -> int:
     return 1 if HIGHER_IS_BETTER[group.measure] else -1
 
 
-def print_comparison(groups: Sequence[Group]) -> None:
+def print_comparison(groups: Sequence[Group], to: Any = None) -> None:
     """Print a table for each environment."""
-    from rich.box import SIMPLE_HEAD
     from rich.markup import escape
-    from rich.table import Table
 
-    shown = console()
+    to = to or console()
     for env in dict.fromkeys(group.env for group in groups):
         mine = [group for group in groups if group.env == env]
-        against = any(group.baseline for group in mine)
-        table = Table(title=f"{env}: {mine[0].measure}", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
-        for head in ("label", "runs", "mean", "95%", "median", "IQM"):
-            table.add_column(head, justify="left" if head == "label" else "right", no_wrap=True)
-        if against:
-            base = next(group.baseline for group in mine if group.baseline)
-            for head in (f"less {base}", "95%", "p", "better"):
-                table.add_column(head, justify="right", no_wrap=head != f"less {base}")
-        for group in mine:
-            table.add_row(*_words(group, against, escape(group.label)))
-        shown.print(table)
+        title, heads = f"{env}: {mine[0].measure}", ["label", "runs", "mean", "95%", "median", "IQM"]
+        against = next((group.baseline for group in mine if group.baseline), None)
+        rows = [_words(group, against is not None, escape(group.label)) for group in mine]
+        more = [f"less {against}", "95%", "p", "better"] if against is not None else []
+        if fits([*heads, *more], rows, to):
+            print_table([*heads, *more], rows, title, to)
+            continue
+        print_table(heads, [row[: len(heads)] for row in rows], title, to)
+        if more:
+            compared = [[row[0], *row[len(heads) :]] for row in rows if any(row[len(heads) :])]
+            print_table([heads[0], *more], compared, f"{title}, less {against}", to)
     if any(group.baseline for group in groups):
         note = (
             "differences on common seeds; p: permutation test, Holm's correction; better: chance to beat the baseline"
         )
-        shown.print(f"[dim]{note}[/]")
+        to.print(f"[dim]{note}[/]")
 
 
 def _words(group: Group, against: bool, label: str) -> list[str]:
@@ -136,6 +134,8 @@ def _words(group: Group, against: bool, label: str) -> list[str]:
         label += f" [red]({', '.join(trouble)})[/]"
     cells = [label, str(group.runs), _number(group.mean[0]), _interval(group.mean), _number(group.median[0])]
     cells.append(_number(group.iqm[0]))
+    if against and not group.baseline:
+        cells += [""] * 4
     if against and group.baseline:
         d, b = group.difference, group.better
         cells += [_number(d[0]) if d else "-", _interval(d) if d else "-"]

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from ucls.study.cell import Cell
 from ucls.study.drive import Tally
@@ -12,14 +11,6 @@ from ucls.study.runner import Outcome
 LINE_SECONDS = 10.0
 
 Watch = Callable[[Tally, Cell, Outcome], None]
-
-
-def console() -> Any:
-    """Where tables are printed: a file has no margin, so that nothing in it is cut or broken."""
-    from rich.console import Console
-
-    terminal = Console(highlight=False)
-    return terminal if terminal.is_terminal else Console(highlight=False, width=160)
 
 
 @contextmanager

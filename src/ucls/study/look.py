@@ -16,6 +16,9 @@ TYPICAL = {
 }
 LINEAR = {"ucbootstrap": 40_000}
 FAST = 100_000
+# Seconds until a worker takes its first step, kernels compiled already: to start and import, and to link the loop of
+# each kind of run (docs/performance.md, "the first step"). Compiling kernels for the first time takes half a minute.
+START, LINK = 3.0, 5.0
 
 
 def groups_of(study: Study) -> list[dict[str, Any]]:
@@ -52,7 +55,8 @@ def forecast(study: Study, path: Path, jobs: int | None) -> dict[str, Any]:
             continue
         seen.add(id)
         speed, known = speed_of(cell.agent, cell.env, speeds)
-        new = {"label": label, "env": cell.env, "missing": 0, "done": 0, "seconds": 0.0, "speed": speed, "known": known}
+        new = {"label": label, "env": cell.env, "agent": cell.agent, "missing": 0, "done": 0, "seconds": 0.0}
+        new |= {"speed": speed, "known": known}
         group = groups.setdefault((label, cell.env), new)
         if id in done:
             group["done"] += 1
@@ -63,16 +67,23 @@ def forecast(study: Study, path: Path, jobs: int | None) -> dict[str, Any]:
         s = t.sweep
         speed, known = speed_of(s.agent, s.env, speeds)
         seconds = len(t.seeds) * s.steps / speed
-        about = {"label": f"{s.label} (the winner)", "env": s.env, "missing": len(t.seeds), "done": 0}
+        about = {"label": f"{s.label} (the winner)", "env": s.env, "agent": s.agent, "missing": len(t.seeds), "done": 0}
         groups[s.label, s.env] = {**about, "seconds": seconds, "speed": speed, "known": known}
     jobs = jobs or cores()
     listed = list(groups.values())
     measured = all(group["known"] for group in listed)
+    missing = sum(group["missing"] for group in listed)
+    workers = max(1, min(jobs, missing))
+    work = sum(group["seconds"] for group in listed) / workers
+    longest = max((group["seconds"] / group["missing"] for group in listed if group["missing"]), default=0.0)
+    kinds = {(group["agent"], group["env"]) for group in listed if group["missing"]}
+    start = START + LINK * -(-len(kinds) // workers) if missing else 0.0
     return {
         "name": study.name,
         "groups": listed,
-        "missing": sum(group["missing"] for group in listed),
-        "minutes": sum(group["seconds"] for group in listed) / jobs / 60,
+        "missing": missing,
+        "minutes": (start + max(work, longest)) / 60,
+        "start_seconds": start,
         "jobs": jobs,
         "basis": "speeds measured here" if measured else "some speeds are typical ones, not measured here",
     }
