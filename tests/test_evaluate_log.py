@@ -1,10 +1,14 @@
 """Logs in files: one command gives values and intervals, and one line says what is wrong with a file."""
 
 import json
+import os
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from bench.torture import logs
 from test_cli import ucls
 from ucls.errors import UserError
 from ucls.evaluation import LSTD
@@ -137,3 +141,111 @@ def test_what_is_no_log_is_refused(tmp_path):
     np.savez(tmp_path / "short.npz", x=[[1]], reward=[1.0, 2.0], discount=0.5, x_next=[[1]])
     with pytest.raises(UserError, match="a row for each of 2 rewards"):
         ucls("evaluate-log", tmp_path / "short.npz")
+
+
+# Files that nobody should hand in
+
+
+class Bomb:
+    """What runs code if it is unpickled."""
+
+    def __reduce__(self):
+        return os._exit, (66,)
+
+
+def good_arrays(n=4):
+    x = np.arange(n)[:, None] % 2
+    return {"x": x, "reward": np.ones(n), "discount": np.full(n, 0.9), "x_next": x[::-1]}
+
+
+def refusal(path, coding="columns"):
+    with pytest.raises(UserError) as caught:
+        evaluate(path, 0.1, 0.9, "leave_one_out", "chebyshev", coding, 5)
+    said = str(caught.value)
+    assert said.isprintable()
+    assert len(said) < 600
+    return said
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"reward": np.array([Bomb()] * 4, object)}, "the array 'reward' is of type object: give plain numbers"),
+        ({"x": np.array([["a"]] * 4)}, "the array 'x' is of type <U1"),
+        ({"x": np.zeros((4, 0))}, "x has the shape (4, 0)"),
+        ({"x": np.zeros((4, 2)), "x_next": np.zeros((4, 3))}, "x has 2 columns and x_next 3"),
+        ({"x": np.zeros((4, 1))}, "give both as floats or indices"),
+        ({"x": np.full((4, 1), 2**40)}, "features need a matrix of 1,099,511,627,777 by 1,099,511,627,777"),
+        ({"x": np.full((4, 1), 2**64 - 1, np.uint64)}, "need a matrix of"),
+        ({"x": np.full((4, 1), -1)}, "they must be from 0 to"),
+        ({"start": np.full(4, np.nan)}, "start must hold 0 or 1"),
+        ({"reward": np.zeros(0), "x": np.zeros((0, 1), int), "x_next": np.zeros((0, 1), int)}, "discounts of shape"),
+        ({"reward": np.full(4, 1e308)}, "too large or too small to compute with"),
+        ({"rho": np.zeros(3)}, "there are 4 rewards but 3 numbers of rho"),
+    ],
+)
+def test_arrays_that_are_no_log_are_one_line(tmp_path, change, message):
+    path = tmp_path / "log.npz"
+    np.savez(path, **{**good_arrays(), **change})
+    assert message in refusal(path)
+
+
+def test_an_index_of_2_to_the_40_is_one_of_few_states(tmp_path):
+    path = tmp_path / "log.npz"
+    np.savez(path, **{**good_arrays(8), "x": good_arrays(8)["x"] + 2**40})
+    found = evaluate(path, 0.1, 0.9, "leave_one_out", "chebyshev", "one_hot", 5)
+    assert found.lstd.size == 4
+
+
+def test_an_array_that_claims_terabytes_is_refused_before_it_is_allocated(tmp_path):
+    path = tmp_path / "log.npz"
+    np.savez(path, **good_arrays())
+    head = "{'descr': '<f8', 'fortran_order': False, 'shape': (1000000000000, 2), }".ljust(117) + "\n"
+    claim = b"\x93NUMPY\x01\x00" + len(head).to_bytes(2, "little") + head.encode() + bytes(1000)
+    with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as new:
+        for name in old.namelist():
+            new.writestr(name, claim if name == "x.npy" else old.read(name))
+    said = "the array 'x' is said to be of shape (1000000000000, 2), and is not that large"
+    assert said in refusal(tmp_path / "bomb.npz")
+
+
+def test_more_bytes_than_memory_are_refused_before_they_are_read(tmp_path, monkeypatch):
+    np.savez_compressed(tmp_path / "log.npz", **{**good_arrays(), "reward": np.zeros(100_000)})
+    monkeypatch.setattr("ucls.evaluation.npz.memory", lambda: 500_000)
+    assert "more than fit into memory" in refusal(tmp_path / "log.npz")
+
+
+def test_other_files_under_these_names_are_one_line(tmp_path):
+    np.save(tmp_path / "array.npy", np.zeros(3))
+    for name in ("log.npz", "log.csv"):
+        (tmp_path / name).write_bytes((tmp_path / "array.npy").read_bytes())
+        assert "is an .npy, one array only" in refusal(tmp_path / name)
+    np.savez(tmp_path / "log.npz", **good_arrays())
+    (tmp_path / "zip.csv").write_bytes((tmp_path / "log.npz").read_bytes())
+    assert "is a zip file: name it .npz" in refusal(tmp_path / "zip.csv")
+    os.mkfifo(tmp_path / "pipe.csv")
+    for path in (tmp_path, tmp_path / "pipe.csv", Path("/dev/zero")):
+        assert "no file" in refusal(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("reward,discount,x,x_next\n1,0.9," + "a" * 200_000 + ",1\n", "line 2: field larger than field limit"),
+        ("reward,discount,x,x_next\n1,0.9," + "a" * 2000 + ",1\n", "line 2: could not convert string to float: 'aaa"),
+        ('"a\nb",c\n1,2\n', "no column 'reward' (it has: a?b, c)"),
+        ("x" * 50_000 + ",c\n", "no column 'reward' (it has: xxx"),
+        ("reward,discount,x,x_next\n1,0.9,1e308,1\n1,0.9,1e308,-1e308\n", "too large or too small to compute with"),
+    ],
+)
+def test_huge_fields_and_names_are_one_short_line(log, text, message):
+    assert message in refusal(log(text))
+
+
+def test_names_of_columns_are_no_markup(log):
+    text = GOOD.replace("state", "[/red]")
+    assert "[/red]" in ucls("evaluate-log", log(text), "--features", "one_hot").stdout
+
+
+def test_mutated_logs_are_evaluated_or_refused_in_one_line():
+    assert {logs.attempt(seed) for seed in range(300)} == {"fine", "refused"}

@@ -1,6 +1,5 @@
 """Mutated TOML files: a study comes out of them, or one line that says what is wrong and where."""
 
-import functools
 import random
 import tempfile
 from collections.abc import Callable
@@ -78,8 +77,13 @@ def attempt(seed: int) -> str:
     content = rng.choice((PLAIN, TUNED)).encode()
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         content = rng.choice(MUTATIONS)(rng, content)
-    path = _folder() / "study.toml"
-    path.write_bytes(content)
+    with tempfile.TemporaryDirectory(prefix="ucls-torture-") as folder:
+        path = Path(folder) / "study.toml"
+        path.write_bytes(content)
+        return _declared(rng, path)
+
+
+def _declared(rng: random.Random, path: Path) -> str:
     try:
         study = read_study(path, *rng.choice(((None, None),) * 9 + ((2, 5), (10**18, None), (None, 10**18))))
         groups_of(study)
@@ -90,15 +94,6 @@ def attempt(seed: int) -> str:
         if not said.isprintable() or len(said) > 1000 or not (str(path) in said or "a study has" in said):
             raise AssertionError(f"not one line with its place: {said[:300]!r}") from None
         return "refused"
-
-
-@functools.cache
-def _keep() -> "tempfile.TemporaryDirectory[str]":
-    return tempfile.TemporaryDirectory(prefix="ucls-torture-")
-
-
-def _folder() -> Path:
-    return Path(_keep().name)
 
 
 def _lines(rng: random.Random, content: bytes, change: Callable[[list[bytes], int], None]) -> bytes:

@@ -282,6 +282,6 @@ def _words(settings: dict[str, Any]) -> str:
 def _table(heads: list[str], rows: list[list[str]]) -> None:
     from rich.markup import escape
 
-    from ucls.study.tables import print_table
+    from ucls.tables import print_table
 
     print_table(heads, [list(map(escape, row)) for row in rows])

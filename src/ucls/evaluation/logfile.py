@@ -8,17 +8,22 @@ each transition: integers are indices of active features, floats are all feature
 """
 
 import csv
-import zipfile
+from array import array
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ucls.errors import UserError, unknown
-from ucls.evaluation.lstd import LSTD, Interval
+from ucls.evaluation.lstd import LSTD, TOO_LARGE, Interval
+from ucls.evaluation.npz import NEEDED, read_arrays
+from ucls.tables import console, print_table
 
 CODINGS = ("columns", "affine", "one_hot")
 SHOWN = 6  # columns of x in the printed table
+SAID = 200  # characters of a file in a message
+NPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
 
 
 class Transitions(NamedTuple):
@@ -45,50 +50,65 @@ class Evaluated(NamedTuple):
 
 def read_log(path: Path) -> Transitions:
     """Read a log from a .csv or an .npz."""
-    if not path.is_file():
-        raise UserError(f"no file {path}")
     try:
-        return _read_npz(path) if path.suffix == ".npz" else _read_csv(path)
+        if not path.is_file():
+            raise UserError(f"no file {path}: give a CSV or an .npz")
+        with path.open("rb") as file:
+            begins = file.read(6)
+        if begins == NPY:
+            raise UserError(f"{path} is an .npy, one array only: write all of them into an .npz with np.savez")
+        if path.suffix == ".npz":
+            return _transitions(path, read_arrays(path))
+        if begins.startswith(ZIP):
+            raise UserError(f"{path} is a zip file: name it .npz if it is one")
+        return _read_csv(path)
     except UnicodeDecodeError:
         raise UserError(f"{path} is not text: give a CSV, or an .npz by its suffix") from None
+    except OSError as error:
+        raise UserError(f"cannot read {str(path)[:200]}: {error.strerror}") from None
 
 
-def _read_npz(path: Path) -> Transitions:
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {name: file[name] for name in file.files}
-    except (OSError, ValueError, EOFError, zipfile.BadZipFile):
-        raise UserError(f"{path} is not an .npz of plain arrays") from None
-    for name in ("x", "reward", "discount", "x_next"):
+def _transitions(path: Path, arrays: dict[str, np.ndarray]) -> Transitions:
+    for name in NEEDED:
         if name not in arrays:
-            raise UserError(f"{path} has no array {name!r} (it has: {', '.join(arrays) or 'none'})")
+            raise UserError(f"{path} has no array {name!r} (it has: {_listed(arrays)})")
     n = len(np.atleast_1d(arrays["reward"]))
+    x, x_next, discount = arrays["x"], arrays["x_next"], arrays["discount"]
     for name in ("x", "x_next"):
-        if arrays[name].ndim != 2 or len(arrays[name]) != n or arrays[name].dtype.kind not in "iufb":
+        if arrays[name].ndim != 2 or len(arrays[name]) != n or not arrays[name].shape[1]:
             raise UserError(
                 f"{path}: {name} has the shape {arrays[name].shape}: it needs a row for each of {n} rewards"
             )
-    x, discount = arrays["x"], arrays["discount"]
+    if x.dtype.kind != x_next.dtype.kind and "f" in (x.dtype.kind, x_next.dtype.kind):
+        raise UserError(f"{path}: x is of type {x.dtype} and x_next of {x_next.dtype}: give both as floats or indices")
+    if x.dtype.kind not in "iu" and x.shape != x_next.shape:
+        raise UserError(f"{path}: x has {x.shape[1]} columns and x_next {x_next.shape[1]}")
     if discount.shape not in ((), (n,)):
         raise UserError(f"{path}: there are {n} rewards but discounts of shape {discount.shape}")
-    optional = (arrays.get("rho", 1.0), arrays.get("start", False))
+    start = arrays.get("start", np.zeros(n))
+    if start.shape not in ((), (n,)) or not np.isin(start, (0, 1)).all():
+        raise UserError(f"{path}: start must hold 0 or 1, for each of {n} rewards")
     names = [f"x{i}" for i in range(x.shape[1])]
-    return Transitions(x, arrays["reward"], np.broadcast_to(discount, n), arrays["x_next"], *optional, names)
+    rho = arrays.get("rho", np.ones(()))
+    return Transitions(x, arrays["reward"], np.broadcast_to(discount, n), x_next, rho, start == 1, names)
 
 
 def _read_csv(path: Path) -> Transitions:
     with path.open(newline="", encoding="utf-8-sig") as file:
-        head = [name.strip() for name in next(csv.reader(file), [])]
+        try:
+            head = [name.strip() for name in next(csv.reader(file), [])]
+        except csv.Error as error:
+            raise UserError(f"{path}, line 1: {error}") from None
         if not head:
             raise UserError(f"{path} is empty: the first line names the columns")
         for name in ("reward", "discount"):
             if name not in head:
-                raise UserError(f"{path} has no column {name!r} (it has: {', '.join(head)})")
+                raise UserError(f"{path} has no column {name!r} (it has: {_listed(head)})")
         if len(set(head)) < len(head):
             raise UserError(f"{path} has two columns of the same name")
         names = [name for name in head if f"{name}_next" in head and name not in ("reward", "discount")]
         if not names:
-            raise UserError(f"{path} has no features: give columns NAME and NAME_next (it has: {', '.join(head)})")
+            raise UserError(f"{path} has no features: give columns NAME and NAME_next (it has: {_listed(head)})")
         cells = _cells(path, file, len(head))
     if not len(cells):
         raise UserError(f"{path} has no transitions below its line of names")
@@ -102,19 +122,30 @@ def _read_csv(path: Path) -> Transitions:
 
 def _cells(path: Path, file: Any, width: int) -> np.ndarray:
     """The numbers below the line of names; empty cells are NaN."""
-    lines: list[list[float]] = []
+    numbers = array("d")
     reader = csv.reader(file)
-    for line in reader:
-        if not line:
-            continue
-        if len(line) != width:
-            where = reader.line_num + 1
-            raise UserError(f"{path}, line {where}: {len(line)} cells where the first line names {width} columns")
-        try:
-            lines.append([float(cell) if cell else np.nan for cell in line])
-        except ValueError as error:
-            raise UserError(f"{path}, line {reader.line_num + 1}: {error}") from None
-    return np.array(lines, np.float64)
+    try:
+        for line in reader:
+            if not line:
+                continue
+            if len(line) != width:
+                raise UserError(f"{len(line)} cells where the first line names {width} columns")
+            numbers.extend([float(cell) if cell else np.nan for cell in line])
+    except (csv.Error, ValueError) as error:
+        if isinstance(error, UnicodeDecodeError):
+            raise
+        raise UserError(f"{path}, line {reader.line_num + 1}: {_short(error)}") from None
+    return np.frombuffer(numbers, np.float64).reshape(-1, width).copy()
+
+
+def _listed(names: Iterable[str]) -> str:
+    return _short(", ".join(names)) or "none"
+
+
+def _short(text: object) -> str:
+    """Text of a file as part of one line."""
+    found = "".join(letter if letter.isprintable() else "?" for letter in str(text)[: SAID + 1])
+    return found if len(found) <= SAID else found[:SAID] + "..."
 
 
 def encode(log: Transitions, coding: str) -> tuple[Any, Any, int]:
@@ -157,7 +188,16 @@ def evaluate(
     _, first, visits = np.unique(log.x, axis=0, return_index=True, return_counts=True)
     chosen = np.argsort(-visits, kind="stable")[:rows]
     at = first[chosen]
-    return Evaluated(lstd, log.names, log.x[at], visits[chosen], lstd.interval(x[at], p, estimator, factor))
+    try:
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            interval = lstd.interval(x[at], p, estimator, factor)
+        if not np.isfinite(interval.value).all():
+            raise UserError(TOO_LARGE)
+    except np.linalg.LinAlgError:
+        raise UserError(f"{path}: {TOO_LARGE}") from None
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+    return Evaluated(lstd, log.names, log.x[at], visits[chosen], interval)
 
 
 def as_data(found: Evaluated) -> dict[str, Any]:
@@ -173,27 +213,23 @@ def as_data(found: Evaluated) -> dict[str, Any]:
 
 def print_evaluated(found: Evaluated, title: str) -> None:
     """Print the intervals, and what to know about the data."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
+    from rich.markup import escape
 
     report = found.lstd.report()
-    table = Table(title=title, title_style="bold", box=SIMPLE_HEAD, padding=0)
-    shown = ", ".join(found.names[:SHOWN]) + (", ..." if len(found.names) > SHOWN else "")
-    for heading in (shown, "visits", "value", "low", "high"):
-        table.add_column(heading, justify="right", no_wrap=True)
+    shown = escape(_short(", ".join(found.names[:SHOWN]) + (", ..." if len(found.names) > SHOWN else "")))
+    rows = []
     for x, visits, value, low, high in zip(found.x, found.visits, *found.interval, strict=True):
         known = np.isfinite(high)
         cells = [f"{each:.4g}" for each in (value, low, high)] if known else [f"{value:.4g}", "unknown", "unknown"]
-        table.add_row(", ".join(f"{each:g}" for each in x[:SHOWN]), f"{visits:,}", *cells)
-    console = Console(highlight=False)
-    console.print(table)
-    console.print(
+        rows.append([", ".join(f"{each:g}" for each in x[:SHOWN]), f"{visits:,}", *cells])
+    to = console()
+    print_table([shown, "visits", "value", "low", "high"], rows, title, to)
+    to.print(
         f"{report.transitions:,} transitions; rank {report.rank} of {report.features} features; "
         f"condition number {report.condition:.2g}"
     )
     if report.breaks:
-        console.print(
+        to.print(
             f"in {report.breaks:,} transitions x is not the x_next before: mark starts of episodes in a column 'start'"
         )
 

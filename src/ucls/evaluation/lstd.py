@@ -15,10 +15,12 @@ from ucls.evaluation import passes
 from ucls.evaluation.buffer import ROOM, Buffer
 from ucls.evaluation.estimators import RANK_TOLERANCE, Estimator, Fit, Spread, make_estimator
 from ucls.evaluation.log import BREAKS, SEEN, TRANSITIONS, append, empty_log, with_room
+from ucls.evaluation.room import refuse_features
 from ucls.evaluation.rows import dense_rows, numbers, sparse_rows
 from ucls.traces import live_trace
 
 SEEN_TOLERANCE = 1e-6  # of |x|: more than that outside the rows of A, and x'w is not known
+TOO_LARGE = "the numbers are too large or too small to compute with: scale rewards and features"
 CHUNK = 1 << 20  # entries of a dense batch that are made sparse at a time
 
 
@@ -79,6 +81,7 @@ class LSTD:
     def __init__(self, size: int, lambda_: float = 0.9, eta: float = 0.0):
         if size < 1:
             raise UserError(f"size must be at least 1, not {size}")
+        refuse_features(size)
         if not 0 <= lambda_ <= 1:
             raise UserError(f"lambda must be in [0, 1], not {lambda_}")
         if not eta >= 0:
@@ -238,7 +241,12 @@ class LSTD:
 
 def _solve(A: np.ndarray, b: np.ndarray, lstd: LSTD) -> Fit:
     """The (pseudo)inverse of A + eta I, and the rank of A itself."""
-    left, singular, right = np.linalg.svd(A)
+    if not (np.isfinite(A).all() and np.isfinite(b).all()):  # on which LAPACK may never end
+        raise UserError(TOO_LARGE)
+    try:
+        left, singular, right = np.linalg.svd(A)
+    except np.linalg.LinAlgError:
+        raise UserError(TOO_LARGE) from None
     rank = int((singular > RANK_TOLERANCE * singular.max(initial=0.0)).sum())
     if lstd.eta > 0:
         inverse = np.linalg.inv(A + lstd.eta * np.eye(len(A)))

@@ -10,7 +10,7 @@ from ucls.stats import common_seeds, holm, paired, probability_of_improvement, s
 from ucls.study.declare import default_measure
 from ucls.study.result import HIGHER_IS_BETTER, Measures
 from ucls.study.store import Row
-from ucls.study.tables import console, fits, print_table
+from ucls.tables import console, fits, print_table
 
 
 class Group(NamedTuple):

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-from rich.cells import cell_len
-
 GAP = 2  # columns of the terminal between two of the table
 NARROW = 12  # for the heads of a block
 NUMBER = set("0123456789.,-+e% ")
@@ -51,7 +49,7 @@ def _escaped(text: str) -> str:
 def _fit(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
     """Widths of the columns, the widest words wrapped first; None if numbers or names would have to be cut."""
     columns = list(zip(*([cell.plain for cell in row] for row in _texts(rows)), strict=True)) or [()] * len(heads)
-    wanted = [max(map(cell_len, (head, *cells))) for head, cells in zip(heads, columns, strict=True)]
+    wanted = [max(map(_width, (head, *cells))) for head, cells in zip(heads, columns, strict=True)]
     least = [max(map(_longest_word, (head, *cells))) for head, cells in zip(heads, columns, strict=True)]
     room = width - GAP * (len(wanted) - 1)
     while (excess := sum(wanted) - room) > 0:
@@ -63,7 +61,13 @@ def _fit(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> lis
 
 
 def _longest_word(text: str) -> int:
-    return max(map(cell_len, text.split()), default=0)
+    return max(map(_width, text.split()), default=0)
+
+
+def _width(text: str) -> int:
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def _print_grid(heads: Sequence[str], cells: Sequence[Any], widths: Sequence[int], to: Any) -> None:
