@@ -155,7 +155,8 @@ def _place(i: int, run: RunTable, table: StudyTable, said: str) -> tuple[Any, ..
         return ("run", i, "seeds") if run.seeds is not None else ("seeds",)
     if "candidates" in said:
         return ("sweep", "size")
-    for start, key in SPEAKS_OF.items():
+    values = {f"{value} ": key for key, value in run if isinstance(value, str) and value}
+    for start, key in (SPEAKS_OF | values).items():
         if said.startswith(start):
             return ("run", i, key)
     for word in re.findall(r"'([^']*)'", said):
