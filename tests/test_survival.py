@@ -18,6 +18,7 @@ import pytest
 import ucls
 from bench.torture import stores
 from studies import pretend, study_of
+from test_cli import ucls as command
 from ucls import checkpoint
 from ucls.errors import UserError
 from ucls.study import Store, conduct, make_cells, parse_study
@@ -119,11 +120,23 @@ def test_a_file_with_broken_pages_is_refused_and_what_is_sound_is_rescued(full, 
     with Store(full) as store, pytest.raises(UserError, match="damaged"):
         store.rows("s")
     assert full.read_bytes() == content
-    assert rescue(full, tmp_path / "new.sqlite") == (6, 1)
+    assert rescue(full, tmp_path / "new.sqlite") == (6, ("s",))
     with pytest.raises(UserError, match="is there already"):
         rescue(full, tmp_path / "new.sqlite")
     with Store(tmp_path / "new.sqlite") as store:
         assert [row.measures.reward for row in store.rows("s")] == [10.0 * seed for seed in range(6)]
+
+
+def test_the_command_line_says_what_is_damaged_and_rescues(full, tmp_path):
+    sqlite(full, "UPDATE result SET reward = 1 WHERE cell = 3")
+    text = command("study", "status", "s", "--store", full).stdout
+    assert "s: 6 cells: 5 done, 1 damaged" in text
+    assert "damaged results are not used: `ucls study run` makes them again" in text
+    assert '"damaged": 1' in command("study", "compare", "s", "--store", full, "--json").stdout
+    assert "5 results and these studies: s" in command("study", "rescue", tmp_path / "n.sqlite", "--store", full).stdout
+    for words in (("status", "s" * 400), ("export", "s", "--out", tmp_path)):
+        with pytest.raises(UserError):
+            command("study", *words, "--store", full)
 
 
 def test_damaged_files_give_what_they_held_or_say_that_it_is_missing():

@@ -186,16 +186,20 @@ def export(
         name = _name(study)
         opened.study(name)
         text = export_csv(opened, name, results_only)
-    if format == "parquet":
-        if out is None:
+    if out is None:
+        if format == "parquet":
             raise UserError("parquet is not text: give --out FILE")
-        export_parquet(text, out)
-    elif out is None:
         sys.stdout.write(text)
-    else:
-        from ucls._files import write_atomic
+        return
+    from ucls._files import write_atomic
 
-        write_atomic(out, lambda path: path.write_text(text))
+    try:
+        if format == "parquet":
+            export_parquet(text, out)
+        else:
+            write_atomic(out, lambda path: path.write_text(text, encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"cannot write {out}: {error.strerror or error}: give another --out") from None
 
 
 @app.command()
@@ -215,17 +219,17 @@ def rescue(new: Annotated[Path, typer.Argument(help="The store to make.")], stor
     from ucls.study.rescue import rescue as copy
 
     found = copy(store, new)
-    print(f"{new}: {found.results:,} results and {found.studies:,} studies of {store}; the rest runs again")
+    print(f"{new}: of {store}, {found.results:,} results and these studies: {', '.join(found.studies) or 'none'}")
 
 
 def _declared(study: str, store: Path, runs: int | None, steps: int | None) -> Any:
     """A study from its file, or from the definition that a store keeps under its name."""
     from ucls.study import Store, parse_study, read_study
+    from ucls.study.store import is_there
 
-    path = Path(study)
-    if path.suffix == ".toml" or path.is_file():
-        return read_study(path, runs, steps)
-    if not store.exists():
+    if _is_file(study):
+        return read_study(Path(study), runs, steps)
+    if not is_there(store):
         raise UserError(f"{study!r} is not a file, and there is no store at {store}: give a TOML file")
     with Store(store) as opened:
         definition = opened.study(study)["definition"]
@@ -238,8 +242,15 @@ def _name(study: str) -> str:
     """The name of a study that is given as such, or as its file."""
     from ucls.study.declare import name_of
 
-    path = Path(study)
-    return name_of(path) if path.suffix == ".toml" or path.is_file() else study
+    return name_of(Path(study)) if _is_file(study) else study
+
+
+def _is_file(study: str) -> bool:
+    """Whether a study is given as its file; a name may be longer than any file's."""
+    try:
+        return Path(study).suffix == ".toml" or Path(study).is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def _counts(rows: list[Any]) -> dict[str, int]:

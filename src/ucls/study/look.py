@@ -5,7 +5,7 @@ from typing import Any
 
 from ucls.study.cores import cores
 from ucls.study.declare import Study, sweep_study
-from ucls.study.store import Store
+from ucls.study.store import Store, is_there
 
 # Steps a second at default settings, as measured once; a store that knows better is asked first.
 TYPICAL = {
@@ -43,7 +43,7 @@ def forecast(study: Study, path: Path, jobs: int | None) -> dict[str, Any]:
     """What a run of a study would do, and about how long it would take on this machine."""
     done: set[str] = set()
     speeds: dict[tuple[str, str], tuple[float, int]] = {}
-    if path.exists():
+    if is_there(path):
         with Store(path) as store:
             speeds = store.speeds()
             done = store.finished()

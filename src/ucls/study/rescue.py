@@ -13,10 +13,10 @@ GAP = 1000  # numbers of cells without a cell, after which there are no more: a 
 
 
 class Rescued(NamedTuple):
-    """How many results and studies a new store has of a damaged one."""
+    """How many results a new store has of a damaged one, and the names of its studies."""
 
     results: int
-    studies: int
+    studies: tuple[str, ...]
 
 
 def rescue(damaged: Path, new: Path) -> Rescued:
@@ -33,7 +33,7 @@ def rescue(damaged: Path, new: Path) -> Rescued:
         with Store(new, write=True) as target:
             target.declare(NAME, [(cell.agent, cell) for cell in cells.values()], "", None, None)
             results = sum(_copy(source, target, id) for id in cells)
-            return Rescued(results, sum(_declare(source, target, name) for name in _names(source)))
+            return Rescued(results, tuple(name for name in _names(source) if _declare(source, target, name)))
 
 
 def _cells(source: Store) -> dict[str, Cell]:
