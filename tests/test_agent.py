@@ -1,5 +1,7 @@
 """The agent on Gymnasium environments, ours and foreign: learning, looking, saving, and what it refuses."""
 
+import copy
+import pickle
 from pathlib import Path
 
 import gymnasium
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 
 from ucls import Agent, UserError, checkpoint
+from ucls.algorithms import ALGORITHMS, sarsa
 from ucls.envs import make_world
 from ucls.loop import Run
 
@@ -52,7 +55,7 @@ class Box(gymnasium.Env):
 def test_learns_a_foreign_environment_and_prefers_the_goal():
     agent = Agent(Corridor(), seed=1, discount=0.9, beta=0.01).learn(3000)
     assert not agent.diverged
-    assert [agent.predict(cell)[0] for cell in (10, 11, 12, 13)] == [2, 2, 2, 2]
+    assert [agent.predict(cell, deterministic=True)[0] for cell in (10, 11, 12, 13)] == [2, 2, 2, 2]
     assert agent.history.episode_steps[-20:].mean() < 6
     assert agent.metrics["rollout/ep_rew_mean"] > 0.9
 
@@ -104,7 +107,8 @@ def test_saved_agent_continues_bit_for_bit_on_our_environment(env_id, tmp_path):
     again = Agent.load(path)
     assert again.steps == 150
     again.learn(100)
-    assert np.array_equal(agent.history.rewards[150:], again.history.rewards)
+    assert np.array_equal(agent.history.rewards, again.history.rewards)
+    assert np.array_equal(agent.history.ends, again.history.ends)
     one, other = agent.learner.checkpoint(), again.learner.checkpoint()
     assert all(np.array_equal(one[name], other[name]) for name in one)
 
@@ -118,13 +122,111 @@ def test_an_agents_file_is_a_runs_file(tmp_path):
 def test_saved_agent_goes_on_in_a_foreign_environment(tmp_path):
     agent = Agent(Corridor(), seed=1, discount=0.9).learn(1000)
     path = agent.save(tmp_path / "agent.safetensors")
-    with pytest.raises(UserError, match=r"Agent\.load\(path, env\)"):
-        Agent.load(path)
     again = Agent.load(path, Corridor())
     assert again.discount == 0.9
-    assert again.predict(12) == agent.predict(12)
+    assert again.predict(12, deterministic=True) == agent.predict(12, deterministic=True)
     again.learn(50)
     assert again.steps == 1050
+
+
+def test_an_agent_without_its_environment_can_be_asked_and_given_one(tmp_path):
+    agent = Agent(Corridor(), seed=1, discount=0.9).learn(500)
+    alone = Agent.load(agent.save(tmp_path / "agent.safetensors"))
+    assert alone.env is None
+    assert alone.predict(12, deterministic=True) == agent.predict(12, deterministic=True)
+    assert np.array_equal(alone.interval(12), agent.interval(12))
+    assert np.array_equal(alone.history.rewards, agent.history.rewards)
+    with pytest.raises(UserError, match=r"agent\.env = "):
+        alone.learn(1)
+    with pytest.raises(UserError, match="whole number from 10 to 14"):
+        alone.predict(5)
+    with pytest.raises(UserError, match="2 actions and 1 observed numbers"):
+        alone.env = Box([0, 0], [1, 1], [0, 0])
+    alone.env = Corridor()
+    assert alone.learn(20).steps == 520
+
+
+def test_an_environment_by_its_id_serves_a_saved_agent(tmp_path):
+    path = Agent("CliffWalking-v1", seed=1).learn(50).save(tmp_path / "agent.safetensors")
+    assert Agent.load(path, "CliffWalking-v1").learn(10).steps == 60
+
+
+def test_an_unfinished_episode_is_cut_off_where_it_cannot_go_on(tmp_path):
+    agent = Agent(Corridor(), seed=1).learn(3)
+    again = Agent.load(agent.save(tmp_path / "agent.safetensors"), Corridor())
+    assert again.history.ends.tolist() == [0, 0, 2]
+
+
+def test_a_file_without_a_history_is_read(tmp_path):
+    about, arrays = checkpoint.load(Agent(Corridor(), seed=1).learn(30).save(tmp_path / "agent.safetensors"))
+    del arrays["history.rewards"], arrays["history.ends"]
+    again = Agent.load(checkpoint.save(tmp_path / "older.safetensors", about, arrays), Corridor())
+    assert (again.steps, len(again.history.rewards)) == (30, 0)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_predict_is_the_algorithms_own_rule_and_leaves_it_alone(name):
+    agent = Agent("ucls/RiverSwim-v0", name, seed=2).learn(60)
+    before = {key: array.copy() for key, array in agent.learner.checkpoint().items()}
+    asked = {agent.predict([0.4])[0] for _ in range(100)}
+    after = agent.learner.checkpoint()
+    assert all(np.array_equal(before[key], after[key]) for key in before)
+    assert asked <= {0, 1}
+    assert {agent.predict([0.4], deterministic=True)[0] for _ in range(5)} == {
+        int(np.argmax(agent.learner.bounds(np.array([0.4]))[0]))
+    } or name == "ucbootstrap"
+
+
+def test_epsilon_and_ties_are_drawn_and_the_first_of_the_best_is_not():
+    fresh = Agent("ucls/RiverSwim-v0", "sarsa", epsilon=0)
+    assert {fresh.predict([0.5])[0] for _ in range(60)} == {0, 1}
+    assert {fresh.predict([0.5], deterministic=True)[0] for _ in range(60)} == {0}
+    restless = Agent("ucls/RiverSwim-v0", "sarsa", epsilon=0.5, seed=1).learn(300)
+    shares = np.mean([restless.predict([0.05])[0] for _ in range(400)])
+    assert 0.15 < shares < 0.85
+
+
+def test_optimism_without_a_known_best_return_is_refused():
+    with pytest.raises(UserError, match="give it as gmax"):
+        Agent(Corridor(), "sarsa", optimistic="yes")
+    assert Agent(Corridor(), "sarsa", optimistic="yes", gmax=1).interval(12)[0].tolist() == [1, 1]
+    Agent("ucls/RiverSwim-v0", "sarsa", optimistic="yes")
+
+
+def test_what_users_of_other_libraries_write_works():
+    assert Agent(Corridor(), gamma=0.5).discount == 0.5
+    calls = []
+    agent = Agent(Corridor(), sarsa, seed=np.int64(3)).learn(1e1, callback=[calls.append, lambda a: a.steps < 4])
+    assert (agent.steps, len(calls), agent.learner.plan.agent, agent.learner.plan.seed) == (4, 4, "sarsa", 3)
+    assert "sarsa" in repr(agent)
+    assert "4 steps" in repr(agent)
+    for steps in (1.5, -1, np.nan, "10", True):
+        with pytest.raises(UserError, match="total_timesteps cannot be"):
+            agent.learn(steps)
+    for seed in (-1, 1.5, "0", None, True):
+        with pytest.raises(UserError, match="seed cannot be"):
+            Agent(Corridor(), seed=seed)
+    with pytest.raises(UserError, match="unknown setting 'steps'"):
+        Agent(Corridor(), steps=5)
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda agent: pickle.loads(pickle.dumps(agent))])
+def test_a_copy_goes_on_by_itself(again):
+    agent = Agent("ucls/RiverSwim-v0", seed=4).learn(50)
+    other = again(agent)
+    assert np.array_equal(agent.learn(50).history.rewards, other.learn(50).history.rewards)
+    one, two = agent.learner.checkpoint(), other.learner.checkpoint()
+    assert all(np.array_equal(one[name], two[name]) for name in one)
+    assert other.learn(5).steps == agent.steps + 5
+
+
+def test_the_package_shows_its_rooms():
+    import ucls
+
+    assert {"Agent", "Run", "make_run", "stats", "study"} <= set(dir(ucls))
+    assert ucls.stats.__name__ == "ucls.stats"
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = ucls.nothing
 
 
 def test_discount_is_the_environments_own_or_a_setting():

@@ -23,6 +23,18 @@ __all__ = ["Agent", "Run", "UserError", "__version__", "make_run"]
 __version__ = "0.1.0"
 
 _LAZY = {"Agent": "ucls.agent", "Run": "ucls.loop", "make_run": "ucls.loop"}
+_ROOMS = (
+    "algorithms",
+    "checkpoint",
+    "diagnostics",
+    "envs",
+    "evaluation",
+    "features",
+    "figures",
+    "history",
+    "stats",
+    "study",
+)
 
 for _id in _ENVIRONMENTS:
     if _id not in _gymnasium.registry:
@@ -30,6 +42,12 @@ for _id in _ENVIRONMENTS:
 
 
 def __getattr__(name: str) -> Any:
+    if name in _ROOMS:
+        return importlib.import_module(f"ucls.{name}")
     if name not in _LAZY:
         raise AttributeError(f"module 'ucls' has no attribute {name!r}")
     return getattr(importlib.import_module(_LAZY[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LAZY, *_ROOMS})

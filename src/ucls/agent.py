@@ -7,33 +7,35 @@
 (2,)
 """
 
-import difflib
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Any, TypeVar
 
 import gymnasium
 import numpy as np
 
-from ucls import checkpoint, door
-from ucls.algorithms import algorithm_module
-from ucls.envs import ENVIRONMENTS, check_saved, make_world
+from ucls import checkpoint, door, run_folder, spaces
+from ucls.algorithms import algorithm_module, name_of
+from ucls.envs import check_saved, make_world
 from ucls.envs.gym import GymWorld
-from ucls.errors import UserError, unknown
+from ucls.errors import UserError
 from ucls.features import features_module
-from ucls.history import TERMINATED, TRUNCATED, History
+from ucls.history import NOTHING, TERMINATED, TRUNCATED, History
 from ucls.learner import Learner, refuse_diverged, saved_learner
-from ucls.plan import FAR, Plan, brief, checked_discount, read_saved
+from ucls.plan import Plan, checked_discount, read_saved, whole
 from ucls.progress import Progress
 from ucls.randomness import spawn
+from ucls.ranges import STEPS
 from ucls.settings import distribute, shown
 
 DISCOUNT = 0.99
 
 T = TypeVar("T")
+Callback = Callable[["Agent"], bool | None]
 
 
 class Agent:
@@ -42,7 +44,7 @@ class Agent:
     def __init__(
         self,
         env: gymnasium.Env[Any, Any] | str,
-        agent: str = "ucls",
+        agent: str | ModuleType = "ucls",
         *,
         seed: int = 0,
         discount: float | None = None,
@@ -57,9 +59,9 @@ class Agent:
         Parameters
         ----------
         env: the environment, or its id.
-        agent: the name of the algorithm (`ucls agents` lists them) or the import path of a module of your own.
+        agent: the name of the algorithm (`ucls agents` lists them), or a module of your own or its import path.
         seed: of the agent, and of the environment's first reset.
-        discount: of every step. If not given, what the environment says in `info["discount"]`, or else 0.99.
+        discount: of every step, or `gamma`. If not given, the environment's own, `info["discount"]`, or else 0.99.
         features: "tiles" for observations in a box (the default there), "one_hot" for discrete ones, "scaled" for the
             observation itself; an algorithm may have its own default.
         low, high: bounds of the observation, for an environment that does not give finite ones.
@@ -67,27 +69,31 @@ class Agent:
         settings: of the algorithm and the features, by name (`p=0.05, tilings=16`; `settings={"lambda": 0.8}` works for
             a name that Python reserves).
         """
-        self.env = _with_discrete_actions(make_env(env) if isinstance(env, str) else env)
+        self._env: Any = spaces.with_discrete_actions(env)
         settings |= settings.pop("settings", {})
         algorithm: Any = algorithm_module(agent)
+        if "gamma" in settings and discount is None and "gamma" not in algorithm.Hyper._fields:
+            discount = settings.pop("gamma")
         world = self._world()
-        box = _bounds(self.env.observation_space, low, high)
-        default, tuned = _default_features(self.env.observation_space, algorithm, world)
+        box = spaces.bounds(self._env.observation_space, low, high)
+        default, tuned = spaces.default_features(self._env.observation_space, algorithm, world)
         name = features or default
         given = distribute(settings, {"agent": algorithm.Hyper, "features": features_module(name).Settings})
         plan = Plan(
-            agent=agent,
+            agent=name_of(algorithm),
             settings=given["agent"],
             features=name,
             feature_settings={**(tuned if name == default else {}), **given["features"]},
             low=box[0],
             high=box[1],
-            n_actions=int(self.env.action_space.n),  # pyright: ignore[reportAttributeAccessIssue]
+            n_actions=int(self._env.action_space.n),
             seed=seed,
             dtype=dtype,
         )
         facts = world.world.module.facts(world.world.env) if world else {}
+        spaces.refuse_blind_optimism(given["agent"], facts)
         self._adopt(Learner(plan, facts, algorithm), checked_discount(discount))
+        self._describe()
 
     def _adopt(self, learner: Learner, discount: float | None) -> None:
         self.learner = learner
@@ -99,30 +105,53 @@ class Agent:
         self._seconds = 0.0
         self._between_episodes = True
         self._seed: int | None = spawn(learner.plan.seed).world
-        self._observed = door.observed(self.env.observation_space, learner.plan)
+
+    def _describe(self) -> None:
+        """Note what the environment shows and takes."""
+        self._space = door.describe(self._env.observation_space)
+        self._observed = door.observed(self._env.observation_space, self.learner.plan)
+        self._first_action = int(self._env.action_space.start)
+
+    @property
+    def env(self) -> Any:
+        """The environment; None after `load` of an agent whose environment is not ours, until it is given one."""
+        return self._env
+
+    @env.setter
+    def env(self, env: Any) -> None:
+        """Put the agent on another environment of the same kind, where it begins a new episode."""
+        env = spaces.with_discrete_actions(env)
+        door.check_fit(env.action_space, env.observation_space, self.learner.plan, self._space)
+        self._env, self._between_episodes = env, True
+        self._seed = spawn(self.learner.plan.seed).world
+        self._describe()
 
     def learn(
         self,
-        total_timesteps: int,
-        callback: Callable[["Agent"], bool | None] | None = None,
+        total_timesteps: float,
+        callback: Callback | Iterable[Callback] | None = None,
         progress_bar: bool = False,
     ) -> "Agent":
         """Learn for some steps more, going on where the last call stopped.
 
-        `callback(agent)` is called after every step, and stops the learning by returning False. If the values diverge,
-        learning stops with a warning, `diverged` is true, and nothing more can be asked of the agent.
+        `callback(agent)`, or each of several, is called after every step, and stops the learning by returning False. If
+        the values diverge, learning stops with a warning, `diverged` is true, and nothing more can be asked of it.
         """
         refuse_diverged(self.diverged)
-        if total_timesteps < 0:
-            raise UserError(f"total_timesteps cannot be {total_timesteps}: give a whole number >= 0")
+        if self._env is None:
+            raise UserError("the agent has no environment to learn in: give it one, agent.env = ... or load(path, env)")
+        exact = isinstance(total_timesteps, float) and total_timesteps.is_integer()
+        steps = whole("total_timesteps", int(total_timesteps) if exact else total_timesteps)
+        callbacks = [callback] if callable(callback) else list(callback or [])
         began = time.perf_counter()
-        with Progress(total_timesteps, wanted=progress_bar) as bar:
+        with Progress(steps, wanted=progress_bar) as bar:
             reward, episodes = 0.0, 0
-            for done in range(1, total_timesteps + 1):
+            for done in range(1, steps + 1):
                 self._step()
                 reward, episodes = reward + self._rewards[-1], episodes + int(self._between_episodes)
                 bar.update(done, episodes, reward)
-                if self.diverged or (callback is not None and callback(self) is False):
+                answers = [called(self) for called in callbacks]
+                if self.diverged or any(answer is False for answer in answers):
                     break
         self._seconds += time.perf_counter() - began
         if self.diverged:
@@ -133,12 +162,12 @@ class Agent:
         """Take a step; one that fails ends the episode there, and the next one begins another."""
         try:
             if self._between_episodes:
-                given = self.env.reset(seed=self._seed)
+                given = self._env.reset(seed=self._seed)
                 self._seed = None
                 self.learner.begin(self._from_env(door.read_reset, given, f"after step {self.steps}"))
                 self._between_episodes = False
-            action: Any = self.learner.action + self.env.action_space.start  # pyright: ignore[reportAttributeAccessIssue]
-            found = self._from_env(door.read_step, self.env.step(action), f"at step {self.steps + 1}")
+            action: Any = self.learner.action + self._first_action
+            found = self._from_env(door.read_step, self._env.step(action), f"at step {self.steps + 1}")
             own = DISCOUNT if found.discount is None else found.discount
             gamma = own if self.discount is None else self.discount
             healthy = self.learner.advance(found.reward, gamma, found.s, found.terminated)
@@ -160,14 +189,19 @@ class Agent:
         except UserError as fault:
             raise UserError(f"the environment is at fault, {when}: {fault}") from None
 
-    def predict(self, observation: Any, deterministic: bool = True) -> tuple[int, None]:
-        """The action to take, and None where other libraries have a recurrent state.
+    def predict(self, observation: Any, deterministic: bool = False) -> tuple[int, None]:
+        """The action to take, and None where other libraries have a recurrent state; asking does not change the run.
 
-        `deterministic` takes the action with the best mean; otherwise the one with the best upper bound: it explores.
+        As in Stable-Baselines3 the default is the agent's own rule, as it would act there itself if it were learning:
+        its upper bound, epsilon or sample, ties broken at random. `deterministic=True` is what an evaluation wants: the
+        action with the best mean, the first of them if several are.
         """
-        mean, radius = self.interval(observation)
-        best = np.argmax(mean if deterministic else mean + radius)
-        return int(best + self.env.action_space.start), None  # pyright: ignore[reportAttributeAccessIssue]
+        if deterministic:
+            best = int(np.argmax(self.interval(observation)[0]))
+        else:
+            refuse_diverged(self.diverged)
+            best = self.learner.choose(self._observed.read(observation))
+        return best + self._first_action, None
 
     def interval(self, observation: Any) -> tuple[np.ndarray, np.ndarray]:
         """The mean and the radius of every action's value, without changing what the agent will do."""
@@ -176,7 +210,7 @@ class Agent:
 
     @property
     def history(self) -> History:
-        """What happened in the steps that this object learned from."""
+        """What happened so far, as far as it was recorded: files of earlier versions do not tell."""
         return History(np.array(self._rewards, np.float64), np.array(self._ends, np.uint8), self.diverged)
 
     def recall(self, happened: History) -> None:
@@ -184,6 +218,10 @@ class Agent:
         self._rewards, self._ends = happened.rewards.tolist(), happened.ends.tolist()
         if self._between_episodes and self._ends and not self._ends[-1]:
             self._ends[-1] = TRUNCATED
+
+    def __repr__(self) -> str:
+        plan, where = self.learner.plan, "no environment" if self._env is None else self._env
+        return f"Agent({plan.agent} on {where}, seed {plan.seed}, after {self.steps} steps)"
 
     @property
     def metrics(self) -> dict[str, float]:
@@ -205,8 +243,8 @@ class Agent:
         refuse_diverged(self.diverged)
         world = self._world()
         about: dict[str, Any] = {"env": None, "steps": self.steps, "discount": self.discount}
-        about["space"] = door.describe(self.env.observation_space)
-        arrays = self.learner.checkpoint()
+        about |= {"space": self._space, "first_action": self._first_action}
+        arrays = {**self.learner.checkpoint(), **run_folder.as_arrays(self.history)}
         if world is not None:
             about |= {"env": world.world.id, "env_settings": shown(world.world.env)}
             if self._seed is None:
@@ -216,91 +254,48 @@ class Agent:
         return checkpoint.save(path, {**about, "plan": asdict(self.learner.plan)}, arrays)
 
     @classmethod
-    def load(cls, path: str | Path, env: gymnasium.Env[Any, Any] | None = None, algorithm: Any = None) -> "Agent":
+    def load(cls, path: str | Path, env: gymnasium.Env[Any, Any] | str | None = None, algorithm: Any = None) -> "Agent":
         """Read an agent from a file. No code is executed: a module of your own must be given as `algorithm`.
 
         In one of our environments, made anew if `env` is not given, it goes on bit for bit. In another, it goes on with
-        a new episode.
+        a new episode; without that one it can be asked, but not learn.
         """
         about, arrays = checkpoint.load(path)
         saved = read_saved(about)
-        if env is None:
-            if saved.env is None:
-                raise UserError(f"{path} does not know its environment: give one, Agent.load(path, env)")
+        if env is None and saved.env is not None:
             make_world(saved.env, saved.env_settings)  # one of ours: Gymnasium would import what another id names
             env = gymnasium.make(saved.env, **saved.env_settings)
         agent = cls.__new__(cls)
-        agent.env = _with_discrete_actions(env)
-        door.check_fit(agent.env.action_space, agent.env.observation_space, saved.plan, about.get("space"))
+        agent._env, agent._space = None, about.get("space")
+        if env is not None:
+            agent._env = spaces.with_discrete_actions(env)
+            door.check_fit(agent._env.action_space, agent._env.observation_space, saved.plan, agent._space)
         learner = saved_learner(saved.plan, algorithm, arrays)
         learner.restore(arrays)
         agent._adopt(learner, saved.discount)
         agent.steps = saved.steps
-        world = agent._world()
-        if world is not None and world.world.id == saved.env and "world.rng" in arrays:
+        if env is not None:
+            agent._describe()
+        else:
+            agent._observed = door.remembered(agent._space, saved.plan)
+            agent._first_action = whole("the first action", about.get("first_action", 0), -STEPS)
+        agent._go_on(saved.env, arrays)
+        agent.recall(run_folder.carried(arrays, saved.steps) or NOTHING)
+        return agent
+
+    def _go_on(self, id: str | None, arrays: Mapping[str, np.ndarray]) -> None:
+        """Put our own environment back to where it was saved."""
+        world = self._world()
+        if world is not None and world.world.id == id and "world.rng" in arrays:
             found = {name: arrays[f"world.{name}"] for name in ("s", "clock", "rng") if f"world.{name}" in arrays}
             check_saved(world.world, found)
-            agent.env.reset()
+            self._env.reset()
             world.restore(found)
-            agent._seed = None
-            agent._between_episodes = int(found["clock"][0]) == 0
-        return agent
+            self._seed = None
+            self._between_episodes = int(found["clock"][0]) == 0
 
     def _world(self) -> GymWorld | None:
         """Our own environment, if this is one and shows its observations as they are."""
-        bare = self.env.unwrapped
-        same = isinstance(bare, GymWorld) and bare.observation_space == self.env.observation_space
+        bare = getattr(self._env, "unwrapped", None)
+        same = isinstance(bare, GymWorld) and bare.observation_space == self._env.observation_space
         return bare if same else None  # pyright: ignore[reportReturnType]
-
-
-def make_env(id: str) -> gymnasium.Env[Any, Any]:
-    """Make any registered environment by its id."""
-    try:
-        return gymnasium.make(id)
-    except (gymnasium.error.UnregisteredEnv, gymnasium.error.NamespaceNotFound):
-        near = difflib.get_close_matches(id, list(gymnasium.registry), n=3, cutoff=0.6)
-        known = dict.fromkeys([*ENVIRONMENTS, *near])
-        raise unknown("environment", id, known) from None
-    except (gymnasium.error.Error, ModuleNotFoundError) as error:
-        raise UserError(f"{id} cannot be made: {error}") from None
-
-
-def _with_discrete_actions(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
-    if not isinstance(env.action_space, gymnasium.spaces.Discrete):
-        raise UserError(f"the actions are {env.action_space}: only Discrete ones can be learned, wrap the environment")
-    return env
-
-
-def _bounds(space: gymnasium.Space[Any], low: Any, high: Any) -> tuple[list[float], list[float]]:
-    """The bounds of the observation: those given, or else the space's."""
-    if isinstance(space, gymnasium.spaces.Discrete):
-        if low is not None or high is not None:
-            raise UserError("low and high are for observations in a Box: these are whole numbers and have their bounds")
-        return [float(space.start)], [float(space.start + space.n - 1)]
-    if not isinstance(space, gymnasium.spaces.Box):
-        raise UserError(f"the observations are {space}: only Box and Discrete ones can be read, wrap the environment")
-    bounds = []
-    for given, own in ((low, space.low), (high, space.high)):
-        try:
-            bound = np.asarray(own if given is None else given, np.float64).ravel()
-        except (ValueError, TypeError, OverflowError):
-            raise UserError(f"low and high cannot be {brief(given)}: give {space.low.size} numbers each") from None
-        if len(bound) != space.low.size:
-            raise UserError(f"low and high must have {space.low.size} numbers each, not {len(bound)}")
-        bounds.append(bound)
-    open_ends = np.flatnonzero(~((np.abs(bounds[0]) <= FAR) & (np.abs(bounds[1]) <= FAR)))
-    if len(open_ends):
-        raise UserError(f"observation {open_ends[0]} is unbounded: give low and high for all {space.low.size} of them")
-    if not (bounds[0] < bounds[1]).all():
-        raise UserError("every number in low must be below its number in high")
-    return bounds[0].tolist(), bounds[1].tolist()
-
-
-def _default_features(
-    space: gymnasium.Space[Any], algorithm: Any, world: GymWorld | None
-) -> tuple[str, dict[str, Any]]:
-    if hasattr(algorithm, "FEATURES"):
-        return algorithm.FEATURES
-    if world is not None:
-        return world.world.module.FEATURES
-    return ("one_hot" if isinstance(space, gymnasium.spaces.Discrete) else "tiles"), {}

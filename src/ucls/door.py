@@ -53,6 +53,13 @@ def observed(space: Any, plan: Plan) -> Observed:
     return Observed(space.shape, plan.low, plan.high, whole)
 
 
+def remembered(space: Any, plan: Plan) -> Observed:
+    """What the observations were, from what `describe` said of their space, if a file keeps that."""
+    discrete = isinstance(space, Mapping) and space.get("kind") == "discrete"
+    shape = () if discrete else (len(plan.low),)
+    return Observed(shape, plan.low, plan.high, discrete or plan.features == "one_hot")
+
+
 def describe(space: Any) -> dict[str, Any]:
     """A space of observations as data, to be compared: its kind and its own bounds, None where it has none."""
     if hasattr(space, "n"):

@@ -4,6 +4,7 @@ The compiled loop and the Gymnasium shell both call `begin` and `advance`, so th
 """
 
 import functools
+import importlib
 import inspect
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -44,6 +45,7 @@ class Kernels(NamedTuple):
     advance: Any
     bounds: Any
     survey: Any
+    choose: Any
 
 
 @jit
@@ -120,7 +122,12 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
                     x = la.of_action(xs, a)
                     mean[i, a], top[i, a] = value(state, hyper, x), upper(state, hyper, x)
 
-    return Kernels(begin, advance, bounds, survey)
+    @jit_uncached
+    def choose(hyper, coder, state, s, xs, rng):
+        look(coder, s, xs)
+        return act(state, hyper, xs, rng)
+
+    return Kernels(begin, advance, bounds, survey, choose)
 
 
 class Learner:
@@ -201,6 +208,22 @@ class Learner:
         with sound_arithmetic():
             self.kernels.bounds(*parts, s, self._scratch, self._onlooker, mean, radius)
         return mean, radius
+
+    def choose(self, s: np.ndarray) -> int:
+        """The action that the algorithm's own rule takes in state s, without changing the run."""
+        parts = self.hyper, self.coder, self.state
+        s = self._states(s)
+        with sound_arithmetic():
+            return int(self.kernels.choose(*parts, s, self._scratch, self._onlooker))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For `copy` and `pickle`: the algorithm by its import path, and no compiled code."""
+        return {**self.__dict__, "algorithm": self.algorithm.__name__, "kernels": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = state
+        self.algorithm = importlib.import_module(state["algorithm"])
+        self.kernels = kernels(self.algorithm, features_module(self.plan.features))
 
     def survey(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The mean of every action's value in many states, and what the agent maximises, without changing the run.

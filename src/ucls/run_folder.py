@@ -59,13 +59,19 @@ def as_arrays(happened: History) -> dict[str, np.ndarray]:
     return {"history.rewards": happened.rewards, "history.ends": happened.ends}
 
 
+def carried(arrays: Mapping[str, np.ndarray], steps: int) -> History | None:
+    """What happened, if a checkpoint of some steps carries it and it is sound."""
+    found = _sound(arrays.get("history.rewards"), arrays.get("history.ends"))
+    return found if found is not None and len(found.rewards) <= steps else None
+
+
 def recorded(source: Path, arrays: Mapping[str, np.ndarray], steps: int) -> History:
     """What happened up to a checkpoint of some steps: what it carries, or else the file beside it; or nothing."""
-    carried = _sound(arrays.get("history.rewards"), arrays.get("history.ends"))
-    beside = _read(source.with_name(HISTORY)) if carried is None or len(carried.rewards) != steps else None
+    found = carried(arrays, steps)
+    beside = _read(source.with_name(HISTORY)) if found is None or len(found.rewards) != steps else None
     if beside is not None and len(beside.rewards) == steps:
         return beside
-    return carried or NOTHING
+    return found or NOTHING
 
 
 def write_history(out: Path, happened: History) -> None:

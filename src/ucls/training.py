@@ -193,7 +193,8 @@ class _Foreign:
     """An agent in an environment of Gymnasium's."""
 
     def __init__(self, order: Order, source: Path | None) -> None:
-        from ucls.agent import Agent, make_env
+        from ucls.agent import Agent
+        from ucls.spaces import make_env
 
         env = make_env(order.env)
         if source is None:

@@ -11,9 +11,9 @@ An algorithm is a module with
 - `init(hyper, size, n_actions, n_active, dtype) -> State`, for `size` features of which `n_active` are active;
 - `room(hyper, size, n_actions, n_active) -> int`, how many numbers `init` makes room for, so that a plan which the
   machine has no memory for is refused before it is asked for; without it, 4 `size` squared;
-- compiled kernels that change the state in place: `start(state, hyper, rng)` at the beginning of every episode,
-  `act(state, hyper, xs, rng) -> a`, and `update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)`, where gamma is 0
-  if the episode terminated (then xs_next and a_next mean nothing);
+- compiled kernels that change the state in place: `start(state, hyper, rng)` at the beginning of every episode, and
+  `update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)`, where gamma is 0 if the episode terminated (then
+  xs_next and a_next mean nothing); and `act(state, hyper, xs, rng) -> a`, which leaves the state as it is;
 - compiled `value(state, hyper, x) -> mean`; one that keeps bounds also has `interval(state, hyper, x, rng) ->
   (mean, radius)`, which gets a generator of its own, so that looking does not change the run; and, if the agent
   maximises something else than mean + radius, compiled `upper(state, hyper, x)`, which is that;
@@ -53,8 +53,19 @@ CONTRACT = ("Hyper", "State", "init", "start", "act", "update", "value")
 GROWTH = ("full", "grow")
 
 
-def algorithm_module(name: str) -> ModuleType:
-    """The module of an algorithm, by its name or, outside the package, by its import path."""
+def name_of(module: ModuleType) -> str:
+    """The name of an algorithm, or its import path outside the package.
+
+    >>> name_of(algorithm_module("sarsa"))
+    'sarsa'
+    """
+    return next((name for name, path in ALGORITHMS.items() if path == module.__name__), module.__name__)
+
+
+def algorithm_module(name: str | ModuleType) -> ModuleType:
+    """The module of an algorithm, by its name or, outside the package, by its import path; or that module itself."""
+    if not isinstance(name, str):
+        return _checked(name, getattr(name, "__name__", repr(name)))
     path = ALGORITHMS.get(name, name)
     if not all(part.isidentifier() and len(part.encode()) < 200 for part in path.split(".")):
         raise unknown("agent", name[:200], ALGORITHMS)
@@ -67,6 +78,10 @@ def algorithm_module(name: str) -> ModuleType:
     except Exception as error:  # whatever a module of the user's does when it is imported
         told = " ".join(f"{type(error).__name__}: {error}".split())
         raise UserError(f"module {name!r} cannot be imported, {told}") from error
+    return _checked(module, name)
+
+
+def _checked(module: ModuleType, name: str) -> ModuleType:
     grows = any(hasattr(module, part) for part in GROWTH)
     missing = [part for part in CONTRACT + GROWTH * grows if not hasattr(module, part)]
     if missing:

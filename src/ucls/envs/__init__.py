@@ -28,7 +28,7 @@ import numpy as np
 
 from ucls.errors import UserError, unknown
 from ucls.randomness import check_words
-from ucls.settings import resolve
+from ucls.settings import resolve, shown
 
 ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
     "ucls/RiverSwim-v0": ("river_swim", {}),
@@ -46,6 +46,10 @@ class World(NamedTuple):
     id: str
     module: Any
     env: Any
+
+    def __reduce__(self) -> tuple[Any, tuple[str, dict[str, object]]]:
+        """For `copy` and `pickle`: by its id and settings."""
+        return make_world, (self.id, shown(self.env))
 
 
 def module_of(id: str) -> ModuleType:
