@@ -1,5 +1,6 @@
 """A checkpoint is data from a stranger: every array in it is what its field declares, or it is refused."""
 
+from collections import namedtuple
 from types import SimpleNamespace
 from typing import Annotated, Any, NamedTuple
 
@@ -183,3 +184,19 @@ def test_a_good_checkpoint_of_an_algorithm_of_ones_own_is_taken(tmp_path):
     run.advance(100)
     again = Run.load(run.save(tmp_path / "a.safetensors"), my_agent)
     assert np.array_equal(run.advance(50).rewards, again.advance(50).rewards)
+
+
+def test_a_state_without_annotations_is_of_numbers_with_a_point():
+    Plain = namedtuple("Plain", ["w"])
+    require("State", Plain(np.zeros(3)))
+    check("state", Plain(np.ones(3)), Plain(np.zeros(3)), SIZES)
+    with pytest.raises(UserError, match="does not say which"):
+        require("State", Plain(np.zeros(3, np.int64)))
+
+
+def test_what_would_not_be_taken_back_is_not_saved(tmp_path):
+    run = learned("ucls")
+    run.learner.state.C[-1, -1] = np.inf
+    with pytest.raises(UserError, match="not finite"):
+        run.save(tmp_path / "a.safetensors")
+    assert not list(tmp_path.iterdir())

@@ -241,6 +241,7 @@ class Agent:
     def save(self, path: str | Path) -> Path:
         """Write the agent to a file; in one of our environments that too, so that learning goes on bit for bit."""
         refuse_diverged(self.diverged)
+        self.learner.refuse_unsound()
         world = self._world()
         about: dict[str, Any] = {"env": None, "steps": self.steps, "discount": self.discount}
         about |= {"space": self._space, "first_action": self._first_action}

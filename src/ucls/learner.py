@@ -21,7 +21,7 @@ from ucls.errors import UserError
 from ucls.features import Room, features_module
 from ucls.plan import DTYPES, Plan, brief, refuse_too_large
 from ucls.randomness import from_words, generator, spawn, to_words
-from ucls.ranges import ACTION, Sizes, may_grow, require
+from ucls.ranges import ACTION, Sizes, check, may_grow, require
 from ucls.settings import resolve, shown
 
 PARTS = ("coder", "state", "pending")
@@ -252,6 +252,12 @@ class Learner:
         for name in PARTS:
             arrays |= checkpoint.flatten(name, getattr(self, name))
         return arrays
+
+    def refuse_unsound(self) -> None:
+        """Refuse to hand on what nobody would take: numbers that are not finite, though the values were."""
+        sizes = Sizes(self.coder.size, self.plan.n_actions)
+        for name in PARTS:
+            check(name, getattr(self, name), getattr(self, name), sizes)
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Go on from a checkpoint of a learner of the same plan; one that is refused changes nothing."""

@@ -101,6 +101,8 @@ class Run:
 
     def save(self, path: str | Path) -> Path:
         """Write a checkpoint; a run restored from it goes on bit for bit."""
+        refuse_diverged(self.diverged)
+        self.learner.refuse_unsound()
         return checkpoint.save(path, self.about(), self.checkpoint())
 
     def checkpoint(self) -> dict[str, np.ndarray]:

@@ -159,10 +159,14 @@ class Field(NamedTuple):
 
 
 def declared(cls: type) -> dict[str, Field]:
-    """What each field of a NamedTuple class declares."""
+    """What each field of a NamedTuple class declares; nothing, where it has no annotations that can be read."""
+    try:
+        hints = get_type_hints(cls, include_extras=True)
+    except (NameError, TypeError):
+        hints = {}
     found = {}
-    for name, hint in get_type_hints(cls, include_extras=True).items():
-        marks = getattr(hint, "__metadata__", ())
+    for name in cls._fields:  # pyright: ignore[reportAttributeAccessIssue]
+        marks = getattr(hints.get(name), "__metadata__", ())
         grows = next((mark.axis for mark in marks if isinstance(mark, Grows)), None)
         found[name] = Field(next((mark for mark in marks if isinstance(mark, Range)), None), grows)
     return found
