@@ -127,6 +127,20 @@ def test_a_file_with_broken_pages_is_refused_and_what_is_sound_is_rescued(full, 
         assert [row.measures.reward for row in store.rows("s")] == [10.0 * seed for seed in range(6)]
 
 
+def test_an_index_that_names_another_cell_is_not_believed(full):
+    ids, content = [cell.id for cell in cells_of(6)], bytearray(full.read_bytes())
+    db = sqlite3.connect(full)
+    root = db.execute("SELECT rootpage FROM sqlite_master WHERE name LIKE 'sqlite_autoindex_cell%'").fetchone()[0]
+    db.close()
+    page = content[(root - 1) * 4096 : root * 4096]
+    place = page.index(ids[2].encode()) + len(ids[2])  # where its number follows
+    content[(root - 1) * 4096 + place] = 5
+    full.write_bytes(content)
+    assert sqlite3.connect(full).execute("SELECT number FROM cell WHERE id = ?", (ids[2],)).fetchone() == (5,)
+    with Store(full) as store:
+        assert store.result(ids[2]).measures.reward == 20.0
+
+
 def test_the_command_line_says_what_is_damaged_and_rescues(full, tmp_path):
     sqlite(full, "UPDATE result SET reward = 1 WHERE cell = 3")
     text = command("study", "status", "s", "--store", full).stdout

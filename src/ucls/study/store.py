@@ -202,11 +202,15 @@ class Store:
     def account(self, id: str) -> tuple[Result, Circumstance] | None:
         """The result of a cell and how it came about; None if there is none, or only a damaged one."""
         measured = ", ".join((*(f"k.{each}" for each in Circumstance._fields), *(f"r.{each}" for each in MEASURES)))
-        sql = f"SELECT r.steps, r.diverged, p.arrays, p.learner, {measured} {RESULTS} WHERE c.id = ? AND {SOUND}"
-        for steps, diverged, arrays, learner, *rest in self._db.rows(sql, (id,)):
-            about, measures = rest[: len(Circumstance._fields)], rest[len(Circumstance._fields) :]
-            result = Result(steps, bool(diverged), Measures(*measures), unpack(arrays), learner)
-            return result, Circumstance(*about)
+        sql = f"""SELECT r.steps, r.diverged, p.arrays, p.learner, {measured} {RESULTS}
+            WHERE c.number = ? AND +c.id = ? AND {SOUND}"""
+        # An index may be damaged where the table is not: it is not believed, and asked first.
+        for how in ("", "NOT INDEXED"):
+            for (number,) in self._db.rows(f"SELECT number FROM cell {how} WHERE id = ?", (id,)):
+                for steps, diverged, arrays, learner, *rest in self._db.rows(sql, (number, id)):
+                    about, measures = rest[: len(Circumstance._fields)], rest[len(Circumstance._fields) :]
+                    result = Result(steps, bool(diverged), Measures(*measures), unpack(arrays), learner)
+                    return result, Circumstance(*about)
         return None
 
     def cell_at(self, number: int) -> Cell | None:
