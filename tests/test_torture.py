@@ -1,12 +1,13 @@
 """A share of the torture that `bench.torture` hands out: every mutant is refused in one line, or does no harm."""
 
 import os
+import random
 import signal
 import time
 
 import pytest
 
-from bench.torture import checkpoints, environments, workers
+from bench.torture import checkpoints, commands, environments, workers
 
 
 def test_spoilt_checkpoints_are_refused_or_do_no_harm():
@@ -53,3 +54,14 @@ def test_what_kills_or_hangs_a_worker_is_an_outcome():
 def test_much_torture_of_every_algorithm():
     found = workers.run(checkpoints.prepare(), range(1000, 4000))
     assert [outcome for outcome in found if not outcome.sound] == []
+
+
+@pytest.mark.slow
+def test_absurd_command_lines_end_in_one_line():
+    assert {commands.attempt(seed) for seed in range(60)} <= {"fine", "refused", "failed"}
+
+
+def test_a_command_line_is_the_same_for_the_same_seed():
+    lines = [[commands.command(random.Random(seed)) for seed in range(200)] for _ in range(2)]
+    assert lines[0] == lines[1]
+    assert {line[0] for line in lines[0]} >= {"train", "study", "paper", "diagnose", "evaluate-log"}
