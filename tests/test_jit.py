@@ -111,6 +111,22 @@ def test_a_kernel_is_found_again(made, tmp_path):
 
 
 @compiled
+def test_code_that_nobody_used_for_a_month_goes_when_new_code_is_kept(made, tmp_path):
+    long_ago = time.time() - 31 * 86400
+    for name in ("unused", "used"):
+        (tmp_path / name / "sub").mkdir(parents=True)
+        os.utime(tmp_path / name, (long_ago, long_ago))
+    _files.touch_daily(tmp_path / "used")
+    (tmp_path / "link").symlink_to(tmp_path / "used")
+    made(total)(np.ones(2))
+    [file] = files(tmp_path)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["link", "used", file.parent.name])
+    os.utime(file.parent, (long_ago, long_ago))
+    made(total)(np.ones(2))
+    assert time.time() - file.parent.stat().st_mtime < 60
+
+
+@compiled
 def test_no_type_from_outside_enters_the_cache(made, tmp_path):
     assert made(total)(Pair(1.0, 2.0)) == 3.0
     assert made(total)(((Pair(1.0, 2.0), 1)[0].a, 2.0)) == 3.0

@@ -264,6 +264,21 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
     assert done.note == "could not be kept unfinished, No space left on device"
 
 
+def test_a_learner_that_nobody_would_take_back_is_not_kept_and_the_run_goes_on(tmp_path, monkeypatch):
+    [cell] = make_cells(RIVER, "sarsa", steps=70, seeds=[0], settings=SMALL, keep=True)
+    want = run_cell(cell).result
+    monkeypatch.setattr("ucls.learner.Learner.refuse_unsound", unsound)
+    done = run_cell(cell, Habits(tmp_path, -1.0))
+    assert done.note == "its learner is not kept: 'state.w' must be finite"
+    assert (done.result.measures, done.result.learner) == (want.measures, None)
+    assert want.learner is not None
+    assert list(tmp_path.iterdir()) == []
+
+
+def unsound(_):
+    raise UserError("'state.w' must be finite")
+
+
 def test_a_parcel_with_a_changed_number_is_refused(tmp_path):
     [cell] = cells_of(1)
     leave(tmp_path, attempt(cell, Habits()))

@@ -171,6 +171,17 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_one_line(tmp_path, monkeypat
     ]
 
 
+def test_a_run_that_nobody_would_take_back_is_not_saved_but_recorded(tmp_path, monkeypatch):
+    def unsound(_):
+        raise UserError("'state.w' must be finite")
+
+    monkeypatch.setattr("ucls.learner.Learner.refuse_unsound", unsound)
+    order = Order(RIVER, "sarsa", 60, 0, {}, None, "float64", None)
+    with pytest.raises(UserError, match=r"'state\.w' must be finite"):
+        training.train(order, tmp_path / "run", every=1e-9)
+    assert [path.name for path in (tmp_path / "run").iterdir()] == ["history.npz"]
+
+
 @pytest.mark.parametrize(
     "words",
     [

@@ -272,7 +272,7 @@ def _use_run(path: Path) -> None:
 
 def _use_agent(path: Path) -> None:
     agent = Agent.load(path)
-    observation = agent.env.observation_space.low
+    observation = agent.learner.plan.low
     agent.predict(observation)
     agent.learn(5)
     if not agent.diverged:

@@ -1,12 +1,16 @@
 """Where things are cached, and how files are written: whole or not at all."""
 
+import contextlib
 import os
+import shutil
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 
+DAY = 86400.0
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -51,6 +55,22 @@ def write_owned(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def touch_daily(folder: Path) -> None:
+    """Mark a folder as used today."""
+    with contextlib.suppress(OSError):
+        if time.time() - folder.stat().st_mtime > DAY:
+            os.utime(folder)
+
+
+def prune(root: Path, unused: float = 30 * DAY) -> None:
+    """Remove the folders in a cache that nobody has used for so many seconds; what is lost can be made again."""
+    with contextlib.suppress(OSError):
+        for folder in list(root.iterdir()):
+            found = folder.lstat()
+            if stat.S_ISDIR(found.st_mode) and _is_of_this_user(found) and time.time() - found.st_mtime > unused:
+                shutil.rmtree(folder, ignore_errors=True)
 
 
 def _chosen_root() -> Path:

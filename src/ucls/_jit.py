@@ -10,7 +10,7 @@ and NamedTuples of this package.
 A file is written in one move and carries a checksum: a damaged one is thrown away, and where none can be written (no
 space, a quota, read only) the code is compiled anew. It holds pickles, so only files that belong to this user, and that
 nobody else can write to, are read; see `_files.cache_dir` for the folder. Whoever can write to them can run code as
-this user, as with Python's own `__pycache__`.
+this user, as with Python's own `__pycache__`. What was not used for 30 days goes when something new is kept.
 
 `jit` allows sums to be reordered (without it dot products do not vectorise) but keeps NaN and infinity, so that
 divergence can be seen; `exact` allows nothing.
@@ -34,7 +34,7 @@ from numba.core.compiler import CompileResult
 from numba.core.serialize import dumps
 
 from ucls import _sources
-from ucls._files import cache_dir, read_owned, write_owned
+from ucls._files import cache_dir, prune, read_owned, touch_daily, write_owned
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -97,6 +97,7 @@ class KernelCache(NullCache):
         try:
             if hashlib.sha256(blob[SHA:]).digest() != blob[:SHA]:
                 raise ValueError("damaged")
+            touch_daily(path.parent)
             return CompileResult._rebuild(target_context, *pickle.loads(blob[SHA:]))
         except Exception:  # whatever is wrong with a file, the sources are there
             with contextlib.suppress(OSError):
@@ -110,6 +111,8 @@ class KernelCache(NullCache):
             return
         blob = dumps(cres._reduce())
         with contextlib.suppress(OSError):
+            if not path.parent.exists():  # sources have changed: those of before may be nobody's any more
+                prune(path.parent.parent)
             write_owned(path, hashlib.sha256(blob).digest() + blob)
 
     def _path(self, sig: Any, codegen: Any) -> Path | None:

@@ -101,13 +101,12 @@ class Run:
 
     def save(self, path: str | Path) -> Path:
         """Write a checkpoint; a run restored from it goes on bit for bit."""
-        refuse_diverged(self.diverged)
-        self.learner.refuse_unsound()
         return checkpoint.save(path, self.about(), self.checkpoint())
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """Everything that the next step reads."""
+        """Everything that the next step reads; refused if nobody would take it back."""
         refuse_diverged(self.diverged)
+        self.learner.refuse_unsound()
         world = {"world.s": self.s, "world.clock": self.clock, "world.rng": to_words(self.world_rng)}
         return {**self.learner.checkpoint(), **world}
 

@@ -112,16 +112,21 @@ class _Keeper:
             return
         try:
             self.keep()
-        except OSError as error:
-            print(f"ucls: no checkpoint this time: {error.strerror or error}; the run goes on", file=sys.stderr)
+        except (OSError, UserError) as error:
+            why = getattr(error, "strerror", None) or error
+            print(f"ucls: no checkpoint this time: {why}; the run goes on", file=sys.stderr)
         self._last = time.monotonic()
 
     def keep(self) -> None:
         """Write the agent, unless it diverged, and what happened."""
         if self._out is not None:
             happened = self._learner.history
-            if not happened.diverged:
-                self._learner.save(self._out / run_folder.CHECKPOINT)
+            try:
+                if not happened.diverged:
+                    self._learner.save(self._out / run_folder.CHECKPOINT)
+            except UserError:  # of numbers that nobody would take back; what happened is known all the same
+                run_folder.write_history(self._out, happened)
+                raise
             run_folder.write_history(self._out, happened)
 
 

@@ -23,13 +23,16 @@ def partial_file(folder: Path, id: str) -> Path:
 
 
 def keep(folder: Path, cell: Cell, run: Run, history: History) -> str:
-    """Keep a run as it is; returns why that could not be. A full disk costs the steps at a stop, never the run."""
-    arrays = {**run.checkpoint(), REWARDS: history.rewards, ENDS: history.ends}
-    about = {**run.about(), "cell": cell.id, "numerics": cell.numerics, "seal": _seal(cell, run.steps, arrays)}
+    """Keep a run as it is; returns why that could not be. A full disk, or numbers that nobody would take back, cost the
+    steps at a stop, never the run."""
     try:
+        arrays = {**run.checkpoint(), REWARDS: history.rewards, ENDS: history.ends}
+        about = {**run.about(), "cell": cell.id, "numerics": cell.numerics, "seal": _seal(cell, run.steps, arrays)}
         checkpoint.save(partial_file(folder, cell.id), about, arrays)
     except OSError as error:
         return f"could not be kept unfinished, {error.strerror or error}"
+    except UserError as error:
+        return f"could not be kept unfinished: {error}"
     return ""
 
 

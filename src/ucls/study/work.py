@@ -69,7 +69,10 @@ def run_cell(cell: Cell, habits: Habits = Habits(), stopped: Callable[[], bool] 
             parts, saved = [join(parts)], time.monotonic()
     result = summarise(join(parts), cell.resolution)
     if cell.keep and not run.diverged:
-        result = result._replace(learner=checkpoint.to_bytes(run.checkpoint(), run.about()))
+        try:
+            result = result._replace(learner=checkpoint.to_bytes(run.checkpoint(), run.about()))
+        except UserError as error:
+            note = f"its learner is not kept: {error}"
     return Done(result, time.perf_counter() - began, stepped / stepping if stepping else 0.0, note)
 
 
