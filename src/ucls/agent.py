@@ -25,7 +25,7 @@ from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
 from ucls.features import features_module
 from ucls.history import NOTHING, TERMINATED, TRUNCATED, History
-from ucls.learner import Learner, refuse_diverged, saved_learner
+from ucls.learner import Learner, Uncertainty, refuse_diverged, saved_learner
 from ucls.plan import Plan, checked_discount, read_saved, whole
 from ucls.progress import Progress
 from ucls.randomness import spawn
@@ -154,6 +154,7 @@ class Agent:
                 if self.diverged or any(answer is False for answer in answers):
                     break
         self._seconds += time.perf_counter() - began
+        self.learner.tell()
         if self.diverged:
             warnings.warn(f"the values diverged at step {self.steps}: learning stopped", RuntimeWarning, stacklevel=2)
         return self
@@ -207,6 +208,14 @@ class Agent:
         """The mean and the radius of every action's value, without changing what the agent will do."""
         refuse_diverged(self.diverged)
         return self.learner.bounds(self._observed.read(observation))
+
+    def uncertainty(self, observation: Any) -> Uncertainty:
+        """The two parts of the radius of every action's value: what is not known here, and what is noisy here.
+
+        Only some algorithms can tell them apart; `ucls-exact` can.
+        """
+        refuse_diverged(self.diverged)
+        return self.learner.uncertainty(self._observed.read(observation))
 
     @property
     def history(self) -> History:

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import warnings
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
@@ -10,7 +11,7 @@ import typer
 
 from ucls import cli_paper, cli_study
 from ucls.cli_study import Json
-from ucls.errors import UserError
+from ucls.errors import Notice, UserError
 
 # What the parser of the command line raises: the class above its BadParameter, which has no public name.
 USAGE: Any = typer.BadParameter.__mro__[1]
@@ -220,6 +221,7 @@ def main() -> None:
     Exit code 1 is for what went wrong after that: values that diverged, a disk that is full.
     """
     sys.path.append(str(Path.cwd()))  # so that `--agent my_module` finds a module in the folder one is in
+    warnings.formatwarning = _in_one_line
     try:
         raise SystemExit(app(standalone_mode=False) or 0)
     except UserError as error:
@@ -236,6 +238,14 @@ def main() -> None:
         _end(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 1)
     except (KeyboardInterrupt, typer.Abort):
         _end("stopped", 130)
+
+
+def _in_one_line(
+    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+) -> str:
+    """A notice is for the person who runs the command: its words are enough."""
+    place = "" if issubclass(category, Notice) else f"{filename}:{lineno}: {category.__name__}: "
+    return f"ucls: {place}{message}\n"
 
 
 def _end(message: str, code: int) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The one error a user can cause, and the nearest valid name to suggest with it."""
+"""The one error a user can cause, the nearest valid name to suggest with it, and what is merely worth knowing."""
 
 import difflib
 from collections.abc import Iterable
@@ -6,6 +6,10 @@ from collections.abc import Iterable
 
 class UserError(ValueError):
     """Something the user gave cannot be used; the message is one line that says what to do."""
+
+
+class Notice(UserWarning):
+    """Something that a person should know, in one line, though nothing is wrong with what was asked for."""
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:

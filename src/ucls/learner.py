@@ -6,6 +6,7 @@ The compiled loop and the Gymnasium shell both call `begin` and `advance`, so th
 import functools
 import importlib
 import inspect
+import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
@@ -17,7 +18,7 @@ from ucls import checkpoint
 from ucls import linalg as la
 from ucls._jit import jit, jit_uncached
 from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.errors import UserError
+from ucls.errors import Notice, UserError
 from ucls.features import Room, features_module
 from ucls.plan import DTYPES, Plan, brief, refuse_too_large
 from ucls.randomness import from_words, generator, spawn, to_words
@@ -38,6 +39,13 @@ class Pending(NamedTuple):
     largest_reward: Any
 
 
+class Uncertainty(NamedTuple):
+    """The two parts of a radius, for every action: what is not known here, and what is noisy here."""
+
+    unknown: np.ndarray
+    noisy: np.ndarray
+
+
 class Kernels(NamedTuple):
     """The steps of a learner, compiled for its algorithm and features."""
 
@@ -46,6 +54,7 @@ class Kernels(NamedTuple):
     bounds: Any
     survey: Any
     choose: Any
+    split: Any
 
 
 @jit
@@ -62,6 +71,7 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
     interval = getattr(algorithm, "interval", None)
     upper = getattr(algorithm, "upper", None)
     full = getattr(algorithm, "full", never_full)
+    parts = getattr(algorithm, "parts", None)
 
     @jit_uncached
     def begin(hyper, coder, state, pending, s, rng):
@@ -127,7 +137,13 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
         look(coder, s, xs)
         return act(state, hyper, xs, rng)
 
-    return Kernels(begin, advance, bounds, survey, choose)
+    @jit_uncached
+    def split(hyper, coder, state, s, xs, unknown, noisy):
+        look(coder, s, xs)
+        for a in range(len(unknown)):
+            unknown[a], noisy[a] = parts(state, hyper, la.of_action(xs, a))  # pyright: ignore[reportOptionalCall]
+
+    return Kernels(begin, advance, bounds, survey, choose, split)
 
 
 class Learner:
@@ -160,6 +176,7 @@ class Learner:
         seeds = spawn(plan.seed)
         self.rng, self._onlooker = generator(seeds.learner), generator(seeds.onlooker)
         self.kernels = kernels(self.algorithm, features)
+        self._told: set[str] = set()
 
     def _refuse_too_large(self, room: Room, file: int | None) -> None:
         """Refuse a plan before its memory is asked for; an algorithm that says nothing is taken to be quadratic."""
@@ -208,6 +225,23 @@ class Learner:
         with sound_arithmetic():
             self.kernels.bounds(*parts, s, self._scratch, self._onlooker, mean, radius)
         return mean, radius
+
+    def uncertainty(self, s: np.ndarray) -> "Uncertainty":
+        """The two parts of the radius of every action's value in state s, where the algorithm can tell them apart."""
+        if not hasattr(self.algorithm, "parts"):
+            raise UserError(f"{self.plan.agent} does not tell what is not known from what is noisy: ucls-exact does")
+        unknown, noisy = np.zeros(self.plan.n_actions), np.zeros(self.plan.n_actions)
+        parts = self.hyper, self.coder, self.state
+        self.kernels.split(*parts, self._states(s), self._scratch, unknown, noisy)
+        return Uncertainty(unknown, noisy)
+
+    def tell(self) -> None:
+        """Warn of what a person should know of what was learned; each thing is said once."""
+        notices = getattr(self.algorithm, "notices", None)
+        for text in notices(self.state, self.hyper) if notices else ():
+            if text not in self._told:
+                self._told.add(text)
+                warnings.warn(text, Notice, stacklevel=3)
 
     def choose(self, s: np.ndarray) -> int:
         """The action that the algorithm's own rule takes in state s, without changing the run."""

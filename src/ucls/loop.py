@@ -97,6 +97,7 @@ class Run:
                 me.grow()
         self.steps += taken
         self.diverged = not healthy
+        me.tell()
         return History(rewards[:taken], ends[:taken], self.diverged)
 
     def save(self, path: str | Path) -> Path:

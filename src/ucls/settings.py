@@ -83,12 +83,25 @@ class Choice:
         return "one of " + ", ".join(self.names)
 
 
+class Known(Real):
+    """A finite number, or the word `unknown`, which kernels see as NaN."""
+
+    def read(self, value: object) -> float:
+        return math.nan if value == "unknown" else super().read(value)
+
+    def show(self, value: Any) -> Any:
+        return "unknown" if math.isnan(value) else float(value)
+
+    def __str__(self) -> str:
+        return f"{super().__str__()}, or unknown"
+
+
 @dataclass(frozen=True)
 class Follows:
     """A default that is the value of another setting, or a fact of the environment; `otherwise` if that is unknown."""
 
     name: str
-    otherwise: float | None = None
+    otherwise: float | str | None = None
 
 
 POSITIVE = Real(above=0)
@@ -105,7 +118,7 @@ class Setting(NamedTuple):
     check: Real | Whole | Choice
     default: Any
     follows: str | None
-    otherwise: float | None
+    otherwise: float | str | None
     doc: str
 
 

@@ -17,6 +17,8 @@ An algorithm is a module with
 - compiled `value(state, hyper, x) -> mean`; one that keeps bounds also has `interval(state, hyper, x, rng) ->
   (mean, radius)`, which gets a generator of its own, so that looking does not change the run; and, if the agent
   maximises something else than mean + radius, compiled `upper(state, hyper, x)`, which is that;
+- compiled `parts(state, hyper, x) -> (unknown, noisy)`, if it can tell the two parts of its radius apart;
+- `notices(state, hyper) -> list[str]`, if there are things a person should be told of what was learned;
 - `reward_shift(hyper)`, if it learns the values of lower rewards than those it is given: by how much;
 - one whose data grow has compiled `full(state)`, whether an update more might lack room, and `grow(state, hyper) ->
   State` with the same content in larger arrays, which is called then, between two steps; `init` makes the smallest
@@ -37,6 +39,7 @@ from types import ModuleType
 from ucls.errors import UserError, unknown
 
 ALGORITHMS = {
+    "ucls-exact": "ucls.algorithms.ucls_exact",
     "ucls": "ucls.algorithms.ucls",
     "ucls-l": "ucls.algorithms.ucls_l",
     "gv-ucb": "ucls.algorithms.gv_ucb",

@@ -1,0 +1,217 @@
+"""UCLS with its complete bound, exactly: least-squares TD with sums, the bias of its regulariser, and no step size.
+
+The model of the paper is r = d'w* + nu, where d = x - gamma x'. With A = kappa I + sum z d' and b = sum z r, the
+solution w = A^-1 b differs from w* by two things:
+
+    x'w* = x'w + kappa x'A^-1 w* - x'A^-1 sum z nu.
+
+The last is noise: its variance is x'Cx with C = A^-1 (sum nu^2 z z') A^-T, and it is the bound of the paper's UCLS. The
+one before is what the regulariser still holds back because the data have not overruled it. If no return exceeds v0, it
+is at most v0 (1 - x'h), where h is LSTD of the pseudo-reward 1 - gamma (1 at an end): h says how much of the way ahead
+has been seen, and 1 - x'h is 1 where nothing is known and 0 where all is. The agent maximises
+
+    upper(x) = x'w + v0 (1 - x'h) + factor sqrt(x'Cx).
+
+All of it has exact recursions of order d^2 (`update`): nothing is forgotten, and nothing has a step size. The matrices
+A^-1 and C are changed by rank one and two and read in few rows and columns, so the changes wait (`lazy`); and the trace
+z is never needed, because A^-1 z is what remains of the last gain, gamma lambda A^-1 z_before + A^-1 x.
+
+Departures from the paper: the regulariser's term, sums in place of averages, A^-1 in place of B. The rest is a matter
+of judgement:
+- v0 (1 - x'h) is a bound if the features of every state sum to 1 and kappa A^-1 x has no negative entry, as with
+  one-hot features and lambda = 0. Otherwise it is a heuristic; 1 - x'h is held within [0, 1].
+- each nu is estimated by the TD error at the w before its step, so that C holds errors of estimation besides noise.
+- it is a bound on the values of the policies that the agent had, mixed (the fixed point of Sarsa), not on q*.
+- where 1 + d'A^-1 z falls below `DENOMINATOR`, the transition is weighed less, so that A stays far from singular; it is
+  counted (`guarded`).
+- `return_max` may be unknown: see `ucls.returns`. Where it is known and a return above it is observed, it is raised.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls import lazy as lz
+from ucls import linalg as la
+from ucls import ranges
+from ucls import returns as rt
+from ucls._jit import jit
+from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Follows, Known
+
+DENOMINATOR = 0.1
+
+
+class Hyper(NamedTuple):
+    """The settings of UCLS with its complete bound."""
+
+    return_max: Annotated[
+        float,
+        Known(),
+        Follows("return_max", otherwise="unknown"),
+        "v0, the largest return there is; unknown: guessed from the rewards seen",
+    ] = np.nan
+    m: Annotated[float, POSITIVE, "how many visits of a state the prior belief is worth"] = 1.0
+    factor: Annotated[float, NOT_NEGATIVE, "radius of the noise in standard deviations; 0 leaves it out"] = 0.3
+    belief: Annotated[float, NOT_NEGATIVE, "weight of what is not known; 1 is the bound, 0 leaves it out"] = 1.0
+    lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.4
+
+
+class State(NamedTuple):
+    """What was learned: A^-1, C, w and h; A^-1 z of the last step, with its discount; what rewards were seen; kappa
+    (0: not known yet); the size of the leading block; the number of transitions that were weighed less."""
+
+    inverse: lz.Lazy
+    C: lz.Lazy
+    w: Any
+    h: Any
+    Az: Any
+    gamma: Any
+    returns: rt.Returns
+    kappa: Annotated[Any, ranges.NOT_NEGATIVE]
+    seen: Annotated[Any, ranges.Count("features")]
+    guarded: Annotated[Any, ranges.COUNT]
+
+
+def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+    """Numbers that `init` makes room for: A^-1 and, unless noise is left out, C, with the changes that wait."""
+    return (2 if hyper.factor > 0 else 1) * lz.room(size) + 3 * size
+
+
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+    """Start from w = h = 0 and C = 0; A = kappa I follows when the size of the features is known."""
+    return State(
+        inverse=lz.lazy(size, dtype),
+        C=lz.lazy(size if hyper.factor > 0 else 0, dtype),
+        w=np.zeros(size, dtype),
+        h=np.zeros(size, dtype),
+        Az=np.zeros(size, dtype),
+        gamma=np.zeros(1),
+        returns=rt.returns(),
+        kappa=np.zeros(1),
+        seen=np.zeros(1, np.int64),
+        guarded=np.zeros(1, np.int64),
+    )
+
+
+@jit
+def start(state, hyper, rng):
+    """Begin an episode: the trace restarts from 0."""
+    state.gamma[0] = 0.0
+    rt.begin(state.returns)
+
+
+@jit
+def hope(state, hyper):
+    """v0: what was declared, or guessed, and no less than a return that was observed; times the weight of belief."""
+    v0 = rt.guess(state.returns) if np.isnan(hyper.return_max) else hyper.return_max
+    return hyper.belief * max(v0, state.returns.attained[0])
+
+
+def notices(state: State, hyper: Hyper) -> list[str]:
+    """Say that a return was above the largest there is."""
+    attained = float(state.returns.attained[0])
+    if np.isnan(hyper.return_max) or attained <= hyper.return_max:
+        return []
+    return [f"return_max={hyper.return_max:g} is too low: a higher return was observed, and it is raised by itself"]
+
+
+@jit
+def value(state, hyper, x):
+    """The estimated action value x'w; what is not known counts as bad as v0 if that is negative, otherwise as 0."""
+    return la.dot(x, state.w) + min(0.0, hope(state, hyper)) * unknown(state, x)
+
+
+@jit
+def parts(state, hyper, x):
+    """The two parts of the radius: what is not known here, and what is noisy here."""
+    return max(0.0, hope(state, hyper)) * unknown(state, x), noise(state, hyper, x)
+
+
+@jit
+def unknown(state, x):
+    """1 - x'h: how much of what is believed here no data have overruled, from 1 (all of it) to 0."""
+    return min(1.0, max(0.0, 1.0 - la.dot(x, state.h)))
+
+
+@jit
+def noise(state, hyper, x):
+    """factor sqrt(x'Cx)."""
+    if hyper.factor == 0.0:
+        return 0.0
+    return hyper.factor * np.sqrt(max(0.0, lz.form(state.C, x)))
+
+
+@jit
+def interval(state, hyper, x, rng):
+    """The estimated action value and the radius of its bound."""
+    belief, spread = parts(state, hyper, x)
+    return value(state, hyper, x), belief + spread
+
+
+@jit
+def act(state, hyper, xs, rng):
+    """The action with the largest upper bound."""
+    v0 = hope(state, hyper)
+    upper = np.empty(len(xs.index))
+    for a in range(len(upper)):
+        x = la.of_action(xs, a)
+        upper[a] = la.dot(x, state.w) + v0 * unknown(state, x) + noise(state, hyper, x)
+    return la.argmax(upper, rng)
+
+
+@jit
+def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    """Learn from one transition."""
+    w, h, Az = state.w, state.h, state.Az
+    x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
+    n = max(la.see(state.seen, x), la.see(state.seen, x_next))
+    if state.kappa[0] == 0.0:
+        believe(state, hyper, x)
+    rt.observe(state.returns, r, gamma)
+
+    dA = lz.times_rows(state.inverse, n, x, gamma, x_next)  # d'A^-1
+    Ax = lz.times_columns(state.inverse, n, x)
+    keep = Az.dtype.type(state.gamma[0] * hyper.lambda_)
+    for i in range(n):
+        Az[i] = keep * Az[i] + Ax[i]
+    dAz = la.dot(x, Az) - gamma * la.dot(x_next, Az)
+    weight = 1.0
+    if 1.0 + dAz < DENOMINATOR:
+        weight = (1.0 - DENOMINATOR) / -dAz
+        state.guarded[0] += 1
+    delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
+    surprise = (1.0 - gamma) + gamma * la.dot(x_next, h) - la.dot(x, h)
+
+    shrink = Az.dtype.type(1.0 / (1.0 + weight * dAz))
+    for i in range(n):
+        Az[i] *= shrink  # A^-1 z with the new A
+    g = Ax  # its room serves again
+    c = Az.dtype.type(weight)
+    for i in range(n):
+        g[i] = c * Az[i]
+    la.add(w, n, delta, g)
+    la.add(h, n, surprise, g)
+    if hyper.factor > 0.0:
+        spread(state.C, n, g, delta, x, gamma, x_next)
+    lz.subtract_outer(state.inverse, n, g, dA)
+    state.gamma[0] = gamma
+
+
+@jit
+def spread(C, n, g, delta, x, gamma, x_next):
+    """C <- (I - g d') C (I - g d')' + delta^2 g g' = C - g q' - q g', q = C d - (d'C d + delta^2) g / 2."""
+    q = lz.times_rows(C, n, x, gamma, x_next)  # C is symmetric
+    dCd = la.dot(x, q) - gamma * la.dot(x_next, q)
+    la.add(q, n, -0.5 * (dCd + delta * delta), g)
+    lz.subtract_outer(C, n, g, q)
+    lz.subtract_outer(C, n, q, g)
+
+
+@jit
+def believe(state, hyper, x):
+    """A = kappa I, where kappa is m times the size of the first features that are met."""
+    size = la.square(x)
+    state.kappa[0] = hyper.m * (size if size > 0.0 else 1.0)
+    M = state.inverse.M
+    for i in range(len(M)):
+        M[i, i] = M.dtype.type(1.0 / state.kappa[0])
