@@ -11,7 +11,7 @@ from typing import Any
 
 from ucls._files import write_atomic
 from ucls.errors import UserError
-from ucls.paper.domains import DOMAINS, PUDDLE, SPARSE
+from ucls.paper.domains import DOMAINS, PUDDLE, SPARSE, as_printed
 from ucls.stats import Estimate, paired, scores, summarise
 from ucls.study import Cell, Member, Store, Study, conduct, make_cells
 from ucls.study.drive import Runner
@@ -128,7 +128,13 @@ def _words(settings: dict[str, Any]) -> str:
 
 
 def _cells(trial: Trial, side: str, runs: int) -> tuple[Cell, ...]:
-    return make_cells(trial.env, trial.agent, steps=trial.steps, seeds=range(runs), settings=getattr(trial, side))
+    return make_cells(
+        trial.env,
+        trial.agent,
+        steps=trial.steps,
+        seeds=range(runs),
+        settings=as_printed(trial.agent, trial.env, getattr(trial, side)),
+    )
 
 
 def _difference(trial: Trial, runs: int, rows: dict[str, Row]) -> Difference:

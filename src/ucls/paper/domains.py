@@ -1,6 +1,9 @@
 """The domains of the paper, with the numbers of the protocol."""
 
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from ucls.algorithms import algorithm_module
 
 
 class Domain(NamedTuple):
@@ -21,6 +24,17 @@ DOMAINS = {
     CLASSIC: Domain(CLASSIC, "Mountain Car", 200),
     ONE_STATE: Domain(ONE_STATE, "One-State", 30),
 }
+
+# The memory of the tile coder as it is printed. It is too small for the tiles of a coder that overlaps the borders (160
+# and 170 of them), so that tiles share indices; the environments' own features have room for all.
+PRINTED = {RIVER: {"memory": 128}, PUDDLE: {"memory": 128}}
+
+
+def as_printed(agent: str, env: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings with the printed memory of the tile coder, for an algorithm that uses tiles and is not given another."""
+    tiles = not hasattr(algorithm_module(agent), "FEATURES")
+    return {**(PRINTED.get(env, {}) if tiles else {}), **settings}
+
 
 # d = 1536 in the Mountain Cars: single precision halves the hours of what costs d^2 a step.
 QUADRATIC = ("ucls", "gv-ucb", "lspi-rmax")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
-from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, QUADRATIC, RIVER, SPARSE, dtype_of
+from ucls.paper.domains import CLASSIC, DOMAINS, PRINTED, PUDDLE, QUADRATIC, RIVER, SPARSE, as_printed, dtype_of
 from ucls.paper.sweeps import sweep_of
 from ucls.study import Cell, make_cells
 
@@ -65,7 +65,7 @@ def cells_of(group: Group, scale: Scale) -> tuple[Cell, ...]:
         group.agent,
         steps=max(1000, int(group.steps * scale.steps)),
         seeds=range(scale.runs_of(group)),
-        settings=dict(group.settings),
+        settings=as_printed(group.agent, group.env, dict(group.settings)),
         dtype=dtype_of(group.agent, group.env),
         keep=group.keep,
         probe=group.probe,
@@ -81,7 +81,10 @@ def ucls(env: str, **settings: Any) -> Group:
 def tuned(key: str, env: str, **more: Any) -> Group:
     """A competitor at the settings that its sweep found, and more if given."""
     sweep = sweep_of(key, env)
-    settings = {**sweep.fixed, **winners()[f"{key} {env}"]["settings"], **more}
+    fixed = {
+        name: value for name, value in sweep.fixed.items() if name not in PRINTED.get(env, {})
+    }  # goes without saying
+    settings = {**fixed, **winners()[f"{key} {env}"]["settings"], **more}
     heavy = sweep.agent in QUADRATIC and env in (SPARSE, CLASSIC)
     return Group(key, env, sweep.agent, tuple(settings.items()), heavy=heavy)
 

@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from ucls._files import write_atomic
-from ucls.paper.domains import CLASSIC, PUDDLE, QUADRATIC, RIVER, SPARSE, dtype_of
+from ucls.paper.domains import CLASSIC, PUDDLE, QUADRATIC, RIVER, SPARSE, as_printed, dtype_of
 from ucls.study import Member, Store, Study
 from ucls.study.conduct import choose, conduct
 from ucls.study.declare import default_measure
@@ -69,6 +69,7 @@ def sweep_of(label: str, env: str) -> Sweep:
     agent, fixed, space = SPACES[label]
     if agent == "rlsvi" and env != RIVER:
         fixed = {**fixed, "resample_every": 0}  # the paper resamples at the start of episodes only
+    fixed = as_printed(agent, env, fixed)
     steps = 20_000 if agent in QUADRATIC and env == SPARSE else 50_000
     return Sweep(label, agent, env, space, fixed, steps, SIZES[label], RUNS, default_measure(env), dtype_of(agent, env))
 
