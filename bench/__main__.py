@@ -1,4 +1,7 @@
-"""The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`, `python -m bench campaign`."""
+"""The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`, and two that break things.
+
+`python -m bench campaign` kills studies; `python -m bench torture` hands in what nobody should, and has `--help`.
+"""
 
 import argparse
 import json
@@ -15,9 +18,17 @@ ROOT = Path(__file__).parent.parent
 
 def main() -> int:
     """Measure what was asked for, print it, and write the page if it was everything."""
+    if sys.argv[1:2] == ["torture"]:
+        _one_thread()
+        from bench.torture import campaign as torture
+
+        return torture.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m bench", description="Time everything, in one run.")
     parser.add_argument(
-        "parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; check; count; campaign. All but the last three."
+        "parts",
+        nargs="*",
+        metavar="PART",
+        help=f"{', '.join(PARTS)}; check; count; campaign; torture. All but the last four.",
     )
     parser.add_argument("--quick", action="store_true", help="less than a minute; shows that everything runs")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
@@ -26,10 +37,7 @@ def main() -> int:
     if unknown := set(asked.parts) - {*PARTS, "check", "count", "campaign"}:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
 
-    # A second BLAS thread on the same core would make NumPy ten times slower, and flatter us.
-    if "numpy" in sys.modules:
-        raise RuntimeError("NumPy was imported before its threads could be limited")
-    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+    _one_thread()
     from bench.harness import cores, pin
 
     if asked.parts and asked.parts[0] == "campaign":
@@ -41,6 +49,13 @@ def main() -> int:
         pin(cores()[-1])
         return _gate(asked.parts[0], asked.json)
     return _measure(asked.parts or list(PARTS), asked.quick, asked.json)
+
+
+def _one_thread() -> None:
+    """Limit BLAS: a second thread on the same core would make NumPy ten times slower, and flatter us."""
+    if "numpy" in sys.modules:
+        raise RuntimeError("NumPy was imported before its threads could be limited")
+    os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 
 def _measure(parts: list[str], quick: bool, as_json: bool) -> int:

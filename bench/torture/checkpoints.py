@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls import Agent, UserError, checkpoint
-from ucls.algorithms import ALGORITHMS
+from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.loop import Run, make_run
 
 STEPS = 200
@@ -30,7 +30,6 @@ WORDS: tuple[Any, ...] = (
 class Base(NamedTuple):
     """A sound checkpoint, to be spoilt."""
 
-    name: str
     about: dict[str, Any]
     arrays: dict[str, np.ndarray]
 
@@ -52,24 +51,31 @@ def _bases_of(agent: str) -> Iterator[Base]:
     for env, features, settings in chosen:
         run = make_run(env, agent, features=features, settings=settings, seed=1)
         run.advance(STEPS)
-        yield Base(f"{agent} {env} {run.learner.plan.features}", run.about(), run.checkpoint())
+        yield Base(run.about(), run.checkpoint())
 
 
 def prepare(agents: Iterable[str] = ALGORITHMS) -> Callable[[int], str]:
     """Compile everything once, and return `attempt` for some agents."""
     found = bases(tuple(agents))
     for base in found:
-        _try(checkpoint.to_bytes(base.arrays, base.about))
+        _try(checkpoint.to_bytes(base.arrays, base.about), given(base))
     return lambda seed: attempt(seed, tuple(agents))
 
 
 def attempt(seed: int, agents: tuple[str, ...] = tuple(ALGORITHMS)) -> str:
     """Make the mutant of a seed and hand it in everywhere: "refused", or "fine" if some door took it."""
-    return _try(mutant(seed, agents)[1])
+    base, _, blob = mutant(seed, agents)
+    return _try(blob, given(base))
 
 
-def mutant(seed: int, agents: tuple[str, ...] = tuple(ALGORITHMS)) -> tuple[str, bytes]:
-    """The checkpoint of a seed: what was done to what, and its bytes."""
+def given(base: Base) -> Any:
+    """The module that whoever loads a checkpoint must give, if its algorithm is not one of ours."""
+    agent = base.about["plan"]["agent"]
+    return None if agent in ALGORITHMS else algorithm_module(agent)
+
+
+def mutant(seed: int, agents: tuple[str, ...] = tuple(ALGORITHMS)) -> tuple[Base, str, bytes]:
+    """The checkpoint of a seed: made from what, what was done to it, and its bytes."""
     rng = random.Random(seed)
     base = rng.choice(bases(agents))
     about = json.loads(json.dumps(base.about))
@@ -88,7 +94,7 @@ def mutant(seed: int, agents: tuple[str, ...] = tuple(ALGORITHMS)) -> tuple[str,
         change = rng.choice(OF_BYTES)
         done.append(change.__name__)
         blob = change(rng, blob)
-    return f"{base.name}: {', '.join(done)}", blob
+    return base, ", ".join(done), blob
 
 
 def _bytes(arrays: dict[str, np.ndarray], text: str) -> bytes:
@@ -242,7 +248,7 @@ OF_CONTENT = (integer, integer, integer, integers, real, real, shape, dtype, lac
 OF_BYTES = (truncate, flip, header)
 
 
-def _try(blob: bytes) -> str:
+def _try(blob: bytes, algorithm: Any) -> str:
     """Load it as a run and as an agent, and use both."""
     handle, name = tempfile.mkstemp(suffix=".safetensors", dir="/dev/shm" if Path("/dev/shm").is_dir() else None)
     os.close(handle)
@@ -252,7 +258,7 @@ def _try(blob: bytes) -> str:
         for use in (_use_run, _use_agent):
             with warnings.catch_warnings(action="ignore"):
                 try:
-                    use(path)
+                    use(path, algorithm)
                     taken += 1
                 except UserError as error:
                     if "\n" in str(error):
@@ -262,16 +268,16 @@ def _try(blob: bytes) -> str:
     return "fine" if taken else "refused"
 
 
-def _use_run(path: Path) -> None:
-    run = Run.load(path)
+def _use_run(path: Path, algorithm: Any) -> None:
+    run = Run.load(path, algorithm)
     run.learner.bounds(run.s)
     run.advance(20)
     if not run.diverged:
         run.checkpoint()
 
 
-def _use_agent(path: Path) -> None:
-    agent = Agent.load(path)
+def _use_agent(path: Path, algorithm: Any) -> None:
+    agent = Agent.load(path, algorithm=algorithm)
     observation = agent.learner.plan.low
     agent.predict(observation)
     agent.learn(5)

@@ -1,0 +1,88 @@
+"""Hand in everything that nobody should, and count: `python -m bench torture [--only NAME] [--minutes N] [--seed S]`.
+
+Each part runs in a process of its own and leaves its tally as JSON in a folder as soon as it ends; the page is made
+from what is in the folder, so that parts may be run at different times.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from bench.machine import revision
+from bench.torture import page
+from bench.torture.parts import Ask, Part, parts
+
+ROOT = Path(__file__).parents[2]
+
+
+def main(words: list[str]) -> int:
+    """Run what was asked for and write the page; the exit code says whether all was sound."""
+    asked = _asked(words)
+    if asked.part:
+        part = next(part for part in parts() if part.name == asked.part)
+        print(json.dumps(part.run(Ask(asked.count, asked.seed, time.monotonic() + asked.seconds))))
+        return 0
+    chosen = [part for part in parts() if not asked.only or {part.name, part.family} & set(asked.only)]
+    whole = sum(part.seconds for part in chosen)
+    share = min(1.0, 60 * asked.minutes / whole) if asked.minutes else 1.0
+    faults = 0
+    for part in chosen:
+        found = carry_out(part, share, asked.seed, words)
+        asked.out.mkdir(parents=True, exist_ok=True)
+        (asked.out / f"{part.name}.json").write_text(json.dumps(found, indent=1) + "\n")
+        faults += found["faults"]
+        print(f"{part.name}: {found['tried']:,}, {found['ends']}, {found['seconds']:.0f} s", flush=True)
+        for fault in found["shown"]:
+            print(f"  {fault}", flush=True)
+    if asked.page:
+        page.write(asked.out, asked.page)
+    return 1 if faults else 0
+
+
+def carry_out(part: Part, share: float, seed: int, words: list[str]) -> dict[str, Any]:
+    """Run a part, or a share of it, in a process of its own."""
+    count, began = max(1, round(part.count * share)), time.monotonic()
+    limit = max(60.0, 5 * part.seconds * share)
+    command = [sys.executable, "-m", "bench", "torture", "--part", part.name, "--count", str(count)]
+    command += ["--seed", str(seed), "--seconds", str(limit)]
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": str(int(not part.compiled))}
+    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    if done.returncode:
+        found = {"tried": 0, "ends": {}, "faults": 1, "shown": [f"the part ended with {done.returncode}"], "about": ""}
+    else:
+        found = json.loads(done.stdout.splitlines()[-1])
+    return {
+        "part": part.name,
+        "family": part.family,
+        "wanted": part.count,
+        **found,
+        "seconds": time.monotonic() - began,
+        "seed": seed,
+        "compiled": part.compiled,
+        "commit": revision(),
+        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
+        "command": " ".join(["python -m bench torture", *words]),
+    }
+
+
+def _asked(words: list[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench torture", description="Hand in what nobody should.")
+    names = dict.fromkeys(part.family for part in parts())
+    parser.add_argument("--only", action="append", metavar="NAME", help=f"{', '.join(names)}, or NAME-AGENT")
+    parser.add_argument("--minutes", type=float, help="so much of everything as fits into about so many minutes")
+    parser.add_argument("--seed", type=int, default=0, help="other seeds make other mutants")
+    parser.add_argument("--out", type=Path, default=ROOT / "out" / "torture", help="folder of the tallies")
+    parser.add_argument("--page", type=Path, help="page to write what is in the folder to, e.g. docs/robustness.md")
+    for hidden, kind in (("--part", str), ("--count", int), ("--seconds", float)):
+        parser.add_argument(hidden, type=kind, help=argparse.SUPPRESS)
+    asked = parser.parse_args(words)
+    known = {*names, *(part.name for part in parts())}
+    if unknown := set(asked.only or ()) - known:
+        parser.error(f"no such part: {', '.join(sorted(unknown))}")
+    return asked
