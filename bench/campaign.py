@@ -1,5 +1,6 @@
 """Kill studies at random moments and see whether anything is lost: `python -m bench campaign`."""
 
+import math
 import os
 import random
 import signal
@@ -17,6 +18,7 @@ from bench.driver import NAME
 from bench.harness import Effort
 from bench.machine import describe, revision
 from bench.tables import Table, markdown, plain
+from bench.torture.page import MARK
 from ucls.study import Store
 from ucls.study.result import pack
 
@@ -43,29 +45,56 @@ class Trial(NamedTuple):
         return not (self.repeated or self.lost or self.different)
 
 
-def kill_the_driver(folder: Path, cells: int, kills: int, want: dict[str, Any], seed: int = 0) -> Trial:
-    """Kill the whole process group with SIGKILL at random moments, from its start on, and start it again."""
-    rng, study = random.Random(seed), _Study(folder / "driver.sqlite", cells, "local")
+def kill_the_driver(
+    folder: Path,
+    cells: int,
+    kills: int,
+    want: dict[str, Any],
+    seed: int = 0,
+    early: float = 0.25,
+    until: float = math.inf,
+) -> Trial:
+    """Kill the whole process group with SIGKILL at random moments, from its start on, and start it again.
+
+    An `early` kill may come before there is a store; the others wait for an outcome. At the time `until` of the
+    monotonic clock the killing ends, and the study is let to its end.
+    """
+    rng, study, done = random.Random(seed), _Study(folder / "driver.sqlite", cells, "local"), 0
     for kill in range(kills):
+        if time.monotonic() > until:
+            break
+        done += 1
         with study.running() as process:
-            if rng.random() < 0.25:
-                time.sleep(rng.uniform(0.0, 4.0))  # perhaps before there is a store
+            if rng.random() < early:
+                time.sleep(rng.uniform(0.0, 4.0))
             else:
                 share = (cells - study.outcomes) // (kills - kill + 1)
                 study.await_outcomes(process, rng.randint(1, max(1, 2 * share)))
                 time.sleep(rng.uniform(0.0, 0.3))
     with study.running() as process:
         study.await_end(process)
-    return study.judge("the driver and its workers, all at once (SIGKILL to the group)", kills, want)
+    return study.judge("the driver and its workers, all at once (SIGKILL to the group)", done, want)
 
 
-def kill_workers(folder: Path, cells: int, kills: int, want: dict[str, Any], runner: str, seed: int = 0) -> Trial:
-    """Kill one worker after another with SIGKILL at random moments; the driver lives."""
+def kill_workers(
+    folder: Path,
+    cells: int,
+    kills: int,
+    want: dict[str, Any],
+    runner: str,
+    seed: int = 0,
+    early: float = 0.0,
+    until: float = math.inf,
+) -> Trial:
+    """Kill one worker after another with SIGKILL at random moments; the driver lives. See `kill_the_driver`."""
     rng, study, done = random.Random(seed), _Study(folder / f"{runner}.sqlite", cells, runner), 0
     with study.running() as process:
-        while done < kills and process.poll() is None:
-            study.await_outcomes(process, rng.randint(1, max(1, cells // (2 * kills))))
-            time.sleep(rng.uniform(0.0, 0.3))
+        while done < kills and process.poll() is None and time.monotonic() < until:
+            if rng.random() < early:
+                time.sleep(rng.uniform(0.0, 2.0))
+            else:
+                study.await_outcomes(process, rng.randint(1, max(1, cells // (2 * kills))))
+                time.sleep(rng.uniform(0.0, 0.3))
             if workers := below(process.pid, WORKER[runner]):
                 os.kill(rng.choice(workers), signal.SIGKILL)
                 done += 1
@@ -201,7 +230,8 @@ def run(quick: bool, compiled: bool, page: Path) -> int:
     print(plain(table(trials)))
     command = " ".join(["python -m bench campaign", *["--quick"] * quick, *["--compiled"] * compiled])
     page.parent.mkdir(parents=True, exist_ok=True)
-    page.write_text(text(trials, command, compiled))
+    after = page.read_text().partition(MARK)[1:] if page.exists() else ()
+    page.write_text("\n".join([text(trials, command, compiled), "".join(after)]).rstrip() + "\n")
     print(f"wrote {page}", file=sys.stderr)
     return 0 if all(trial.sound for trial in trials) else 1
 

@@ -7,7 +7,9 @@ import time
 
 import pytest
 
-from bench.torture import checkpoints, commands, environments, workers
+from bench.torture import campaign, checkpoints, commands, environments, page, soak, workers
+from bench.torture.parts import STRANGER, Ask, parts
+from ucls.algorithms import ALGORITHMS
 
 
 def test_spoilt_checkpoints_are_refused_or_do_no_harm():
@@ -52,7 +54,7 @@ def test_what_kills_or_hangs_a_worker_is_an_outcome():
 
 @pytest.mark.slow
 def test_much_torture_of_every_algorithm():
-    found = workers.run(checkpoints.prepare(), range(1000, 4000))
+    found = workers.run(checkpoints.prepare([*ALGORITHMS, STRANGER]), range(1000, 4000), seconds=120.0)
     assert [outcome for outcome in found if not outcome.sound] == []
 
 
@@ -65,3 +67,44 @@ def test_a_command_line_is_the_same_for_the_same_seed():
     lines = [[commands.command(random.Random(seed)) for seed in range(200)] for _ in range(2)]
     assert lines[0] == lines[1]
     assert {line[0] for line in lines[0]} >= {"train", "study", "paper", "diagnose", "evaluate-log"}
+
+
+def test_trials_end_when_the_time_is_up():
+    found = workers.run(lambda seed: time.sleep(0.2) or "fine", range(100), until=time.monotonic() + 1.0)
+    assert 2 <= len(found) <= 5
+    assert workers.tally(found) == {"fine": len(found)}
+
+
+def test_a_long_run_keeps_its_memory_its_numbers_and_its_checkpoint():
+    found = soak.carry_out(Ask(3000, 0, time.monotonic() + 60), "sarsa")
+    assert (found["faults"], found["tried"], found["ends"]) == (0, 3000, {"sound": 1})
+    assert found["rows"][0]["same"]
+
+
+def test_a_long_run_that_cannot_go_on_as_it_was_or_grows_is_a_fault(monkeypatch):
+    rows = iter(range(0, 10**12, 10**9))
+    monkeypatch.setattr(soak, "_resident", lambda: next(rows))
+    monkeypatch.setattr(soak, "_same", lambda *_: False)
+    found = soak.carry_out(Ask(1000, 0, time.monotonic() + 60), "sarsa")
+    assert found["shown"] == ["sarsa: same", "sarsa: memory grew by 90,000,000,000 bytes"]
+
+
+def test_the_command_leaves_tallies_and_a_section_after_what_the_page_said(tmp_path):
+    file = tmp_path / "page.md"
+    file.write_text(f"# Robustness\n\nKept.\n\n{page.MARK}\n\nOld.\n")
+    words = ["--only", "studies", "--minutes", "0.01", "--out", str(tmp_path / "out"), "--page", str(file)]
+    assert campaign.main(words) == 0
+    said = file.read_text()
+    assert said.startswith(f"# Robustness\n\nKept.\n\n{page.MARK}\n")
+    assert "Old." not in said
+    assert "| 80 of 20,000 |" in said
+    assert "Nothing ended in a way that nobody meant." in said
+
+
+def test_every_algorithm_has_its_parts_and_every_fault_is_on_the_page():
+    names = {part.name for part in parts()}
+    assert names >= {f"{family}-{agent}" for family in ("checkpoints", "soak") for agent in (*ALGORITHMS, STRANGER)}
+    bad = {"tried": 3, "ends": {"fine": 2, "signal": 1}, "shown": [[7, "signal", "SIGSEGV"]], "seconds": 1.0}
+    text = page.section([{"part": "logs", "family": "logs", "commit": "c", "date": "d", **bad}])
+    assert "- logs: 7, signal, SIGSEGV" in text
+    assert "Nothing ended" not in text

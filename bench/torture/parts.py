@@ -11,6 +11,8 @@ from ucls.algorithms import ALGORITHMS
 STRANGER = "my_agent"  # an algorithm outside the package, in examples/
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CHECKPOINTS = 100_000
+STEPS = 1_000_000
+FEWER_STEPS = {"ucls": 300_000, "gv-ucb": 300_000, "lspi-rmax": 300_000, "ucls-exact": 300_000}
 SHOWN = 20
 SEEDS = 10**9  # a campaign's seed is where its trials begin to be numbered, in units of this
 PATIENCE = {"checkpoints": 120.0, "environments": 120.0}  # some mutants are sound plans whose loop must be compiled
@@ -83,15 +85,15 @@ def parts() -> Iterator[Part]:
     """All parts, in the order in which they are run."""
     agents = (*ALGORITHMS, STRANGER)
     for agent in agents:
-        yield Part(f"checkpoints-{agent}", -(-CHECKPOINTS // len(agents)), 60.0, True)
-    yield Part("studies", 20_000, 100.0)
+        yield Part(f"checkpoints-{agent}", -(-CHECKPOINTS // len(agents)), 90.0, True)
+    yield Part("studies", 20_000, 150.0)
     yield Part("stores", 2000, 120.0)
     yield Part("logs", 2000, 10.0)
     yield Part("environments", 2000, 60.0, True)
     yield Part("commands", 5000, 600.0)
-    yield Part("kills", 200, 1200.0, True)
+    yield Part("kills", 200, 700.0, True)
     yield Part("signals", 8, 120.0)
-    yield Part("disk", 8, 60.0)
+    yield Part("disk", 10, 90.0)
     yield Part("memory", 4, 60.0)
     for agent in agents:
-        yield Part(f"soak-{agent}", 1, 60.0, True)
+        yield Part(f"soak-{agent}", FEWER_STEPS.get(agent, STEPS), 90.0, True)

@@ -1,0 +1,51 @@
+"""SIGKILLs of drivers and workers on every runner, with compiled kernels, by the hands of `bench.campaign`."""
+
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from bench import campaign
+from bench.torture.parts import Ask
+
+SHARES = {"driver": 0.35, "local": 0.3, "ray": 0.175, "submitit": 0.175}
+EARLY = 0.6  # of the kills meet processes that import and compile
+CELLS = 4  # for each kill, so that a study is not over before the last
+
+
+def carry_out(ask: Ask) -> dict[str, Any]:
+    """Kill so many processes in all, and hold every store against the undisturbed one."""
+    os.environ["NUMBA_DISABLE_JIT"] = "0"
+    kills = {name: max(1, round(share * ask.count)) for name, share in SHARES.items()}
+    cells, rows = CELLS * max(kills.values()), []
+    with tempfile.TemporaryDirectory(prefix="ucls-torture-") as name:
+        folder = Path(name)
+        want = campaign.undisturbed(folder, cells)
+        for name, number in kills.items():
+            until = time.monotonic() + (ask.until - time.monotonic()) * SHARES[name]
+            rows.append(_trial(name, lambda n=name, k=number, u=until: _kill(n, folder, cells, k, want, ask.seed, u)))
+            print(rows[-1], file=sys.stderr, flush=True)
+    tried = sum(row["kills"] for row in rows)
+    spoilt = [row for row in rows if row["fault"]]
+    ends = {key: sum(row[key] for row in rows) for key in ("cells", "lost", "repeated", "different")}
+    shown = [f"{row['what']}: {row['fault']}" for row in spoilt]
+    return {"tried": tried, "ends": ends, "rows": rows, "faults": len(spoilt), "shown": shown}
+
+
+def _kill(name: str, folder: Path, cells: int, kills: int, want: Any, seed: int, until: float) -> campaign.Trial:
+    if name == "driver":
+        return campaign.kill_the_driver(folder, cells, kills, want, seed, EARLY, until)
+    return campaign.kill_workers(folder, cells, kills, want, name, seed, EARLY, until)
+
+
+def _trial(what: str, kill: Callable[[], campaign.Trial]) -> dict[str, Any]:
+    """What came of it; a runner that gives up is a fault, and does not end the others."""
+    try:
+        trial = kill()
+    except Exception as error:
+        nothing = dict.fromkeys(("cells", "kills", "outcomes", "repeated", "lost", "different"), 0)
+        return {"what": what, **nothing, "seconds": 0.0, "fault": f"{type(error).__name__}: {error}"[:200]}
+    return {**trial._asdict(), "fault": "" if trial.sound else "the store is not the undisturbed one"}

@@ -1,0 +1,116 @@
+"""Long runs of every algorithm: flat memory, finite numbers all along, and a checkpoint that goes on bit for bit."""
+
+import os
+import resource
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.torture import shadow
+from bench.torture.parts import Ask
+from ucls import checkpoint
+from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.learner import Learner
+from ucls.loop import Run, make_run
+
+CHUNKS = 100
+SECONDS = 300.0  # a run that would take longer takes fewer steps, and says so
+SLACK = 8 * 2**20  # bytes that memory may rise by without anybody's data growing
+DRIFT = 1e-6
+ENV, SMALL = "ucls/RiverSwim-v0", {"tilings": 3, "tiles": 4, "memory": 16}
+
+
+def carry_out(ask: Ask, agent: str) -> dict[str, Any]:
+    """Let an agent run, look at it a hundred times, then go on once more from the middle."""
+    algorithm, wanted = algorithm_module(agent), max(CHUNKS, ask.count // CHUNKS * CHUNKS)
+    run = _new(agent, ask.seed)
+    steps = _affordable(_new(agent, ask.seed), wanted, min(SECONDS, ask.until - time.monotonic()))
+    with tempfile.TemporaryDirectory(prefix="ucls-torture-") as name:
+        file = Path(name) / "middle.safetensors"
+        found = _soak(run, steps, file)
+        again = Run.load(file, None if agent in ALGORITHMS else algorithm)
+        if not run.diverged:
+            again.advance(steps - again.steps)
+            found["same"] = _same(run, again)
+    found |= {"agent": agent, "steps": run.steps, "drift": _drift(agent, run)}
+    faults = _faults(found)
+    end = "sound" if not faults else "unsound"
+    return {"tried": run.steps, "ends": {end: 1}, "rows": [found], "faults": len(faults), "shown": faults}
+
+
+def _new(agent: str, seed: int) -> Run:
+    settings = {} if hasattr(algorithm_module(agent), "FEATURES") else SMALL
+    return make_run(ENV, agent, seed=seed, settings=settings)
+
+
+def _affordable(run: Run, wanted: int, seconds: float) -> int:
+    """As many steps as there is time for, half of them twice; the first of them compile."""
+    run.advance(10)
+    began = time.monotonic()
+    run.advance(wanted // CHUNKS)
+    each = (time.monotonic() - began) / (wanted // CHUNKS)
+    return min(wanted, max(CHUNKS, int(seconds / (1.5 * each)) // CHUNKS * CHUNKS))
+
+
+def _soak(run: Run, steps: int, file: Path) -> dict[str, Any]:
+    memory, data, seconds, finite = [], [], [], True
+    for chunk in range(CHUNKS):
+        began = time.process_time()
+        happened = run.advance(steps // CHUNKS)
+        seconds.append(time.process_time() - began)
+        if run.diverged:
+            return {"diverged": True, "finite": False, "same": False}
+        arrays = run.checkpoint()  # refuses what is not finite or out of its range
+        finite &= bool(np.isfinite(happened.rewards).all())
+        finite &= all(np.isfinite(array).all() for array in arrays.values())
+        memory.append(_resident())
+        data.append(sum(array.nbytes for array in arrays.values()))
+        if chunk == CHUNKS // 2 - 1:
+            run.save(file)
+    tenth = CHUNKS // 10
+    return {
+        "diverged": False,
+        "finite": finite,
+        "memory": [memory[tenth - 1], memory[-1], resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024],
+        "data": [data[tenth - 1], data[-1]],
+        "microseconds": [1e6 * sum(some) / (tenth * (steps // CHUNKS)) for some in (seconds[:tenth], seconds[-tenth:])],
+        "same": False,
+    }
+
+
+def _resident() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGESIZE")
+
+
+def _same(one: Run, other: Run) -> bool:
+    """Whether two runs would write the same checkpoint, to the last bit."""
+    return checkpoint.to_bytes(one.checkpoint(), one.about()) == checkpoint.to_bytes(other.checkpoint(), other.about())
+
+
+def _drift(agent: str, run: Run) -> float | None:
+    """How far something that is carried along is from what it would be if it were made anew; None if nothing is."""
+    if agent == "lstd-sm":
+        plan = run.learner.plan
+        witness = Run(run.world, Learner(plan, algorithm=shadow))
+        witness.advance(run.steps)
+        return shadow.drift(witness.learner.state)
+    system: Any = getattr(run.learner.state, "system", None)
+    if system is None:
+        return None
+    anew = float(((system.scale[0] * system.At.astype(np.float64)) ** 2).sum())
+    return abs(float(system.norm2[0]) / anew - 1.0)
+
+
+def _faults(found: dict[str, Any]) -> list[str]:
+    if found["diverged"]:
+        return ["it diverged"]
+    faults = [name for name in ("finite", "same") if not found[name]]
+    grown = found["memory"][1] - found["memory"][0]
+    if grown > SLACK + 2 * (found["data"][1] - found["data"][0]):
+        faults.append(f"memory grew by {grown:,} bytes")
+    if found["drift"] is not None and not found["drift"] < DRIFT:
+        faults.append(f"a drift of {found['drift']:.2g}")
+    return [f"{found['agent']}: {fault}" for fault in faults]
