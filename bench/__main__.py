@@ -12,7 +12,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-PARTS = ("step", "growth", "profile", "runs", "pieces", "algorithms", "evaluation", "first", "study")
+PARTS = ("step", "exact", "growth", "profile", "runs", "pieces", "algorithms", "evaluation", "first", "study")
 ROOT = Path(__file__).parent.parent
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bench import evaluation, harness, native, profile, report, targets
+from bench import evaluation, exact, harness, native, profile, report, targets
 from bench.step import check_agreement
 from bench.steps.dense_numpy import DenseNumpy
 from bench.steps.kernel import Kernel
@@ -147,3 +147,10 @@ def test_tables_line_up():
         "long name      2",
     ]
     assert "| long name | 2 |" in markdown(table)
+
+
+def test_the_inverse_of_ucls_exact_drifts_by_rounding_only():
+    """A^-1 against A summed in the open, over 40,000 steps."""
+    found = exact.drift("float64", 40_000)
+    assert found["off"] < 1e-10
+    assert found["guarded"] == 0

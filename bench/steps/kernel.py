@@ -1,24 +1,32 @@
-"""The package's own step, in a compiled loop."""
+"""The package's own steps, each in a compiled loop."""
+
+import functools
+from typing import Any
 
 import numpy as np
 
 from bench.steps.stream import Stream
 from ucls import linalg as la
 from ucls._jit import jit_uncached
-from ucls.algorithms import ucls
-
-update = ucls.update
+from ucls.algorithms import ucls, ucls_exact
 
 
-@jit_uncached
-def _along(state, hyper, index, value, r, gamma, first, steps, rng):
-    for t in range(first, first + steps):
-        i = t % len(r)
-        xs, xs_next = (
-            la.Active(index[i : i + 1], value[i : i + 1]),
-            la.Active(index[i + 1 : i + 2], value[i + 1 : i + 2]),
-        )
-        update(state, hyper, xs, 0, r[i], gamma, xs_next, 0, rng)
+@functools.cache
+def _along(algorithm: Any) -> Any:
+    """A loop that lets an algorithm learn along a stream."""
+    update = algorithm.update
+
+    @jit_uncached
+    def along(state, hyper, index, value, r, gamma, first, steps, rng):
+        for t in range(first, first + steps):
+            i = t % len(r)
+            xs, xs_next = (
+                la.Active(index[i : i + 1], value[i : i + 1]),
+                la.Active(index[i + 1 : i + 2], value[i + 1 : i + 2]),
+            )
+            update(state, hyper, xs, 0, r[i], gamma, xs_next, 0, rng)
+
+    return along
 
 
 class Kernel:
@@ -36,7 +44,7 @@ class Kernel:
 
     def run(self, steps: int) -> None:
         _, index, value, r, gamma = self.stream
-        _along(self.state, self.hyper, index, value, r, gamma, self.t, steps, self.rng)
+        _along(ucls)(self.state, self.hyper, index, value, r, gamma, self.t, steps, self.rng)
         self.t += steps
 
     @property
@@ -46,3 +54,26 @@ class Kernel:
     @property
     def C(self) -> np.ndarray:
         return np.tril(self.state.C) + np.tril(self.state.C, -1).T
+
+
+class ExactKernel:
+    """`ucls.algorithms.ucls_exact.update`, with all features of the stream taken as seen; without noise if asked."""
+
+    unit = 1
+
+    def __init__(self, stream: Stream, dtype: str, noise: bool = True) -> None:
+        self.hyper = ucls_exact.Hyper(return_max=1.0, factor=1.0 if noise else 0.0)
+        self.state = ucls_exact.init(self.hyper, stream.d, 1, stream.index.shape[1], np.dtype(dtype).type)
+        self.state.seen[0] = stream.d
+        self.stream = stream
+        self.t = 0
+        self.rng = np.random.default_rng(0)
+
+    def run(self, steps: int) -> None:
+        _, index, value, r, gamma = self.stream
+        _along(ucls_exact)(self.state, self.hyper, index, value, r, gamma, self.t, steps, self.rng)
+        self.t += steps
+
+    @property
+    def w(self) -> np.ndarray:
+        return self.state.w
