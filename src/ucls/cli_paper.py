@@ -17,7 +17,11 @@ app = typer.Typer()
 @app.command()
 def paper(
     figure: Annotated[
-        list[str] | None, typer.Option(help="Only 1, 2, 3, 5 to 9, mountain-car, theorem, choices or causes.")
+        list[str] | None,
+        typer.Option(
+            help="Only 1, 2, 3, 5 to 9, mountain-car, theorem, choices, causes, beyond or beyond-bars; or, made only "
+            "when asked for, deep-sea, beyond-parts, beyond-map or beyond-long."
+        ),
     ] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of every line, with all the steps.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few runs and steps: the default.")] = False,

@@ -10,6 +10,7 @@ from ucls.stats import Band
 # One colour and name for each algorithm, everywhere; colour-blind safe, after Okabe and Ito.
 STYLES = {
     "ucls": ("UCLS", "#0072B2"),
+    "ucls-exact": ("UCLS, complete bound", "#000000"),
     "ucls-p": ("UCLS, p swept", "#004469"),
     "ucls-l": ("UCLS-L", "#56B4E9"),
     "gv-ucb": ("GV-UCB", "#CC79A7"),

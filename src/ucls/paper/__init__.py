@@ -1,7 +1,9 @@
 """The paper, reproduced: every figure, every claim, one command.
 
-A figure is a module here with `groups()`, the runs it is made of as data, and `plots(evidence)`. `sweeps` tunes the
-competitors on seeds of their own, `claims` judges what the paper says, and `reproduce` does it all.
+A figure is a module here with `groups()`, the runs it is made of as data, and `plots(evidence)`; a table has `HEADS`
+and `rows(evidence)`, and a module may have both. `sweeps` tunes the competitors on seeds of their own, `claims` judges
+what the paper says, and `reproduce` does it all. `beyond` and its neighbours are no part of the paper: they show an
+agent that goes further, and no claim is judged by them.
 """
 
 import json
@@ -13,9 +15,15 @@ from typing import Any
 from ucls._files import write_atomic
 from ucls.errors import unknown
 from ucls.paper import (
+    beyond,
+    beyond_bars,
+    beyond_long,
+    beyond_map,
+    beyond_parts,
     causes,
     choices,
     classic,
+    deep_sea,
     extras,
     figure_1,
     figure_2,
@@ -48,8 +56,25 @@ FIGURES: dict[str, ModuleType] = {
     "theorem": extras,
     "choices": choices,
     "causes": causes,
+    "beyond": beyond,
+    "beyond-bars": beyond_bars,
+    "deep-sea": deep_sea,
+    "beyond-parts": beyond_parts,
+    "beyond-map": beyond_map,
+    "beyond-long": beyond_long,
 }
-TABLES = {"choices": "Open choices", "causes": "Experiments behind the why"}  # those of FIGURES that are no pictures
+TABLES = {
+    "choices": "Open choices",
+    "causes": "Experiments behind the why",
+    "beyond": "Beyond the paper",
+    "beyond-bars": "Bars of our own",
+    "deep-sea": "Deep Sea",
+    "beyond-parts": "Parts of the bound",
+    "beyond-long": "Long runs",
+}
+BEYOND = ("beyond", "beyond-bars", "deep-sea", "beyond-parts", "beyond-map", "beyond-long")  # no part of the paper
+ASKED = BEYOND[2:]  # made only when they are asked for by name
+DEFAULT = [name for name in FIGURES if name not in ASKED]
 
 
 def groups_of(figures: Sequence[str]) -> list[Group]:
@@ -72,7 +97,7 @@ def reproduce(
     """Run what is missing (nothing without a runner), draw the figures, judge the claims, and write the report."""
     from ucls.figures.draw import draw
 
-    figures = list(figures) or list(FIGURES)
+    figures = list(figures) or DEFAULT
     study = study_of(figures, scale)
     if runner is None:
         declare(store, study)
@@ -80,12 +105,12 @@ def reproduce(
         conduct(store, study, runner, quiet)
     complete = all(row.status in ("done", "diverged") for row in store.rows(study.name))
     evidence, note = Evidence(store, scale), note_of(scale, complete)
-    drawn = [name for name in figures if name not in TABLES]
+    drawn = [name for name in figures if hasattr(FIGURES[name], "plots")]
     plots = [plot._replace(note=note) for name in drawn for plot in FIGURES[name].plots(evidence)]
     for plot in plots:
         draw(plot, out / plot.name)
-    claims = judge_all(evidence)
-    if len(figures) < len(FIGURES):
+    claims = judge_all(evidence) if set(figures) - set(BEYOND) else []
+    if set(DEFAULT) - set(figures):
         claims = [claim for claim in claims if claim.figure in {plot.name for plot in plots}]
     tables: list[Table] = [
         (title, FIGURES[name].HEADS, FIGURES[name].rows(evidence)) for name, title in TABLES.items() if name in figures
@@ -110,10 +135,10 @@ def write(found: Reproduction, out: Path) -> None:
 
 
 def titles(figures: Sequence[str]) -> list[str]:
-    """The titles of the tables that come with some figures; of all without any."""
-    return [title for name, title in TABLES.items() if not figures or name in figures]
+    """The titles of the tables that come with some figures; with those that nobody has to ask for without any."""
+    return [title for name, title in TABLES.items() if name in (figures or DEFAULT)]
 
 
 def expected(figures: Sequence[str], scale: Scale, store: Path, jobs: int | None) -> dict[str, Any]:
     """What a reproduction would run, and for how long."""
-    return forecast(study_of(list(figures) or list(FIGURES), scale), store, jobs)
+    return forecast(study_of(list(figures) or DEFAULT, scale), store, jobs)

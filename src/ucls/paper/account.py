@@ -11,7 +11,7 @@ from ucls.errors import UserError
 from ucls.figures.plot import Plot
 from ucls.paper._markdown import markdown_table
 from ucls.paper.claims import HELD, Claim
-from ucls.paper.domains import DOMAINS
+from ucls.paper.domains import DOMAINS, PRINTED
 from ucls.paper.groups import Group, Scale, cells_of, winners
 from ucls.study import Store, Study
 
@@ -73,6 +73,7 @@ def runs_table(store: Store, study: Study, groups: list[Group], scale: Scale) ->
         seconds = sum(about[cell.id].seconds for cell in cells if cell.id in about)
         speed = f"{sum(cell.steps for cell in cells if cell.id in about) / seconds:,.0f}" if seconds else "-"
         settings = _words(dict(group.settings)) or "defaults"
+        settings += "" if group.printed or group.env not in PRINTED else "; own features"
         counts = [f"{cells[0].steps:,}", str(len(done)), str(done.count("diverged")), speed]
         rows.append([group.key, DOMAINS[group.env].title, settings, *counts])
     return "What was run", ["what", "domain", "settings", "steps", "runs", "diverged", "steps a second"], rows
@@ -162,7 +163,8 @@ def print_claims(found: Reproduction, out: Path) -> None:
             str(claim.number), claim.sentence, f"{claim.held}/{len(claim.checks)}", f"[{colour}]{claim.verdict}[/]"
         )
     console = Console(highlight=False)
-    console.print(table)
+    if found.claims:
+        console.print(table)
     if not found.complete:
         console.print("[red]incomplete[/]: runs are missing (the same command goes on) or failed (`ucls study retry`)")
     console.print(f"report   {out / 'report.html'}\nnumbers  {out / 'claims.json'}", highlight=False, markup=False)

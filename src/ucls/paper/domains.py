@@ -7,7 +7,7 @@ from ucls.algorithms import algorithm_module
 
 
 class Domain(NamedTuple):
-    """A domain, and the paper's number of runs in it."""
+    """A domain, and the paper's number of runs in it (ours, where the paper has none)."""
 
     env: str
     title: str
@@ -15,7 +15,7 @@ class Domain(NamedTuple):
 
 
 RIVER, PUDDLE, SPARSE = "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/SparseMountainCar-v0"
-CLASSIC, ONE_STATE = "ucls/MountainCar-v0", "ucls/OneState-v0"
+CLASSIC, ONE_STATE, DEEP_SEA = "ucls/MountainCar-v0", "ucls/OneState-v0", "ucls/DeepSea-v0"
 
 DOMAINS = {
     SPARSE: Domain(SPARSE, "Sparse Mountain Car", 200),
@@ -23,6 +23,7 @@ DOMAINS = {
     RIVER: Domain(RIVER, "River Swim", 100),
     CLASSIC: Domain(CLASSIC, "Mountain Car", 200),
     ONE_STATE: Domain(ONE_STATE, "One-State", 30),
+    DEEP_SEA: Domain(DEEP_SEA, "Deep Sea", 30),
 }
 
 # The memory of the tile coder as it is printed. It is too small for the tiles of a coder that overlaps the borders (160
@@ -37,7 +38,7 @@ def as_printed(agent: str, env: str, settings: Mapping[str, Any]) -> dict[str, A
 
 
 # d = 1536 in the Mountain Cars: single precision halves the hours of what costs d^2 a step.
-QUADRATIC = ("ucls", "gv-ucb", "lspi-rmax")
+QUADRATIC = ("ucls", "ucls-exact", "gv-ucb", "lspi-rmax")
 
 
 def dtype_of(agent: str, env: str) -> str:

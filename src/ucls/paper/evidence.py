@@ -1,5 +1,6 @@
 """What the runs of the paper's groups have shown: the numbers that figures draw and claims judge."""
 
+import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -7,7 +8,7 @@ import numpy as np
 
 from ucls import stats
 from ucls.envs import make_world
-from ucls.paper.domains import CLASSIC, ONE_STATE, PUDDLE, RIVER, SPARSE
+from ucls.paper.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.groups import Group, Scale, cells_of
 from ucls.study.result import HIGHER_IS_BETTER, Result
 from ucls.study.store import Store
@@ -22,6 +23,7 @@ FINAL = {
     SPARSE: "last_steps",
     CLASSIC: "last_steps",
     ONE_STATE: "last_reward",
+    DEEP_SEA: "last_return",
 }
 
 
@@ -109,6 +111,7 @@ class Evidence:
         return max(1000, int(group.steps * self.scale.steps))
 
 
+@functools.cache
 def optimum(env: str, **settings: Any) -> Any:
     """What an optimal policy achieves."""
     world = make_world(env, settings)

@@ -1,9 +1,10 @@
 """Figure 1: learning curves of UCLS and its competitors in the three domains."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from ucls.figures.plot import Line, Panel, Plot, line_of
-from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.domains import DOMAINS, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, episode_band, episodes_band, optimum, reward_band
 from ucls.paper.groups import MAIN, Group, contenders
 
@@ -28,24 +29,24 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     return Plot("figure-1", title, caption, by_steps), Plot("figure-1-episodes", title, more, by_episodes)
 
 
-def curve_panel(evidence: Evidence, env: str, shown: Mapping[str, Group]) -> Panel:
-    """The learning curves of some groups in a domain, over steps."""
-    best = optimum(env)
+def curve_panel(evidence: Evidence, env: str, shown: Mapping[str, Group], **world: Any) -> Panel:
+    """The learning curves of some groups in a domain, over steps; `world` are settings of it that are not defaults."""
+    best = optimum(env, **world)
     lines: list[Line] = []
     steps = 0
     for key, group in shown.items():
         if not (results := evidence.results(group)):
             continue
         steps = max(steps, evidence.steps(group))
-        if env == RIVER:
+        if env in (RIVER, ONE_STATE):
             band = reward_band(results)
         elif env == PUDDLE:
             band = episode_band(results, evidence.steps(group), "episode_returns", -1)
         else:
             band = episode_band(results, evidence.steps(group), "episode_steps")
         lines.append(line_of(band, key, scale=THOUSAND))
-    title = DOMAINS[env].title
-    if env == RIVER:
+    title = ", ".join([DOMAINS[env].title, *(f"{name} {value:g}" for name, value in world.items())])
+    if env in (RIVER, ONE_STATE):
         return Panel(title, "thousand steps", "reward a step", tuple(lines), best.reward_rate, limits=(0, None))
     if env == PUDDLE:
         return Panel(title, "thousand steps", "cost of an episode", tuple(lines), -best.episode_return, log_y=True)

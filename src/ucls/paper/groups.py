@@ -1,7 +1,7 @@
 """What the paper's figures are made of: groups of runs that differ in nothing but their seed, as data."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
@@ -13,7 +13,9 @@ from ucls.study import Cell, make_cells
 class Group(NamedTuple):
     """Runs of one algorithm in one domain; `key` names its colour, and, with `settings`, it among the others.
 
-    `heavy` marks what takes a minute a run, or stands behind a table only: a scale may want fewer of those.
+    `heavy` marks what takes a minute a run, or stands behind a table only: a scale may want fewer of those; `most` is
+    how many a group has at any scale. Tiles have the printed memory, or, if not `printed`, that of the environment's
+    own features. `by_seed` names a setting that is the seed of each run: a map of the world, say.
     """
 
     key: str
@@ -24,6 +26,9 @@ class Group(NamedTuple):
     keep: bool = False
     probe: str = ""
     heavy: bool = False
+    printed: bool = True
+    most: int | None = None
+    by_seed: str = ""
 
     @property
     def label(self) -> str:
@@ -41,8 +46,8 @@ class Scale(NamedTuple):
 
     def runs_of(self, group: Group) -> int:
         """How many runs a group has."""
-        runs = self.runs[group.env]
-        return min(runs, self.heavy) if group.heavy and self.heavy is not None else runs
+        least = [self.runs[group.env], group.most, self.heavy if group.heavy else None]
+        return min(runs for runs in least if runs is not None)
 
 
 FULL = Scale("full", {env: domain.runs for env, domain in DOMAINS.items()})
@@ -60,12 +65,20 @@ def scale_of(runs: int | None = None, full: bool = False, heavy: int | None = No
 
 def cells_of(group: Group, scale: Scale) -> tuple[Cell, ...]:
     """The cells of a group."""
+    seeds = range(scale.runs_of(group))
+    if not group.by_seed:
+        return _cells(group, scale, seeds, {})
+    return tuple(cell for seed in seeds for cell in _cells(group, scale, [seed], {group.by_seed: seed}))
+
+
+def _cells(group: Group, scale: Scale, seeds: Iterable[int], more: Mapping[str, Any]) -> tuple[Cell, ...]:
+    settings = {**dict(group.settings), **more}
     return make_cells(
         group.env,
         group.agent,
         steps=max(1000, int(group.steps * scale.steps)),
-        seeds=range(scale.runs_of(group)),
-        settings=as_printed(group.agent, group.env, dict(group.settings)),
+        seeds=seeds,
+        settings=as_printed(group.agent, group.env, settings) if group.printed else settings,
         dtype=dtype_of(group.agent, group.env),
         keep=group.keep,
         probe=group.probe,

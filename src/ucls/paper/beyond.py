@@ -1,0 +1,176 @@
+"""Beyond the paper: UCLS with its complete bound (`ucls-exact`) against UCLS and the tuned competitors.
+
+Here every algorithm has the environments' own features, with room for every tile. The competitors keep the settings
+that their sweeps found with the printed memory; UCLS and `ucls-exact` are not tuned.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls.figures.plot import STYLES, Plot
+from ucls.paper.domains import CLASSIC, DOMAINS, ONE_STATE, PUDDLE, RIVER, SPARSE
+from ucls.paper.evidence import Evidence, Sample
+from ucls.paper.figure_1 import curve_panel
+from ucls.paper.groups import Group, tuned, ucls
+from ucls.stats import Summary, proportion, scores
+
+NOT_RUN = "not run"
+RIGHT = 1.5  # halfway between what the levers of One-State earn
+CHEAP = ("sarsa-optimistic", "sarsa-epsilon")  # of which a quick look has as many runs as of others
+RIVALS = {
+    RIVER: (*CHEAP, "ucls-l", "rlsvi", "ucbootstrap", "dgpq", "lspi-rmax"),
+    PUDDLE: (*CHEAP, "ucls-l", "rlsvi", "ucbootstrap", "dgpq", "lspi-rmax"),
+    SPARSE: (*CHEAP, "ucls-l", "rlsvi"),
+}
+MEASURES = {
+    RIVER: ("reward",),
+    PUDDLE: ("last_return", "goals"),
+    SPARSE: ("goals", "last_steps"),
+    CLASSIC: ("goals", "last_steps"),
+}
+WORDS = {
+    "reward": "reward of the run",
+    "last_reward": "reward a step at the end",
+    "last_return": "return of an episode at the end",
+    "goals": "goals reached",
+    "last_steps": "steps of an episode at the end",
+}
+
+
+class Contest(NamedTuple):
+    """A domain with settings of its own, if any, and who is compared with `ucls-exact` there."""
+
+    env: str
+    world: dict[str, Any]
+    rivals: dict[str, Group]
+
+    @property
+    def title(self) -> str:
+        """What it is called in tables."""
+        return ", ".join([DOMAINS[self.env].title, *(f"{name} {value:g}" for name, value in self.world.items())])
+
+    @property
+    def exact(self) -> Group:
+        """The runs of `ucls-exact`."""
+        return exact(self.env, **self.world)
+
+    @property
+    def shown(self) -> dict[str, Group]:
+        """Everyone."""
+        return {**self.rivals, "ucls-exact": self.exact}
+
+
+def exact(env: str, **settings: Any) -> Group:
+    """UCLS with its complete bound, as it comes or with some settings."""
+    steps = 20_000 if env == ONE_STATE else 50_000
+    heavy = env in (SPARSE, CLASSIC)
+    return Group("ucls-exact", env, "ucls-exact", tuple(settings.items()), steps, heavy=heavy, printed=False)
+
+
+def rivals(env: str) -> dict[str, Group]:
+    """UCLS and the tuned competitors, with the environment's own features."""
+    found = {key: tuned(key, env)._replace(heavy=key not in CHEAP) for key in RIVALS[env]}
+    found["ucls"] = ucls(env)._replace(keep=False, heavy=env == SPARSE)
+    return {key: group._replace(printed=False) for key, group in found.items()}
+
+
+def optimistic_sarsa(env: str, **settings: Any) -> Group:
+    """Sarsa with optimistic values, untuned."""
+    given = {"optimistic": "yes", "epsilon": 0.0, **settings}
+    return Group("sarsa-optimistic", env, "sarsa", tuple(given.items()), printed=False)
+
+
+def contests() -> list[Contest]:
+    """What is compared where."""
+    main = [Contest(env, {}, rivals(env)) for env in (SPARSE, PUDDLE, RIVER)]
+    quiet = Contest(PUDDLE, {"noise_sd": 0.01}, {})
+    classic = Contest(CLASSIC, {}, {"sarsa-optimistic": optimistic_sarsa(CLASSIC)})
+    return [*main, classic, quiet, Contest(ONE_STATE, {}, {})]
+
+
+def groups() -> list[Group]:
+    """What the figure and the table are made of."""
+    return [group for contest in contests() for group in contest.shown.values()]
+
+
+def plots(evidence: Evidence) -> tuple[Plot, ...]:
+    """The learning curves, as in Figure 1."""
+    panels = tuple(curve_panel(evidence, one.env, one.shown, **one.world) for one in contests())
+    caption = (
+        "Median over runs of the last 20 episodes (of the reward of the last 2,000 steps, mean, in River Swim and "
+        "One-State), with 95% bootstrap bands, with the environments' own features. Competitors keep the settings that "
+        "were tuned with the printed memory; UCLS and Sarsa in Mountain Car are not tuned, nor is UCLS with its "
+        "complete bound."
+    )
+    return (Plot("beyond", "UCLS with its complete bound", caption, panels),)
+
+
+HEADS = ["domain", "measured", "against", "ucls-exact", "the other", "difference", "runs"]
+
+
+def rows(evidence: Evidence) -> list[list[str]]:
+    """A row for each domain, measure and rival: both means with their intervals, and the difference by seed."""
+    found = []
+    for one in contests():
+        for measure in MEASURES.get(one.env, ()):
+            mine = sample(evidence, one.exact, measure)
+            for key, group in one.rivals.items():
+                theirs = sample(evidence, group, measure)
+                sides = [said(mine.mean), said(theirs.mean), *apart(evidence, mine, theirs)]
+                found.append([one.title, WORDS[measure], STYLES[key][0], *sides])
+            if not one.rivals:
+                found.append([one.title, WORDS[measure], "-", said(mine.mean), "-", "-", str(len(mine.seeds))])
+    return [*found, _one_state(evidence)]
+
+
+def _one_state(evidence: Evidence) -> list[str]:
+    values = evidence.final(exact(ONE_STATE)).scores
+    part = proportion(int((values > RIGHT).sum()), len(values))
+    text = NOT_RUN if part is None else f"{(values > RIGHT).sum()} of {len(values)} [{part.low:.2f}, {part.high:.2f}]"
+    return [DOMAINS[ONE_STATE].title, "runs that end at the better lever", "-", text, "-", "-", str(len(values))]
+
+
+def sample(evidence: Evidence, group: Group, measure: str) -> Sample:
+    """A measure of the runs of a group; `goals` are the episodes that were not cut off."""
+    if measure != "goals":
+        return evidence.sample(group, measure)
+    found = evidence.results(group)
+    values = [float((r.arrays["truncated"] == 0).sum()) for _, r in found]
+    seeds = np.array([seed for seed, _ in found], np.int64)
+    return Sample(seeds, scores(values, [r.diverged for _, r in found]), 1)
+
+
+def apart(evidence: Evidence, mine: Sample, theirs: Sample) -> list[str]:
+    """The mean difference on common seeds with its interval, and how many pairs there are."""
+    pair = evidence.pair(mine, theirs)
+    if pair is None:
+        return ["-", "0"]
+    return ["-" if pair.difference is None else interval(pair.difference), str(pair.pairs + pair.dropped)]
+
+
+def said(mean: Summary) -> str:
+    """A mean with its interval, and how many runs diverged."""
+    if mean.centre is None:
+        return f"all {mean.diverged} diverged" if mean.diverged else NOT_RUN
+    return interval(mean) + (f", {mean.diverged} diverged" if mean.diverged else "")
+
+
+def interval(estimate: Sequence[Any]) -> str:
+    """A number with its interval.
+
+    >>> interval((12345.6, 0.51234, -41.0))
+    '12,346 [0.5123, -41]'
+    """
+    return f"{number(estimate[0])} [{number(estimate[1])}, {number(estimate[2])}]"
+
+
+def number(value: float) -> str:
+    """Four digits that count, and never an exponent for what is large."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def each_run(values: Sample) -> Iterator[float]:
+    """The measure of each sound run, as it is read."""
+    return (values.sign * float(score) for score in values.scores if np.isfinite(score))

@@ -1,0 +1,92 @@
+"""Deep Sea: how many episodes until the treasure is found again and again, for seas of growing size.
+
+A run solves its sea after e episodes if it finds the treasure in at least 90 of the 100 after them. Every seed has an
+action map of its own.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ucls.figures.plot import STYLES, Line, Panel, Plot, points_of
+from ucls.paper.beyond import NOT_RUN, optimistic_sarsa
+from ucls.paper.domains import DEEP_SEA
+from ucls.paper.evidence import Evidence
+from ucls.paper.groups import Group
+from ucls.stats import proportion, solved_after
+
+EPISODES, TREASURE = 500, 0.5
+FEW, MANY = 5, 30  # runs: many for the size that bars are set for
+SIZES = {
+    "ucls-exact": {5: FEW, 10: FEW, 15: FEW, 20: MANY, 25: FEW, 30: FEW},
+    "ucls": dict.fromkeys((5, 10, 15, 20), FEW),
+    "rlsvi": dict.fromkeys((5, 10, 15, 20), FEW),
+    "sarsa-optimistic": dict.fromkeys((5, 10, 15, 20), FEW),
+}
+
+
+def group_of(key: str, size: int) -> Group:
+    """The runs of an algorithm, untuned, in seas of a size."""
+    if key == "sarsa-optimistic":
+        group = optimistic_sarsa(DEEP_SEA, size=size)
+    else:
+        group = Group(key, DEEP_SEA, key, (("size", size),), printed=False)
+    return group._replace(steps=size * EPISODES, most=SIZES[key][size], by_seed="mapping_seed")
+
+
+def groups() -> list[Group]:
+    """What the figure and the table are made of."""
+    return [group_of(key, size) for key, sizes in SIZES.items() for size in sizes]
+
+
+def solved(evidence: Evidence, key: str, size: int) -> list[int | None]:
+    """After how many episodes each run solved its sea; None for never."""
+    results = [result for _, result in evidence.results(group_of(key, size))]
+    return [None if r.diverged else solved_after(r.arrays["episode_returns"] > TREASURE) for r in results]
+
+
+def plots(evidence: Evidence) -> tuple[Plot, ...]:
+    """The episodes it takes over the size of the sea, and the part of the runs that solve it."""
+    episodes: list[Line] = []
+    shares: list[Line] = []
+    for key, sizes in SIZES.items():
+        name, colour = STYLES[key]
+        found = {size: solved(evidence, key, size) for size in sizes}
+        times = {size: [e for e in runs if e is not None] for size, runs in found.items()}
+        reached = [(n, np.median(e), min(e), max(e), len(e)) for n, e in times.items() if e]
+        failed = [(n, EPISODES, EPISODES, EPISODES, runs.count(None)) for n, runs in found.items() if None in runs]
+        episodes += _line(name, colour, reached)
+        episodes += [line._replace(dash=True) for line in _line(f"{name}, some runs never", colour, failed)]
+        parts = [(n, proportion(len(times[n]), len(runs)), len(runs)) for n, runs in found.items()]
+        shares += _line(name, colour, [(n, *part, runs) for n, part, runs in parts if part is not None])
+    caption = (
+        "Left: after how many episodes 90 of the next 100 find the treasure, the median of the runs that get there "
+        f"with the fastest and the slowest; open marks at {EPISODES} where some run does not. Right: the part of the "
+        "runs that do, with Wilson's 95% interval. Nothing is tuned; every seed has an action map of its own."
+    )
+    panels = (
+        Panel("until solved", "size of the sea", "episodes", tuple(episodes), limits=(0, EPISODES * 1.06)),
+        Panel("solved at all", "size of the sea", "part of the runs", tuple(shares), limits=(0, 1.05)),
+    )
+    return (Plot("deep-sea", "Deep Sea", caption, panels),)
+
+
+def _line(label: str, colour: str, points: Sequence[tuple[Any, ...]]) -> list[Line]:
+    return [points_of(label, colour, points)] if points else []
+
+
+HEADS = ["algorithm", "size", "solved", "episodes until solved: median", "fastest", "slowest", "runs"]
+
+
+def rows(evidence: Evidence) -> list[list[str]]:
+    """A row for each algorithm and size."""
+    return [_row(STYLES[key][0], size, solved(evidence, key, size)) for key, sizes in SIZES.items() for size in sizes]
+
+
+def _row(name: str, size: int, runs: Sequence[int | None]) -> list[str]:
+    times = [e for e in runs if e is not None]
+    part = proportion(len(times), len(runs))
+    share = NOT_RUN if part is None else f"{len(times)} of {len(runs)} [{part.low:.2f}, {part.high:.2f}]"
+    numbers = [f"{np.median(times):g}", str(min(times)), str(max(times))] if times else ["-"] * 3
+    return [name, str(size), share, *numbers, str(len(runs))]

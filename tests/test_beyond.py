@@ -1,0 +1,180 @@
+"""Beyond the paper: its runs exist and leave the paper's alone, its tables say what was and was not run."""
+
+import hashlib
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from ucls import paper
+from ucls.history import TRUNCATED, History
+from ucls.paper import account, beyond, beyond_bars, beyond_long, beyond_map, beyond_parts, deep_sea
+from ucls.paper.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
+from ucls.paper.evidence import Evidence, optimum
+from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of
+from ucls.study import Store
+from ucls.study.result import summarise
+from ucls.study.runner import Outcome
+from ucls.study.store import Circumstance
+
+ABOUT = Circumstance(1.0, 1000.0, "here", "ucls 0", "now")
+PAGE = Path(__file__).parents[1] / "docs" / "beyond.md"
+
+
+def pretend(cells, habits, stop):
+    """Runs of episodes of ten steps that find everything, `ucls-exact` a little richer: nothing is learned here."""
+    for cell in cells:
+        steps = min(cell.steps, 2500)
+        ends = np.zeros(steps, np.uint8)
+        if cell.env not in (RIVER, ONE_STATE):
+            ends[9::10] = 1
+        each = {RIVER: 0.2, ONE_STATE: 2.0, SPARSE: 0.0, DEEP_SEA: 0.0}.get(cell.env, -1.0)
+        rewards = np.full(steps, each + 0.01 * (cell.agent == "ucls-exact")) + 0.001 * cell.seed
+        rewards[ends > 0] += float(cell.env in (SPARSE, DEEP_SEA))
+        yield Outcome(cell.id, summarise(History(rewards, ends), cell.resolution), ABOUT)
+
+
+@pytest.fixture(scope="module")
+def evidence(tmp_path_factory):
+    scale = scale_of(2)
+    with Store(tmp_path_factory.mktemp("beyond") / "runs.sqlite", write=True) as store:
+        paper.conduct(store, paper.study_of(paper.BEYOND, scale), pretend, quiet=True)
+        yield Evidence(store, scale)
+
+
+@pytest.fixture
+def nothing(tmp_path):
+    with Store(tmp_path / "none.sqlite", write=True) as store:
+        yield Evidence(store, scale_of(30))
+
+
+def tables():
+    return [paper.FIGURES[name] for name in paper.BEYOND if name in paper.TABLES]
+
+
+# The runs
+
+
+def test_the_papers_own_runs_are_what_they_were():
+    """Recorded: with other ids the reproduction would be run again from its beginning."""
+    ids = [cells_of(g, FULL)[0].id for g in paper.groups_of([n for n in paper.FIGURES if n not in paper.BEYOND])]
+    assert hashlib.sha256(" ".join(sorted(ids)).encode()).hexdigest()[:16] == "b4795fb79e77a521"
+
+
+def test_the_paper_has_the_printed_memory_and_what_goes_beyond_has_not():
+    for env in (RIVER, PUDDLE):
+        shown = beyond.Contest(env, {}, beyond.rivals(env)).shown
+        for groups, printed in ((contenders(env), True), (shown, False)):
+            cells = [cells_of(group, QUICK)[0] for group in groups.values()]
+            tiled = [dict(cell.settings)["features.memory"] for cell in cells if cell.features == "tiles"]
+            assert len(tiled) >= 5
+            assert all((memory == 128) == printed for memory in tiled)
+
+
+def test_every_group_has_runs_that_can_be_made_and_no_more_than_it_wants():
+    for group in paper.groups_of(paper.BEYOND):
+        cells = cells_of(group, scale_of(40))
+        assert len({cell.id for cell in cells}) == len(cells) == (group.most or 40)
+        single = group.env in (SPARSE, CLASSIC) and group.agent in ("ucls", "ucls-exact")
+        assert cells[0].dtype == ("float32" if single else "float64")
+
+
+def test_every_seed_dives_in_a_sea_of_its_own():
+    cells = cells_of(deep_sea.group_of("ucls-exact", 20), scale_of(30))
+    assert [dict(cell.settings)["env.mapping_seed"] for cell in cells] == [cell.seed for cell in cells]
+    assert (len(cells), cells[0].steps) == (30, 10_000)
+
+
+def test_what_is_declared_is_a_place_on_the_map():
+    for env, v0 in beyond_map.DECLARED.items():
+        group = beyond.exact(env)._replace(steps=beyond_map.group_of(env, v0, 1.0).steps)
+        assert cells_of(group, QUICK)[0].id == cells_of(beyond_map.group_of(env, v0, 1.0), QUICK)[0].id
+
+
+def test_a_look_at_everything_makes_only_the_comparison():
+    assert set(paper.BEYOND) & set(paper.DEFAULT) == {"beyond", "beyond-bars"}
+    assert paper.titles([])[-2:] == ["Beyond the paper", "Bars of our own"]
+
+
+# What is shown
+
+
+@pytest.mark.parametrize("name", [n for n in paper.BEYOND if hasattr(paper.FIGURES[n], "plots")])
+def test_every_figure_has_lines_and_is_empty_without_runs(evidence, nothing, name):
+    for plot in paper.FIGURES[name].plots(evidence):
+        assert all(panel.lines for panel in plot.panels)
+        assert all(np.isfinite(line.centre).all() for panel in plot.panels for line in panel.lines)
+    assert not any(panel.lines for plot in paper.FIGURES[name].plots(nothing) for panel in plot.panels)
+
+
+def test_every_table_is_as_wide_as_its_heads_and_says_what_was_not_run(evidence, nothing):
+    for table in tables():
+        full, empty = table.rows(evidence), table.rows(nothing)
+        assert {len(row) for row in (*full, *empty)} == {len(table.HEADS)}
+        assert not any("not run" in row for row in full)
+        assert all("not run" in row and row[-1] == "0" for row in empty)
+
+
+def test_differences_are_of_the_same_seeds(evidence):
+    rows = {(row[0], row[2]): row for row in beyond.rows(evidence)}
+    mine, theirs, difference, runs = rows["River Swim", "UCLS"][3:]
+    assert mine.startswith("526.2 [")
+    assert theirs.startswith("501.2 [")
+    assert (difference, runs) == ("25 [25, 25]", "2")
+    assert rows["One-State", "-"][3].startswith("2 of 2 [")
+    parts = {(row[0], row[2]): row[4] for row in beyond_parts.rows(evidence)}
+    assert parts["River Swim", "both"] == "-"
+    assert parts["River Swim", "neither"] == "0 [0, 0]"
+
+
+def test_an_episode_that_was_cut_off_reached_no_goal(nothing):
+    ends = np.zeros(40, np.uint8)
+    ends[[9, 19, 29]] = 1, TRUNCATED, 1
+    group = beyond.exact(SPARSE)
+    nothing._kept[group] = [(0, summarise(History(np.zeros(40), ends), 1))]
+    assert beyond.sample(nothing, group, "goals").scores.tolist() == [2.0]
+
+
+def test_a_run_is_near_the_optimum_if_it_lacks_a_tenth_or_less(nothing):
+    rate = optimum(RIVER).reward_rate
+    runs = [summarise(History(np.full(100, part * rate), np.zeros(100, np.uint8)), 1) for part in (1.2, 0.91, 0.89)]
+    nothing._kept[beyond.exact(RIVER)] = list(enumerate(runs))
+    [row] = [row for row in beyond_bars.rows(nothing) if row[0] == "River Swim" and row[-1] == "3"]
+    assert row[2:4] == [f"{89 * rate:.4g} reward", f"{0.89 * rate:.4g}"]
+    assert row[5] == "2 of 3"
+
+
+def test_a_sea_is_solved_by_finding_the_treasure_again_and_again(nothing):
+    group = deep_sea.group_of("ucls", 5)
+    ends = np.tile([0, 0, 0, 0, 1], 150).astype(np.uint8)
+    found = np.arange(150) >= 40
+    late, never = ((np.repeat(wins, 5) * ends).astype(float) for wins in (found, np.zeros(150)))
+    nothing._kept[group] = [(i, summarise(History(rewards, ends), 1)) for i, rewards in enumerate((late, never))]
+    assert deep_sea.solved(nothing, "ucls", 5) == [30, None]
+    [row] = [row for row in deep_sea.rows(nothing) if row[-1] == "2"]
+    assert row[2].startswith("1 of 2 [")
+    assert row[3:6] == ["30", "30", "30"]
+    lines = {line.label: line for line in deep_sea.plots(nothing)[0].panels[0].lines}
+    assert (lines["UCLS, some runs never"].dash, lines["UCLS, some runs never"].centre.tolist()) == (True, [500])
+
+
+def test_what_a_long_run_loses_again_is_a_part_of_the_optimum(nothing):
+    rate = optimum(RIVER).reward_rate
+    rewards = np.full(1000, rate)
+    rewards[900:] = 0.5 * rate
+    run = summarise(History(rewards, np.zeros(1000, np.uint8)), 2)
+    assert beyond_long.regrets(run, rate) == pytest.approx([0.0] * 9 + [0.5], abs=1e-12)
+    nothing._kept[beyond_long.group_of(RIVER)] = [(0, run), (1, run)]
+    assert beyond_long.rows(nothing)[0][3:] == ["0.5 [0.5, 0.5]", "2 of 2", "2"]
+
+
+def test_the_page_is_filled_from_a_store_without_runs(tmp_path, nothing):
+    page = tmp_path / "beyond.md"
+    page.write_text(PAGE.read_text())
+    names = list(paper.BEYOND)
+    account.marked(page, paper.titles(names))
+    found = paper.reproduce(tmp_path / "out", nothing.scale, names, nothing.store, None, quiet=True)
+    account.fill(page, found, tmp_path / "out")
+    assert (found.claims, found.complete) == ([], False)
+    assert "| River Swim | reward of the run | UCLS | not run | not run |" in page.read_text()
+    assert {path.name for path in tmp_path.glob("*.png")} >= {"beyond.png", "deep-sea.png", "beyond-map.png"}
