@@ -63,7 +63,6 @@ def kill_the_driver(
     for kill in range(kills):
         if time.monotonic() > until:
             break
-        done += 1
         with study.running() as process:
             if rng.random() < early:
                 time.sleep(rng.uniform(0.0, 4.0))
@@ -71,6 +70,7 @@ def kill_the_driver(
                 share = (cells - study.outcomes) // (kills - kill + 1)
                 study.await_outcomes(process, rng.randint(1, max(1, 2 * share)))
                 time.sleep(rng.uniform(0.0, 0.3))
+            done += process.poll() is None
     with study.running() as process:
         study.await_end(process)
     return study.judge("the driver and its workers, all at once (SIGKILL to the group)", done, want)

@@ -17,7 +17,11 @@ LOSE_NODE_AFTER = 4
 
 
 def small_study(cells: int) -> Study:
-    """A study of short runs, a few long enough to be killed in their middle, and a few whose learners are kept."""
+    """A study of short runs, a few long enough to be killed in their middle, and a few whose learners are kept.
+
+    `UCLS_CAMPAIGN_LONGER` makes all of them so many times as long.
+    """
+    longer = int(os.environ.get("UCLS_CAMPAIGN_LONGER", "1"))
     steps = {"sarsa": 400, "ucls": 300, "ucls, long": 4000}
     long = max(1, cells // 20)
     seeds = {"sarsa": cells // 2, "ucls": cells - cells // 2 - long, "ucls, long": long}
@@ -27,7 +31,7 @@ def small_study(cells: int) -> Study:
         for cell in make_cells(
             "ucls/RiverSwim-v0",
             label.removesuffix(", long"),
-            steps=steps[label],
+            steps=longer * steps[label],
             seeds=range(seeds[label]),
             settings={"tilings": 2, "tiles": 3, "memory": 8},
             keep=label == "ucls, long",

@@ -110,6 +110,23 @@ def test_a_kernel_is_found_again(made, tmp_path):
     assert sum(again.stats.cache_hits.values()) == 1
 
 
+BITS = """import hashlib
+from ucls import checkpoint
+from ucls.loop import make_run
+run = make_run("ucls/RiverSwim-v0", "ucls", settings={"tilings": 2, "tiles": 3, "memory": 8}, seed=10)
+run.advance(4000)
+print(hashlib.sha256(checkpoint.to_bytes(run.checkpoint(), run.about())).hexdigest())"""
+
+
+@compiled
+@pytest.mark.slow
+def test_a_run_has_the_same_bits_where_kernels_are_compiled_and_where_they_are_found(tmp_path):
+    environment = {**os.environ, "UCLS_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(Path(ucls.__file__).parents[1])}
+    command = [sys.executable, "-c", BITS]
+    said = [subprocess.run(command, env=environment, capture_output=True, check=True).stdout for _ in range(2)]
+    assert said[0] == said[1]
+
+
 @compiled
 def test_code_that_nobody_used_for_a_month_goes_when_new_code_is_kept(made, tmp_path):
     long_ago = time.time() - 31 * 86400

@@ -12,20 +12,22 @@ from bench import campaign
 from bench.torture.parts import Ask
 
 SHARES = {"driver": 0.35, "local": 0.3, "ray": 0.175, "submitit": 0.175}
-EARLY = 0.6  # of the kills meet processes that import and compile
+EARLY = {"submitit": 0.0}  # of the kills meet processes that import and compile; jobs that never begin end a study
+LONGER = 100  # times as long as those of plain Python, or a study would be over before it is killed
 CELLS = 4  # for each kill, so that a study is not over before the last
 
 
 def carry_out(ask: Ask) -> dict[str, Any]:
     """Kill so many processes in all, and hold every store against the undisturbed one."""
-    os.environ["NUMBA_DISABLE_JIT"] = "0"
+    os.environ |= {"NUMBA_DISABLE_JIT": "0", "UCLS_CAMPAIGN_LONGER": str(LONGER)}
     kills = {name: max(1, round(share * ask.count)) for name, share in SHARES.items()}
     cells, rows = CELLS * max(kills.values()), []
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as name:
         folder = Path(name)
         want = campaign.undisturbed(folder, cells)
         for name, number in kills.items():
-            until = time.monotonic() + (ask.until - time.monotonic()) * SHARES[name]
+            still = list(SHARES.values())[len(rows) :]
+            until = time.monotonic() + (ask.until - time.monotonic()) * still[0] / sum(still)
             rows.append(_trial(name, lambda n=name, k=number, u=until: _kill(n, folder, cells, k, want, ask.seed, u)))
             print(rows[-1], file=sys.stderr, flush=True)
     tried = sum(row["kills"] for row in rows)
@@ -36,9 +38,10 @@ def carry_out(ask: Ask) -> dict[str, Any]:
 
 
 def _kill(name: str, folder: Path, cells: int, kills: int, want: Any, seed: int, until: float) -> campaign.Trial:
+    early = EARLY.get(name, 0.6)
     if name == "driver":
-        return campaign.kill_the_driver(folder, cells, kills, want, seed, EARLY, until)
-    return campaign.kill_workers(folder, cells, kills, want, name, seed, EARLY, until)
+        return campaign.kill_the_driver(folder, cells, kills, want, seed, early, until)
+    return campaign.kill_workers(folder, cells, kills, want, name, seed, early, until)
 
 
 def _trial(what: str, kill: Callable[[], campaign.Trial]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from bench.torture.parts import Ask
 
 MORE = (20, 60, 150, 400)  # MiB beyond what a process has that has imported everything
 HUNGRY = (
-    shell.STUDY.replace("20000", "500")
+    shell.STUDY.replace("60000", "500")
     + """[[run]]
 agent = "ucls"
 env = "ucls/RiverSwim-v0"

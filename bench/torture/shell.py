@@ -12,7 +12,7 @@ from bench.campaign import results
 from bench.driver import NAME
 
 STUDY = f"""name = "{NAME}"
-seeds = "0-3"
+seeds = "0-1"
 [[run]]
 agent = "sarsa"
 env = "ucls/RiverSwim-v0"
@@ -21,7 +21,7 @@ set = {{ tilings = 2, tiles = 2, memory = 4 }}
 [[run]]
 agent = "sarsa"
 env = "ucls/RiverSwim-v0"
-steps = 20000
+steps = 60000
 keep = true
 set = {{ tilings = 2, tiles = 2, memory = 4 }}
 """

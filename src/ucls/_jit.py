@@ -14,6 +14,10 @@ this user, as with Python's own `__pycache__`. What was not used for 30 days goe
 
 `jit` allows sums to be reordered (without it dot products do not vectorise) but keeps NaN and infinity, so that
 divergence can be seen; `exact` allows nothing.
+
+A function that is compiled into another's machine code as a copy stays that copy (`_keep_copies`): the linker would
+put in its place one of the same name that is already loaded, which is there where it was compiled and not where its
+caller came from the cache, and sums reordered otherwise differ in their last bit.
 """
 
 import contextlib
@@ -27,7 +31,9 @@ from typing import Any, TypeVar, cast
 
 import llvmlite
 import numba
+import numba.core.codegen
 import numba.core.config
+from llvmlite.binding import Linkage
 from numba.core import types
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
@@ -43,6 +49,23 @@ SHA = hashlib.sha256().digest_size
 PLAIN = (types.Number, types.Boolean, types.NoneType, types.NumPyRandomGeneratorType)
 
 config: Any = numba.core.config
+
+
+def _keep_copies() -> None:
+    """Let numba make the copies of other functions in each piece of machine code its own."""
+    library: Any = numba.core.codegen.CPUCodeLibrary
+    optimise = library._optimize_final_module
+
+    def optimise_and_own(self: Any) -> None:
+        optimise(self)
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+                function.linkage = "internal"
+
+    library._optimize_final_module = optimise_and_own
+
+
+_keep_copies()
 
 
 @functools.cache
