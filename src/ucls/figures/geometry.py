@@ -70,7 +70,7 @@ def few(line: Line) -> np.ndarray:
 def fewest(plot: Plot) -> str:
     """What to say about places that not all runs have reached: nothing if there are none."""
     for panel in plot.panels:
-        if any((few(line) & np.isfinite(line.centre)).any() for line in shown(panel)):
+        if any((few(line) & np.isfinite(line.centre)).any() for line in shown(panel) if not line.points):
             return "thin line: not all runs have a value there"
     return ""
 

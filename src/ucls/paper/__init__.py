@@ -110,7 +110,7 @@ def reproduce(
     for plot in plots:
         draw(plot, out / plot.name)
     claims = judge_all(evidence) if set(figures) - set(BEYOND) else []
-    if set(DEFAULT) - set(figures):
+    if set(FIGURES) - set(BEYOND) - set(figures):
         claims = [claim for claim in claims if claim.figure in {plot.name for plot in plots}]
     tables: list[Table] = [
         (title, FIGURES[name].HEADS, FIGURES[name].rows(evidence)) for name, title in TABLES.items() if name in figures
