@@ -53,7 +53,7 @@ class Box(gymnasium.Env):
 
 
 def test_learns_a_foreign_environment_and_prefers_the_goal():
-    agent = Agent(Corridor(), seed=1, discount=0.9, beta=0.01).learn(3000)
+    agent = Agent(Corridor(), seed=1, discount=0.9).learn(3000)
     assert not agent.diverged
     assert [agent.predict(cell, deterministic=True)[0] for cell in (10, 11, 12, 13)] == [2, 2, 2, 2]
     assert agent.history.episode_steps[-20:].mean() < 6
@@ -61,7 +61,7 @@ def test_learns_a_foreign_environment_and_prefers_the_goal():
 
 
 def test_interval_is_wide_where_the_agent_has_not_been():
-    agent = Agent(Corridor(), seed=1, discount=0.9)
+    agent = Agent(Corridor(), "ucls", seed=1, discount=0.9)
     _, before = agent.interval(12)
     np.testing.assert_allclose(before, np.sqrt(11.0))
     agent.learn(2000)
@@ -82,7 +82,7 @@ def test_looking_does_not_change_the_run():
 
 
 def test_an_agent_that_diverges_warns_and_hands_nothing_on(tmp_path):
-    agent = Agent("ucls/MountainCar-v0", tilings=4, w_step=50000)
+    agent = Agent("ucls/MountainCar-v0", "ucls", tilings=4, w_step=50000)
     with pytest.warns(RuntimeWarning, match="diverged at step"):
         agent.learn(5000)
     assert agent.diverged
@@ -259,8 +259,8 @@ def test_observations_are_taken_as_float64():
         (Box([0, 0], [1, 1], [0, 0]), {"low": [0, 2]}, "below its number in high"),
         (Box([0, 0], [1, 1], [0, np.nan]), {}, "observations must be finite"),
         (Corridor(reward=np.nan), {}, "rewards must be finite"),
-        (Corridor(), {"p": 0}, "'p' cannot be 0: give a number and > 0"),
-        (Corridor(), {"beta": 1}, "'beta' cannot be 1"),
+        (Corridor(), {"m": 0}, "'m' cannot be 0: give a number and > 0"),
+        (Corridor(), {"agent": "ucls", "beta": 1}, "'beta' cannot be 1"),
         (Corridor(), {"settings": {"lambda": 1.5}}, "'lambda' cannot be 1.5"),
         (Corridor(), {"agent": "nobody"}, "unknown agent 'nobody'"),
     ],
@@ -282,9 +282,9 @@ def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path):
     with pytest.raises(UserError, match="2 actions and 1 observed numbers"):
         Agent.load(path, Box([0, 0], [1, 1], [0, 0]))
     about, arrays = checkpoint.load(path)
-    del arrays["state.nu"]
+    del arrays["state.w"]
     about.pop("format")
-    with pytest.raises(UserError, match=r"'state\.nu' is missing"):
+    with pytest.raises(UserError, match=r"'state\.w' is missing"):
         Agent.load(checkpoint.save(tmp_path / "lacking.safetensors", about, arrays), Corridor())
 
 

@@ -19,7 +19,7 @@ import gymnasium
 import numpy as np
 
 from ucls import checkpoint, door, run_folder, spaces
-from ucls.algorithms import algorithm_module, name_of
+from ucls.algorithms import DEFAULT, algorithm_module, name_of
 from ucls.envs import check_saved, make_world
 from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
@@ -44,7 +44,7 @@ class Agent:
     def __init__(
         self,
         env: gymnasium.Env[Any, Any] | str,
-        agent: str | ModuleType = "ucls",
+        agent: str | ModuleType = DEFAULT,
         *,
         seed: int = 0,
         discount: float | None = None,

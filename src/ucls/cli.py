@@ -10,6 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from ucls import cli_paper, cli_study
+from ucls.algorithms import DEFAULT
 from ucls.cli_study import Json
 from ucls.errors import Notice, UserError
 
@@ -75,7 +76,7 @@ def agents(as_json: Json = False) -> None:
 @app.command()
 def train(
     env: Annotated[str, typer.Argument(help="An id from `ucls envs`, or of any Gymnasium environment.")],
-    agent: Annotated[str, typer.Option(help="A name from `ucls agents`, or a module of your own.")] = "ucls",
+    agent: Annotated[str, typer.Option(help="A name from `ucls agents`, or a module of your own.")] = DEFAULT,
     steps: Annotated[int, typer.Option(min=1, max=10**15, help="Steps to take.")] = 50_000,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the run.")] = 0,
     out: Annotated[str | None, typer.Option(help="Folder for the agent and the results.")] = None,

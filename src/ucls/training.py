@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ucls import checkpoint, run_folder
-from ucls.algorithms import algorithm_module
+from ucls.algorithms import DEFAULT, algorithm_module
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError
 from ucls.history import NOTHING, History, join
@@ -260,7 +260,7 @@ def how_to_go_on(order: Order, result: dict[str, Any]) -> str:
         return f"{told}; nothing was kept: give --out DIR to keep a run that is stopped"
     if result["diverged"] or not left:
         return f"{told}; kept in {result['out']}"
-    words = ["ucls", "train", order.env, *(["--agent", order.agent] if order.agent != "ucls" else [])]
+    words = ["ucls", "train", order.env, *(["--agent", order.agent] if order.agent != DEFAULT else [])]
     words += ["--steps", str(left), "--resume", result["out"], "--out", result["out"]]
     return f"{told}; kept in {result['out']}, go on with: {shlex.join(words)}"
 

@@ -52,6 +52,8 @@ ALGORITHMS = {
     "lstd-cg": "ucls.algorithms.lstd_cg",
 }
 
+DEFAULT = "ucls-exact"  # of an agent, and of `ucls train`
+
 CONTRACT = ("Hyper", "State", "init", "start", "act", "update", "value")
 GROWTH = ("full", "grow")
 
