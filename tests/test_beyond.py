@@ -127,6 +127,14 @@ def test_differences_are_of_the_same_seeds(evidence):
     assert parts["River Swim", "neither"] == "0 [0, 0]"
 
 
+def test_means_beside_each_other_are_of_the_same_seeds(nothing):
+    runs = [summarise(History(np.full(10, x), np.zeros(10, np.uint8)), 1) for x in (1.0, 2.0, 6.0)]
+    nothing._kept[beyond.exact(RIVER)] = list(enumerate(runs))
+    nothing._kept[beyond.rivals(RIVER)["ucls"]] = [(1, runs[0])]
+    [row] = [row for row in beyond.rows(nothing) if row[:3] == ["River Swim", "reward of the run", "UCLS"]]
+    assert row[3:] == ["20 [20, 20]", "10 [10, 10]", "10 [10, 10]", "1"]
+
+
 def test_an_episode_that_was_cut_off_reached_no_goal(nothing):
     ends = np.zeros(40, np.uint8)
     ends[[9, 19, 29]] = 1, TRUNCATED, 1

@@ -14,7 +14,7 @@ from ucls.paper.domains import CLASSIC, DOMAINS, ONE_STATE, PUDDLE, RIVER, SPARS
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.figure_1 import curve_panel
 from ucls.paper.groups import Group, tuned, ucls
-from ucls.stats import Summary, proportion, scores
+from ucls.stats import Summary, common_seeds, proportion, scores
 
 NOT_RUN = "not run"
 RIGHT = 1.5  # halfway between what the levers of One-State earn
@@ -118,8 +118,8 @@ def rows(evidence: Evidence) -> list[list[str]]:
             mine = sample(evidence, one.exact, measure)
             for key, group in one.rivals.items():
                 theirs = sample(evidence, group, measure)
-                sides = [said(mine.mean), said(theirs.mean), *apart(evidence, mine, theirs)]
-                found.append([one.title, WORDS[measure], STYLES[key][0], *sides])
+                sides = [said(side.mean) for side in on_common_seeds(mine, theirs)]
+                found.append([one.title, WORDS[measure], STYLES[key][0], *sides, *apart(evidence, mine, theirs)])
             if not one.rivals:
                 found.append([one.title, WORDS[measure], "-", said(mine.mean), "-", "-", str(len(mine.seeds))])
     return [*found, _one_state(evidence)]
@@ -140,6 +140,15 @@ def sample(evidence: Evidence, group: Group, measure: str) -> Sample:
     values = [float((r.arrays["truncated"] == 0).sum()) for _, r in found]
     seeds = np.array([seed for seed, _ in found], np.int64)
     return Sample(seeds, scores(values, [r.diverged for _, r in found]), 1)
+
+
+def on_common_seeds(mine: Sample, theirs: Sample) -> tuple[Sample, Sample]:
+    """Both samples, of the seeds that both have; as they are while there are none."""
+    at, there = common_seeds(mine.seeds, theirs.seeds)
+    if not len(at):
+        return mine, theirs
+    mine, theirs = (Sample(s.seeds[i], s.scores[i], s.sign) for s, i in ((mine, at), (theirs, there)))
+    return mine, theirs
 
 
 def apart(evidence: Evidence, mine: Sample, theirs: Sample) -> list[str]:
