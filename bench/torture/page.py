@@ -112,8 +112,9 @@ def _kills(found: list[Found]) -> Table:
     ]
     note = f"As above, but with compiled kernels: {_counted(some, _wanted('kills'))} SIGKILLs (`--only kills`; "
     note += (
-        "fewer than wanted where time ran out). Many meet processes that still compile. A cell that is lost is one "
-        "whose worker was killed three times: by the rule above it has failed, and waits for `ucls study retry`."
+        "fewer than wanted where time ran out). Many meet processes that still compile. A worker killed three times at "
+        "the same cell makes it fail, by the rule above, until `ucls study retry`: of the first local runner's store "
+        "this was seen to be what was lost; of submitit's it is supposed, and was not looked into."
     )
     return Table("Kills with compiled kernels", heads, rows, note)
 
