@@ -15,15 +15,16 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls._jit import jit
-from ucls.ranges import COUNT, FLAG, INFINITE, NOT_NEGATIVE, UNIT, Count
+from ucls.ranges import COUNT, FLAG, NOT_NEGATIVE, UNIT, Count
 
 ROOM = 1024
 TO_COME = 0.01
+NONE = -1e300  # below every return
 
 
 class Returns(NamedTuple):
     """What was seen of rewards: the largest at an end and on the way (0 if none is positive), the largest discount,
-    whether any reward was not 0, the steps of this episode and of the longest; the largest return (-inf: none yet);
+    whether any reward was not 0, the steps of this episode and of the longest; the largest return (`NONE` at first);
     and the first `count` of the rewards and discounts that were not looked at yet."""
 
     at_end: Annotated[Any, NOT_NEGATIVE]
@@ -32,7 +33,7 @@ class Returns(NamedTuple):
     varied: Annotated[Any, FLAG]
     steps: Annotated[Any, COUNT]
     longest: Annotated[Any, COUNT]
-    attained: Annotated[Any, INFINITE]
+    attained: Any
     rewards: Any
     discounts: Annotated[Any, UNIT]
     count: Annotated[Any, Count("rewards")]
@@ -51,7 +52,7 @@ def returns() -> Returns:
         varied=np.zeros(1, np.uint8),
         steps=np.zeros(1, np.int64),
         longest=np.zeros(1, np.int64),
-        attained=np.full(1, -np.inf),
+        attained=np.full(1, NONE),
         rewards=np.zeros(ROOM),
         discounts=np.zeros(ROOM),
         count=np.zeros(1, np.int64),
