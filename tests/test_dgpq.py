@@ -12,6 +12,7 @@ from ucls import gp as gps
 from ucls.algorithms import algorithm_module, dgpq
 from ucls.errors import UserError
 from ucls.loop import Run, make_run
+from ucls.ranges import Sizes
 
 CAREFUL = {"bandwidth": 0.02, "sigma_tol": 0.03, "epsilon": 0.03, "lipschitz": 5.0}
 QUICK = {"bandwidth": 0.5, "sigma_tol": 0.1, "epsilon": 0.01, "lipschitz": 5.0}  # well suited to River Swim
@@ -142,13 +143,14 @@ def test_a_learner_that_has_grown_is_saved_and_goes_on(tmp_path, monkeypatch):
 
 
 def test_only_an_array_that_may_grow_may_be_larger_than_expected():
-    gp = gps.processes(2, 1, 4, np.float64)
+    gp, sizes = gps.processes(2, 1, 4, np.float64), Sizes(features=2, actions=2)
     larger = checkpoint.flatten("gp", gps.with_room(gp, 6))
-    assert checkpoint.rebuild("gp", gp, larger, growable=True).y.shape == (2, 6)
+    assert checkpoint.rebuild("gp", gp, larger, sizes).y.shape == (2, 6)
     with pytest.raises(UserError, match="does not fit"):
-        checkpoint.rebuild("gp", gp, larger)
+        checkpoint.rebuild("gp", gps.with_room(gp, 6), checkpoint.flatten("gp", gp), sizes)
+    more_actions = checkpoint.flatten("gp", gps.processes(3, 1, 4, np.float64))
     with pytest.raises(UserError, match="does not fit"):
-        checkpoint.rebuild("gp", gps.with_room(gp, 6), checkpoint.flatten("gp", gp), growable=True)
+        checkpoint.rebuild("gp", gp, more_actions, sizes)
 
 
 def test_an_algorithm_that_says_full_but_cannot_grow_is_refused(monkeypatch):

@@ -45,7 +45,7 @@ class Hyper(NamedTuple):
     epsilon_decay: Annotated[float, UNIT, "factor by which epsilon decays; 0.2 in the paper's One-State World"] = 1.0
     epsilon_every: Annotated[int, Whole(1), "number of steps after which epsilon decays"] = 100
     tolerance: Annotated[float, POSITIVE, "size of the residual, relative to A'b, that is small enough"] = 1e-3
-    iterations: Annotated[int, Whole(1, 10**4), "most conjugate gradient steps for each step of the agent"] = 50
+    iterations: Annotated[int, Whole(1, 10**6), "most conjugate gradient steps for each step of the agent"] = 50
     trace_discount: Annotated[
         int, Choice("previous", "current"), "which transition's discount decays the trace; current is the printed box"
     ] = PREVIOUS
