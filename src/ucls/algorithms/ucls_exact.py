@@ -79,8 +79,8 @@ class State(NamedTuple):
 
 
 def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for: A^-1 and, unless noise is left out, C, with the changes that wait."""
-    return (2 if hyper.factor > 0 else 1) * lz.room(size) + 3 * size
+    """Numbers that `init` makes room for: A^-1, C unless noise is left out, what waits for both, and rewards."""
+    return (2 if hyper.factor > 0 else 1) * lz.room(size) + 3 * size + 2 * rt.ROOM
 
 
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
