@@ -270,8 +270,7 @@ compared with the undisturbed one: every measure, every array and every kept lea
 "Outcomes" are what the driver got from its workers in all: more than there are cells where it was killed between an
 outcome's arrival and its being written down. "Run again" counts outcomes of cells whose result was in the store before.
 
-A cell whose worker dies three times within one start of a study counts as failed, whoever killed it, and waits until
-its failure is forgotten (`ucls study retry`): kills that single out a cell that often do stop it. A
-first campaign met that rule twice, with a cell given again at once to the next worker to be killed; since then a lost
-cell waits at the end of the line.
+A cell whose worker died goes to the end of the line. After three deaths it waits until no other cell runs beside it,
+and after three more, alone, it counts as failed until `ucls study retry`: nothing tells whether the cell killed its
+process or somebody else did.
 """

@@ -19,11 +19,14 @@ class UCLSExact:
 
     @property
     def w(self):
-        return np.zeros(self.d) if self.kappa is None else np.linalg.solve(self.A, self.b)
+        return self.solve(self.b)
 
     @property
     def h(self):
-        return np.zeros(self.d) if self.kappa is None else np.linalg.solve(self.A, self.p)
+        return self.solve(self.p)
+
+    def solve(self, right):
+        return np.zeros(self.d) if self.kappa is None else np.linalg.solve(self.A, right)
 
     @property
     def C(self):
@@ -63,8 +66,9 @@ class UCLSExact:
         """The upper bound of every action."""
         if self.kappa is None:
             return np.full(len(xs), self.v0)
-        w, h, C = self.w, self.h, self.C
-        noise = np.sqrt(np.maximum(0, np.einsum("ai,ij,aj->a", xs, C, xs)))
+        w, h = self.w, self.h
+        ys = np.linalg.solve(self.A.T, xs.T)  # x'Cx = y'Sy with y = A^-T x
+        noise = np.sqrt(np.maximum(0, np.einsum("ia,ij,ja->a", ys, self.S, ys, optimize=True)))
         return xs @ w + self.v0 * np.clip(1 - xs @ h, 0, 1) + self.factor * noise
 
     def update(self, x, r, gamma, x_next):

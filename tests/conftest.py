@@ -1,10 +1,15 @@
 """What tests share: small runs, recorded so that an oracle can follow them."""
 
+# ruff: noqa: E402
 import os
 import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
+
+# Two test processes with a BLAS thread for every core that they see are in each other's way: minutes for seconds.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
 
 import numpy as np
 import pytest

@@ -219,12 +219,30 @@ def test_batches_hold_one_kind_and_every_cell_once():
     assert [cell for batch in batches for cell in batch] == cells
 
 
-def test_a_cell_lost_three_times_has_failed():
-    queue, cell = Queue(cells_of(n=1)), cells_of(n=1)[0]
+def test_a_cell_lost_three_times_waits_until_it_is_alone_and_fails_after_three_more():
+    cell, other = cells_of(n=2)
+    queue = Queue([cell])
+    for _ in range(3):
+        assert queue.put_back(queue.take(None, alone=False)) is None
+    assert len(queue) == 1
+    assert queue.ready(alone=False) == 0
+    assert queue.take(None, alone=False) is None
     for _ in range(2):
-        assert queue.put_back(queue.take(None)) is None
-    assert queue.put_back(queue.take(None)).attempts == 3
-    assert Losses().count(cell) is None
+        assert queue.ready(alone=True) == 1
+        assert queue.put_back(queue.take(None, alone=True)) is None
+    assert queue.put_back(queue.take(None, alone=True)).attempts == 6
+    assert len(queue) == 0
+    assert Losses().count(other) is None
+
+
+def test_what_was_put_aside_comes_after_all_others():
+    suspect, *others = cells_of(n=3)
+    queue = Queue([suspect])
+    for _ in range(3):
+        queue.put_back(queue.take(None, alone=True))
+    for other in others:
+        queue.put_back(other)
+    assert [queue.take(None, alone=True).seed for _ in range(3)] == [1, 2, 0]
 
 
 class FakeCluster:
@@ -265,8 +283,8 @@ def test_the_cell_that_kills_its_job_fails_alone(tmp_path, monkeypatch):
 
     outcomes, submitted = run_on_fake(work, cells, tmp_path, monkeypatch)
     assert [bool(outcome.error) for outcome in outcomes] == [False, True, False, False]
-    assert outcomes[1].attempts == 3
-    assert submitted == [[0, 1, 2, 3], [1], [2, 3], [1]]
+    assert outcomes[1].attempts == 6
+    assert submitted == [[0, 1, 2, 3], [1], [2, 3], [1], [1], [1], [1]]
 
 
 def test_a_cluster_where_jobs_die_before_they_begin_is_no_cells_fault(tmp_path, monkeypatch):

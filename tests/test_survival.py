@@ -405,8 +405,8 @@ def init(hyper, *rest):
     ]
     found = {outcome.id: outcome for outcome in run_local(cells, Habits(), Event(), jobs=1)}
     bad, good = (found[cell.id] for cell in cells)
-    assert (bad.error, bad.attempts) == ("MemoryError: Unable to allocate 8 TiB (3 times)", 3)
-    assert (tmp_path / "log").read_text() == "xxx"
+    assert (bad.error, bad.attempts) == ("MemoryError: Unable to allocate 8 TiB (4 times)", 4)
+    assert (tmp_path / "log").read_text() == "xxxx"
     assert good.result is not None
 
 

@@ -19,14 +19,15 @@ STOP = None
 def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | None = None) -> Iterator[Outcome]:
     """Run the cells in a pool of processes; once `stop` is set they keep what they have and end, within seconds.
 
-    A worker that is killed or short of memory loses the cell it was at, which is given to another, three times in all.
+    A worker that is killed or short of memory loses the cell it was at, which is given to another; how often, `Losses`
+    says.
     """
     waiting = Queue(cells)
     workers: list[_Worker] = []
     try:
         workers += [_Worker(habits) for _ in range(min(jobs or cores(), len(cells)))]
         for worker in workers:
-            worker.give(waiting.take(None))
+            worker.give(waiting.take(None, alone=False))
         while any(worker.cell for worker in workers) and not stop.is_set():
             ready = wait([worker.pipe for worker in workers if worker.cell], timeout=0.2)
             for i, worker in enumerate(workers):
@@ -38,7 +39,8 @@ def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | No
                     worker.end()
                     worker = workers[i] = _Worker(habits)
                     outcome = waiting.put_back(cell, outcome)
-                worker.give(waiting.take(cell))
+                others = any(other.cell for other in workers if other is not worker)
+                worker.give(waiting.take(cell, alone=not others))
                 if outcome is not None:
                     yield outcome
         yield from _stop(workers)

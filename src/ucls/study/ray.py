@@ -1,7 +1,7 @@
 """The Ray runner: cells on a cluster, or on a small one of its own on this machine. The one door to Ray.
 
 Each worker is an actor that is kept alive and given one cell after another. A worker or a node that is lost loses the
-cell it was at, which is given to another worker, three times in all.
+cell it was at, which is given to another worker; how often, `Losses` says.
 """
 
 import os
@@ -95,7 +95,7 @@ class _Team:
         look = 0.0
         while (waiting or self._busy) and not stop.is_set():
             if time.monotonic() >= look:
-                self._grow(len(waiting) + len(self._busy))
+                self._grow(waiting.ready(alone=not self._busy) + len(self._busy))
                 look = time.monotonic() + LOOK_SECONDS
             ready, _ = self._api.wait(list(self._calls), timeout=0.2)
             for call in ready:
@@ -137,7 +137,7 @@ class _Team:
         if cell and outcome.lost:
             self._dismiss(actor)
             return waiting.put_back(cell, outcome), False
-        following = waiting.take(cell)
+        following = waiting.take(cell, alone=not self._busy)
         if following is None:
             self._dismiss(actor)
         else:

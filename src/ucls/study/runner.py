@@ -15,7 +15,7 @@ from ucls.study.result import Result
 from ucls.study.store import Circumstance
 from ucls.study.work import Habits, run_cell
 
-RETRIES = 3
+TRIES = 3  # of a cell among others, and as many again with no other beside it
 PATIENCE = 8.0  # seconds that a stop may take
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
@@ -75,7 +75,12 @@ def kind(cell: Cell) -> tuple[str, str, str, str]:
 
 
 class Losses:
-    """How often each cell was lost with the process that it was in."""
+    """How often each cell was lost with the process that it was in.
+
+    Nothing tells whether a cell killed its process or somebody else did. So a cell that was lost three times is put
+    aside until no other runs beside it, and only one that is lost three times more, alone, has failed. A worker that
+    says why, want of memory, has said it once alone and need not say it again.
+    """
 
     def __init__(self) -> None:
         self._times: dict[str, int] = {}
@@ -85,11 +90,15 @@ class Losses:
     ) -> Outcome | None:
         """Count a loss; a failure if it is one too many, with the last word of its worker if there was one."""
         self._times[cell.id] = times = self._times.get(cell.id, 0) + 1
-        if times < RETRIES:
+        if times < (2 * TRIES if last is None else TRIES + 1):
             return None
         if last is not None:
             return last._replace(error=f"{last.error} ({times} times)", attempts=times, lost=False)
         return Outcome(cell.id, error=f"its process was killed {times} times, {hint}", attempts=times)
+
+    def suspect(self, cell: Cell) -> bool:
+        """Whether the cell was lost so often that it should run with no other beside it."""
+        return self._times.get(cell.id, 0) >= TRIES
 
 
 class Queue:
@@ -98,22 +107,30 @@ class Queue:
     def __init__(self, cells: Sequence[Cell]) -> None:
         self._kinds: dict[Any, deque[Cell]] = {}
         self._taken: Counter[Any] = Counter()
+        self._aside: deque[Cell] = deque()
         self._losses = Losses()
         for cell in cells:
             self._kinds.setdefault(kind(cell), deque()).append(cell)
 
     def __len__(self) -> int:
-        return sum(len(cells) for cells in self._kinds.values())
+        return len(self._aside) + sum(len(cells) for cells in self._kinds.values())
 
-    def take(self, last: Cell | None) -> Cell | None:
-        """The next cell: of the kind that the worker has compiled, or else of the first that no worker is at."""
+    def ready(self, alone: bool) -> int:
+        """How many cells could be taken now."""
+        return len(self) - len(self._aside) or int(alone and bool(self._aside))
+
+    def take(self, last: Cell | None, alone: bool) -> Cell | None:
+        """The next cell: of the kind that the worker has compiled, or else of the first that no worker is at.
+
+        What was put aside comes last, and only to a worker that is `alone`, with no other at a cell.
+        """
         mine = kind(last) if last else None
         if mine not in self._kinds:
             self._taken[mine] -= 1
             mine = min(self._kinds, key=lambda k: self._taken[k], default=None)
             self._taken[mine] += 1
         if mine is None:
-            return None
+            return self._aside.popleft() if alone and self._aside else None
         cell = self._kinds[mine].popleft()
         if not self._kinds[mine]:
             del self._kinds[mine]
@@ -124,7 +141,8 @@ class Queue:
         outcome = self._losses.count(cell, last=last)
         if outcome is None:
             # To the end of the line: what killed it, short memory or a bad moment, may have passed by then.
-            self._kinds.setdefault(kind(cell), deque()).append(cell)
+            suspect = self._losses.suspect(cell)
+            (self._aside if suspect else self._kinds.setdefault(kind(cell), deque())).append(cell)
         return outcome
 
 

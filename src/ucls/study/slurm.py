@@ -42,7 +42,7 @@ class Terms(NamedTuple):
 def run_slurm(cells: Sequence[Cell], habits: Habits, stop: Event, terms: Terms = Terms()) -> Iterator[Outcome]:
     """Run the cells as job arrays; once `stop` is set the jobs keep what they have and end, and are cancelled.
 
-    A job that dies loses the cell it was at, which is submitted again by itself, three times in all.
+    A job that dies loses the cell it was at, which is submitted again by itself, until it has died six times.
     """
     partial = (habits.folder or Path("ucls.partial")).absolute()
     habits = habits._replace(folder=partial if habits.folder else None)
