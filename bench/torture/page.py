@@ -9,33 +9,21 @@ from typing import Any
 
 from bench.tables import Table, markdown
 from bench.torture.parts import FAMILIES, Part, parts
+from ucls._files import write_atomic
 
-MARK = "## What nobody should hand in"
+MARK, END = "## What nobody should hand in", "<!-- end of what the torture made -->"
 GOOD, BAD = ("fine", "refused", "theirs", "failed"), ("traceback", "signal", "hang")
 TRIALS = ("checkpoints", "studies", "stores", "logs", "environments", "commands")
 SCRIPTS = ("signals", "disk", "memory")
-MENDED = (
-    "Found on the way, and mended: a first campaign of kills with compiled kernels (69 of the driver, 8 of local "
-    "workers, 14 of Ray's) lost and doubled nothing, but in each of its three stores the learner of one cell differed "
-    "from the undisturbed one in the last bit of one number. Kills had nothing to do with it: the process that "
-    "had compiled the kernels ran code linked otherwise than those that found it in the cache. Now both run the same "
-    "(`_keep_copies` in `_jit.py`), and of 160 runs of five algorithms none changed against those with a filled cache. "
-    "Studies kept learners that loading would refuse; now such a one is left out, and a note says so. Jobs of submitit "
-    "that are killed before they begin, three times in a row, end a study in one line, as they should: so their kills "
-    "wait for outcomes."
-)
-MOVED = (
-    "Three limits were moved after a first look: the drift allowed for lstd-sm (1e-6 became 1e-4), the length of the "
-    "cells that signals meet (short ones ended before there was anything to keep), and kills of submitit, which came "
-    "from a script with the same functions."
-)
 Found = dict[str, Any]
 
 
 def write(folder: Path, file: Path) -> None:
-    """Put the section made from the tallies in a folder at the end of a page, in place of the one before."""
-    before = file.read_text().partition(MARK)[0].rstrip() if file.exists() else "# Robustness"
-    file.write_text(f"{before}\n\n{section(read(folder))}")
+    """Put the section made from the tallies in a folder in place of the one before, or at the end of a page."""
+    before, _, rest = (file.read_text() if file.exists() else "# Robustness").partition(MARK)
+    after = rest.partition(END)[2]
+    text = f"{before.rstrip()}\n\n{section(read(folder)).rstrip()}\n\n{END}\n{after}"
+    write_atomic(file, lambda draft: draft.write_text(text))
 
 
 def read(folder: Path) -> list[Found]:
@@ -67,10 +55,6 @@ def section(found: list[Found]) -> str:
             "",
             verdict,
             *(["", *faults] if faults else []),
-            "",
-            _filled(MENDED),
-            "",
-            _filled(MOVED),
             "",
             *texts,
         ]
@@ -128,11 +112,9 @@ def _kills(found: list[Found]) -> Table:
     rows = [
         [row["what"], *(f"{row[key]:,}" for key in keys), f"{row['seconds']:.0f}"] for f in some for row in f["rows"]
     ]
-    note = f"As above, but with compiled kernels: {_counted(some, _wanted('kills'))} SIGKILLs (`--only kills`; "
-    note += (
-        "fewer than wanted where time ran out). Many meet processes that still compile. A worker killed three times at "
-        "the same cell makes it fail, by the rule above, until `ucls study retry`: of the first local runner's store "
-        "this was seen to be what was lost; of submitit's it is supposed, and was not looked into."
+    note = (
+        f"As above, but with compiled kernels: {_counted(some, _wanted('kills'))} SIGKILLs (`--only kills`; fewer than "
+        "wanted where time ran out). Many meet processes that still compile."
     )
     return Table("Kills with compiled kernels", heads, rows, note)
 
