@@ -10,7 +10,7 @@ paper: $(READY)
 	$(BIN)/ucls paper --quick --out out/paper
 
 test: check
-	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not slow"
+	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not slow" --durations=15
 
 test-all: check
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup

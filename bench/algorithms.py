@@ -8,10 +8,10 @@ import numpy as np
 from bench.harness import Effort, took
 from bench.tables import Table, number
 from ucls import checkpoint
-from ucls import linalg as la
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.features import features_module
-from ucls.loop import Run, make_run
+from ucls.kernels import active as la
+from ucls.runs.loop import Run, make_run
 
 MEMORY, QUICK = (64, 128, 256, 512), (64, 128)
 DATA, LITTLE = (2_000, 10_000, 50_000, 200_000), (1_000, 2_000)

@@ -5,8 +5,8 @@ import sys
 import numpy as np
 
 from bench.steps.stream import make_stream
-from ucls import linalg as la
 from ucls.algorithms import ucls
+from ucls.kernels import active as la
 
 D = 256
 

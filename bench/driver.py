@@ -8,8 +8,8 @@ from threading import Event
 from typing import Any
 
 from ucls.study import Cell, Member, Store, Study, conduct, make_cells
-from ucls.study.runner import Outcome, Runner
-from ucls.study.work import Habits
+from ucls.study.runners.base import Outcome, Runner
+from ucls.study.runners.run_cell import Habits
 
 NAME = "campaign"
 RUNNERS = ("local", "ray", "ray-two-nodes", "submitit", "slurm")
@@ -55,9 +55,9 @@ def main() -> None:
 
 def runner_named(name: str) -> Runner:
     """A runner with two workers."""
-    from ucls.study.local import local
-    from ucls.study.ray import ray
-    from ucls.study.slurm import slurm
+    from ucls.study.runners.local import local
+    from ucls.study.runners.ray import ray
+    from ucls.study.runners.slurm import slurm
 
     makers: dict[str, Any] = {
         "local": lambda: local(2),
@@ -85,7 +85,7 @@ def logged(runner: Runner, log: Path) -> Runner:
 
 def _on_two_nodes(cells: Sequence[Cell], habits: Habits, stop: Event) -> Iterator[Outcome]:
     """Run on a Ray of two nodes with a core each, and take the second away after a few outcomes."""
-    from ucls.study.ray import LOOPBACK, SETTINGS, run_ray
+    from ucls.study.runners.ray import LOOPBACK, SETTINGS, run_ray
 
     os.environ |= SETTINGS | LOOPBACK  # before Ray is imported
     import ray

@@ -11,13 +11,13 @@ from bench.steps.kernel import Kernel
 from bench.steps.stream import make_stream
 from bench.tables import Table, within
 from ucls import Agent
-from ucls import linalg as la
-from ucls import traces as tr
-from ucls._jit import jit_uncached
 from ucls.algorithms import ucls
 from ucls.envs import ENVIRONMENTS, make_world
 from ucls.features import tiles
-from ucls.loop import make_run
+from ucls.kernels import active as la
+from ucls.kernels import traces as tr
+from ucls.kernels._jit import jit_uncached
+from ucls.runs.loop import make_run
 
 act, encode = ucls.act, tiles.encode
 STATES = 1024

@@ -9,10 +9,11 @@ from bench.harness import Effort, spread
 from bench.steps.kernel import Kernel
 from bench.steps.stream import N_ACTIONS, make_stream
 from bench.tables import Table, number
-from ucls import linalg as la
-from ucls import traces as tr
-from ucls._jit import jit_uncached
 from ucls.algorithms import ucls
+from ucls.kernels import active as la
+from ucls.kernels import system as sy
+from ucls.kernels import traces as tr
+from ucls.kernels._jit import jit_uncached
 
 PARTS = ("act", "trace, b", "A: sparse", "A: pass", "B: sparse", "nu", "B: pass", "C", "w")
 SIZES = ((128, "float64"), (512, "float64"), (512, "float32"), (1024, "float64"), (2048, "float64"))
@@ -44,21 +45,21 @@ def stamped_step(state, hyper, xs, a, r, gamma, xs_next, a_next, rng, now, marks
     tr.decay_and_add(state.trace, n, state.gamma[0] * hyper.lambda_, x)
     la.average(system.b, n, beta, r, z)
     _mark(now, marks, 2)
-    la.average_outer(system, n, beta, z, x, gamma, x_next)
+    sy.average_outer(system, n, beta, z, x, gamma, x_next)
     _mark(now, marks, 3)
-    g, v = la.gradient_and_residual(system, n, x)
+    g, v = sy.gradient_and_residual(system, n, x)
     _mark(now, marks, 4)
     alpha = min(1.0, hyper.b_step / (system.norm2[0] * la.square(x) + 1.0))
-    la.subtract_outer(system.Bt, n, alpha, g, x)
+    sy.subtract_outer(system.Bt, n, alpha, g, x)
     _mark(now, marks, 5)
     la.average(nu, n, beta, delta, z)
     _mark(now, marks, 6)
-    avec, Bv = la.transpose_times(system.Bt, n, nu, v)
+    avec, Bv = sy.transpose_times(system.Bt, n, nu, v)
     _mark(now, marks, 7)
     raise_initial(state, n, avec)
     average_where(state, hyper, n, avec)
     _mark(now, marks, 8)
-    la.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
+    sy.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
     state.gamma[0] = gamma
     _mark(now, marks, 9)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from bench.harness import Effort, cores, lasted, pin, ratio, spread
 from bench.tables import Table, within
-from ucls.loop import make_run
+from ucls.runs.loop import make_run
 
 WHOLE = 50_000
 

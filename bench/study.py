@@ -17,11 +17,11 @@ from bench.harness import Effort, cores, lasted, pin, ratio, spread
 from bench.runs import ALL_CORES
 from bench.tables import Table, within
 from ucls.study import Member, Store, make_cells
-from ucls.study.local import local
 from ucls.study.result import Measures, Result
-from ucls.study.runner import Runner
+from ucls.study.runners.base import Runner
+from ucls.study.runners.local import local
+from ucls.study.runners.run_cell import Habits
 from ucls.study.store import Circumstance
-from ucls.study.work import Habits
 
 NAME, GROUPS = "filled", 20
 QUERIES = ("status", "compare")
@@ -45,7 +45,7 @@ def _speed(effort: Effort) -> dict[str, Any]:
     steps, cells = effort.of((6000, 40), (400, 12))
     runners: dict[str, Runner] = {"one": local(1), "two": local(2)}
     if find_spec("ray"):
-        from ucls.study.ray import ray
+        from ucls.study.runners.ray import ray
 
         runners["Ray"] = ray("local", 2)
     rates: dict[str, list[float]] = {name: [] for name in runners}

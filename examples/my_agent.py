@@ -15,9 +15,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls import linalg as la
-from ucls._jit import jit
-from ucls.ranges import COUNT
+from ucls.kernels import COUNT, argmax, dot, jit, of_action, square
 from ucls.settings import NOT_NEGATIVE, UNIT
 
 
@@ -29,7 +27,7 @@ class Hyper(NamedTuple):
 
 
 class State(NamedTuple):
-    """What is learned: arrays only, so that a checkpoint is these. Whole numbers say their range, see `ucls.ranges`."""
+    """What is learned: arrays only, so that a checkpoint is these. Whole numbers say their range."""
 
     w: Any
     u: Any
@@ -54,13 +52,13 @@ def start(state, hyper, rng):
 @jit
 def value(state, hyper, x):
     """The estimated action value x'w."""
-    return la.dot(x, state.w)
+    return dot(x, state.w)
 
 
 @jit
 def interval(state, hyper, x, rng):
     """The estimated action value, and what there is to find."""
-    return la.dot(x, state.w), max(0.0, la.dot(x, state.u))
+    return dot(x, state.w), max(0.0, dot(x, state.u))
 
 
 @jit
@@ -68,22 +66,22 @@ def act(state, hyper, xs, rng):
     """The action with the largest sum of value and bonus."""
     upper = np.empty(len(xs.index))
     for a in range(len(upper)):
-        mean, bonus = interval(state, hyper, la.of_action(xs, a), rng)
+        mean, bonus = interval(state, hyper, of_action(xs, a), rng)
         upper[a] = mean + bonus
-    return la.argmax(upper, rng)
+    return argmax(upper, rng)
 
 
 @jit
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     """Move both values of what was done towards what came of it; gamma is 0 where the episode ended."""
-    x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
+    x, x_next = of_action(xs, a), of_action(xs_next, a_next)
     fewest = state.visits[x.index[0]]
     for i in range(len(x.index)):
         fewest = min(fewest, state.visits[x.index[i]])
     bonus = (1.0 - gamma) * hyper.kappa / np.sqrt(1.0 + fewest)  # over all time at most kappa
-    delta = r + gamma * la.dot(x_next, state.w) - la.dot(x, state.w)
-    delta_u = bonus + gamma * la.dot(x_next, state.u) - la.dot(x, state.u)
-    step = hyper.alpha / la.square(x)
+    delta = r + gamma * dot(x_next, state.w) - dot(x, state.w)
+    delta_u = bonus + gamma * dot(x_next, state.u) - dot(x, state.u)
+    step = hyper.alpha / square(x)
     for i in range(len(x.index)):
         state.w[x.index[i]] += step * delta * x.value[i]
         state.u[x.index[i]] += step * delta_u * x.value[i]

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 
 import ucls
-from ucls import linalg as la
 from ucls.algorithms import algorithm_module
 from ucls.envs import ENVIRONMENTS
-from ucls.loop import make_run
+from ucls.kernels import active as la
+from ucls.runs.loop import make_run
 
 # Small tilings, so that dense oracles are quick; River Swim's and Mountain Car's tables overflow on purpose.
 SMALL = {

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-import paper
+import boxes
 
 
 class Transitions:
@@ -59,7 +59,7 @@ class Transitions:
         return np.var(self.delta) * self.around(self.Z.T @ self.Z / self.n) / self.n
 
     def running(self, beta):
-        box = paper.UCLS(len(self.w), lambda_=self.lambda_, beta=beta)
+        box = boxes.UCLS(len(self.w), lambda_=self.lambda_, beta=beta)
         for t in range(self.n):
             if self.start[t]:
                 box.start()

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ucls.history import History
+from ucls.runs.history import History
 from ucls.study import Member, Study
 from ucls.study.result import summarise
-from ucls.study.runner import Outcome
+from ucls.study.runners.base import Outcome
 from ucls.study.store import Circumstance
 
 ABOUT = Circumstance(2.0, 500.0, "here", "ucls 0", "now")

@@ -11,7 +11,7 @@ import pytest
 from ucls import Agent, UserError, checkpoint
 from ucls.algorithms import ALGORITHMS, sarsa
 from ucls.envs import make_world
-from ucls.loop import Run
+from ucls.runs.loop import Run
 
 
 class Corridor(gymnasium.Env):

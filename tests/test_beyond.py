@@ -6,15 +6,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ucls import paper
-from ucls.history import TRUNCATED, History
-from ucls.paper import account, beyond, beyond_bars, beyond_long, beyond_map, beyond_parts, deep_sea
+from ucls.paper import account
+from ucls.paper import reproduce as paper
+from ucls.paper.beyond import bars, comparison, deep_sea, long, parts
+from ucls.paper.beyond import map as settings_map
 from ucls.paper.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of
+from ucls.runs.history import TRUNCATED, History
 from ucls.study import Store
 from ucls.study.result import summarise
-from ucls.study.runner import Outcome
+from ucls.study.runners.base import Outcome
 from ucls.study.store import Circumstance
 
 ABOUT = Circumstance(1.0, 1000.0, "here", "ucls 0", "now")
@@ -63,7 +65,7 @@ def test_the_papers_own_runs_are_what_they_were():
 
 def test_the_paper_has_the_printed_memory_and_what_goes_beyond_has_not():
     for env in (RIVER, PUDDLE):
-        shown = beyond.Contest(env, {}, beyond.rivals(env)).shown
+        shown = comparison.Contest(env, {}, comparison.rivals(env)).shown
         for groups, printed in ((contenders(env), True), (shown, False)):
             cells = [cells_of(group, QUICK)[0] for group in groups.values()]
             tiled = [dict(cell.settings)["features.memory"] for cell in cells if cell.features == "tiles"]
@@ -86,9 +88,9 @@ def test_every_seed_dives_in_a_sea_of_its_own():
 
 
 def test_what_is_declared_is_a_place_on_the_map():
-    for env, v0 in beyond_map.DECLARED.items():
-        group = beyond.exact(env)._replace(steps=beyond_map.group_of(env, v0, 1.0).steps)
-        assert cells_of(group, QUICK)[0].id == cells_of(beyond_map.group_of(env, v0, 1.0), QUICK)[0].id
+    for env, v0 in settings_map.DECLARED.items():
+        group = comparison.exact(env)._replace(steps=settings_map.group_of(env, v0, 1.0).steps)
+        assert cells_of(group, QUICK)[0].id == cells_of(settings_map.group_of(env, v0, 1.0), QUICK)[0].id
 
 
 def test_a_look_at_everything_makes_only_the_comparison():
@@ -116,38 +118,38 @@ def test_every_table_is_as_wide_as_its_heads_and_says_what_was_not_run(evidence,
 
 
 def test_differences_are_of_the_same_seeds(evidence):
-    rows = {(row[0], row[2]): row for row in beyond.rows(evidence)}
+    rows = {(row[0], row[2]): row for row in comparison.rows(evidence)}
     mine, theirs, difference, runs = rows["River Swim", "UCLS"][3:]
     assert mine.startswith("526.2 [")
     assert theirs.startswith("501.2 [")
     assert (difference, runs) == ("25 [25, 25]", "2")
     assert rows["One-State", "-"][3].startswith("2 of 2 [")
-    parts = {(row[0], row[2]): row[4] for row in beyond_parts.rows(evidence)}
-    assert parts["River Swim", "both"] == "-"
-    assert parts["River Swim", "neither"] == "0 [0, 0]"
+    by_part = {(row[0], row[2]): row[4] for row in parts.rows(evidence)}
+    assert by_part["River Swim", "both"] == "-"
+    assert by_part["River Swim", "neither"] == "0 [0, 0]"
 
 
 def test_means_beside_each_other_are_of_the_same_seeds(nothing):
     runs = [summarise(History(np.full(10, x), np.zeros(10, np.uint8)), 1) for x in (1.0, 2.0, 6.0)]
-    nothing._kept[beyond.exact(RIVER)] = list(enumerate(runs))
-    nothing._kept[beyond.rivals(RIVER)["ucls"]] = [(1, runs[0])]
-    [row] = [row for row in beyond.rows(nothing) if row[:3] == ["River Swim", "reward of the run", "UCLS"]]
+    nothing._kept[comparison.exact(RIVER)] = list(enumerate(runs))
+    nothing._kept[comparison.rivals(RIVER)["ucls"]] = [(1, runs[0])]
+    [row] = [row for row in comparison.rows(nothing) if row[:3] == ["River Swim", "reward of the run", "UCLS"]]
     assert row[3:] == ["20 [20, 20]", "10 [10, 10]", "10 [10, 10]", "1"]
 
 
 def test_an_episode_that_was_cut_off_reached_no_goal(nothing):
     ends = np.zeros(40, np.uint8)
     ends[[9, 19, 29]] = 1, TRUNCATED, 1
-    group = beyond.exact(SPARSE)
+    group = comparison.exact(SPARSE)
     nothing._kept[group] = [(0, summarise(History(np.zeros(40), ends), 1))]
-    assert beyond.sample(nothing, group, "goals").scores.tolist() == [2.0]
+    assert comparison.sample(nothing, group, "goals").scores.tolist() == [2.0]
 
 
 def test_a_run_is_near_the_optimum_if_it_lacks_a_tenth_or_less(nothing):
     rate = optimum(RIVER).reward_rate
     runs = [summarise(History(np.full(100, part * rate), np.zeros(100, np.uint8)), 1) for part in (1.2, 0.91, 0.89)]
-    nothing._kept[beyond.exact(RIVER)] = list(enumerate(runs))
-    [row] = [row for row in beyond_bars.rows(nothing) if row[0] == "River Swim" and row[-1] == "3"]
+    nothing._kept[comparison.exact(RIVER)] = list(enumerate(runs))
+    [row] = [row for row in bars.rows(nothing) if row[0] == "River Swim" and row[-1] == "3"]
     assert (row[2], row[4]) == (f"{89 * rate:.4g} reward", f"{0.89 * rate:.4g}")
     assert row[6] == "2 of 3"
 
@@ -171,9 +173,9 @@ def test_what_a_long_run_loses_again_is_a_part_of_the_optimum(nothing):
     rewards = np.full(1000, rate)
     rewards[900:] = 0.5 * rate
     run = summarise(History(rewards, np.zeros(1000, np.uint8)), 2)
-    assert beyond_long.regrets(run, rate) == pytest.approx([0.0] * 9 + [0.5], abs=1e-12)
-    nothing._kept[beyond_long.group_of(RIVER)] = [(0, run), (1, run)]
-    assert beyond_long.rows(nothing)[0][3:] == ["0.5 [0.5, 0.5]", "2 of 2", "2"]
+    assert long.regrets(run, rate) == pytest.approx([0.0] * 9 + [0.5], abs=1e-12)
+    nothing._kept[long.group_of(RIVER)] = [(0, run), (1, run)]
+    assert long.rows(nothing)[0][3:] == ["0.5 [0.5, 0.5]", "2 of 2", "2"]
 
 
 def test_the_page_is_filled_from_a_store_without_runs(tmp_path, nothing):

@@ -9,8 +9,8 @@ from ucls import Agent
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.envs import ENVIRONMENTS, make_world
 from ucls.errors import UserError
-from ucls.history import join
-from ucls.loop import Run
+from ucls.runs.history import join
+from ucls.runs.loop import Run
 from ucls.settings import Choice, describe
 
 STEPS = 600

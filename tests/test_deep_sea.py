@@ -12,7 +12,7 @@ from ucls.envs import bounds, deep_sea, make_world
 from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
 from ucls.features.one_hot import Settings, make
-from ucls.loop import make_run
+from ucls.runs.loop import make_run
 from ucls.stats import solved_after
 
 ID = "ucls/DeepSea-v0"

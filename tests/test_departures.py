@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from ucls.history import History
-from ucls.loop import make_run
 from ucls.paper import departures as d
 from ucls.paper.domains import RIVER
 from ucls.paper.readings import DEPARTURES
+from ucls.runs.history import History
+from ucls.runs.loop import make_run
 from ucls.study import Store
 from ucls.study.result import summarise
-from ucls.study.runner import Outcome
+from ucls.study.runners.base import Outcome
 from ucls.study.store import Circumstance
 
 TRIALS = [trial for departure in DEPARTURES for trial in departure.trials]

@@ -4,15 +4,15 @@ import gymnasium
 import numpy as np
 import pytest
 
-import paper
+import boxes
 from conftest import follow, run_uncompiled, small_run
 from test_contract import assert_same_learner
 from ucls import Agent, checkpoint
-from ucls import gp as gps
 from ucls.algorithms import algorithm_module, dgpq
 from ucls.errors import UserError
-from ucls.loop import Run, make_run
-from ucls.ranges import Sizes
+from ucls.kernels import gaussian_process as gps
+from ucls.kernels.ranges import Sizes
+from ucls.runs.loop import Run, make_run
 
 CAREFUL = {"bandwidth": 0.02, "sigma_tol": 0.03, "epsilon": 0.03, "lipschitz": 5.0}
 QUICK = {"bandwidth": 0.5, "sigma_tol": 0.1, "epsilon": 0.01, "lipschitz": 5.0}  # well suited to River Swim
@@ -27,7 +27,7 @@ def check_against_oracle(env, steps, settings=CAREFUL, literal=False):
     run = small_run(env, "dgpq", seed=7, **settings, deletion="printed" if literal else "dominated")
     me, n_actions = run.learner, run.learner.plan.n_actions
     values = {name: settings[name] for name in ("bandwidth", "sigma_tol", "epsilon")}
-    oracle = paper.DGPQ(n_actions, me.hyper.r_max, literal, L_Q=settings["lipschitz"], **values)
+    oracle = boxes.DGPQ(n_actions, me.hyper.r_max, literal, L_Q=settings["lipschitz"], **values)
     for t in follow(run, steps):
         s, s_next = states(t.xs, n_actions), states(t.xs_next, n_actions)
         if t.starts:

@@ -12,7 +12,7 @@ from ucls.diagnostics import diagnose, policies, probe, probed, verdict, yardsti
 from ucls.diagnostics.probe import read
 from ucls.envs import make_world
 from ucls.errors import UserError
-from ucls.loop import Run, make_run
+from ucls.runs.loop import Run, make_run
 
 RIVER = "ucls/RiverSwim-v0"
 # one of each way to look: bounds, drawn bounds, an optimistic value, a sampled one

@@ -13,8 +13,8 @@ from bench.torture.environments import Odd, Spoilt, Theirs
 from ucls import Agent, UserError, checkpoint
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.features import features_module
-from ucls.learner import Learner
-from ucls.loop import Run, make_run
+from ucls.runs.learner import Learner
+from ucls.runs.loop import Run, make_run
 from ucls.settings import resolve
 
 SMALL = {"tilings": 2, "tiles": 3, "memory": 16}

@@ -11,10 +11,10 @@ import test_contract as contract
 from conftest import small_run
 from test_cli import ucls
 from ucls.errors import UserError
-from ucls.learner import Learner, Plan
-from ucls.loop import Run, make_run
+from ucls.runs.learner import Learner, Plan
+from ucls.runs.loop import Run, make_run
 from ucls.study import Member, Store, Study, conduct, make_cells
-from ucls.study.local import local
+from ucls.study.runners.local import local
 
 RIVER = "ucls/RiverSwim-v0"
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import paper
+import boxes
 from conftest import check_uncompiled, dense, follow, random_stream, small_run
-from ucls import averages
-from ucls import linalg as la
 from ucls.algorithms import gv_ucb
+from ucls.kernels import active as la
+from ucls.kernels import averages
 
 LITERAL = {"trace_threshold": 0, "trace_discount": "current", "preconditioner": "printed"}
 
@@ -53,7 +53,7 @@ def check_against_oracle(env, steps, literal=False, corrected=False):
     settings = {**(LITERAL if literal else {}), "global_cov": "corrected" if corrected else "printed"}
     run = small_run(env, "gv-ucb", seed=7, **settings)
     state = run.learner.state
-    oracle = paper.GVUCB(run.learner.coder.size, literal=literal)
+    oracle = boxes.GVUCB(run.learner.coder.size, literal=literal)
     signs = []
     for t in follow(run, steps):
         if t.starts:
@@ -86,7 +86,7 @@ def test_kernel_equals_the_box_when_the_scales_are_folded_in():
     d, n_actions, beta = 48, 3, 0.2
     hyper = gv_ucb.Hyper(beta=beta, trace_threshold=beta)
     state = gv_ucb.init(hyper, d, n_actions, 4)
-    oracle = paper.GVUCB(d, beta=beta)
+    oracle = boxes.GVUCB(d, beta=beta)
     rng = np.random.default_rng(5)
     folded = 0
     for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, n_actions, 4, 800):

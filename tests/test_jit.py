@@ -16,11 +16,14 @@ import numpy as np
 import pytest
 
 import ucls
-from ucls import _files, _jit
+from ucls import _files
+from ucls.kernels import _jit
 
 USE = "import numpy as np\nfrom ucls.algorithms import helped\nprint(helped.twice(np.ones(3)))"
-HELPER = "from ucls._jit import jit\n\n\n@jit\ndef add(x):\n    return x.sum() + {}\n"
-USER = "from ucls._jit import jit\nfrom ucls.helper import add\n\n\n@jit\ndef twice(x):\n    return 2 * add(x)\n"
+HELPER = "from ucls.kernels._jit import jit\n\n\n@jit\ndef add(x):\n    return x.sum() + {}\n"
+USER = (
+    "from ucls.kernels._jit import jit\nfrom ucls.helper import add\n\n\n@jit\ndef twice(x):\n    return 2 * add(x)\n"
+)
 
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -53,7 +56,7 @@ def test_a_changed_helper_in_another_file_is_seen_and_a_stranger_is_not(tmp_path
     assert run(package, cache) == "8.0"
     first = set(cache.rglob("*.kernel"))
     assert {path.name.split("-")[0] for path in first} >= {"add", "twice"}
-    with (package / "ucls" / "cli.py").open("a") as file:
+    with (package / "ucls" / "cli" / "__init__.py").open("a") as file:
         file.write("# of no interest to kernels\n")
     assert run(package, cache) == "8.0"
     assert set(cache.rglob("*.kernel")) == first
@@ -69,7 +72,7 @@ def test_a_changed_helper_in_another_file_is_seen_and_a_stranger_is_not(tmp_path
 def test_processes_that_compile_at_once_and_are_killed_leave_a_sound_cache(tmp_path):
     package, cache = copy_of_package(tmp_path / "src"), tmp_path / "cache"
     environment = {**os.environ, "PYTHONPATH": str(package), "UCLS_CACHE_DIR": str(cache)}
-    use = [sys.executable, "-c", f"from ucls import linalg\nprint('ready', flush=True)\n{USE}"]
+    use = [sys.executable, "-c", f"from ucls.kernels import active\nprint('ready', flush=True)\n{USE}"]
     several = [subprocess.Popen(use, env=environment, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     for process, patience in zip(several[:2], (0.05, 0.3), strict=True):
         assert process.stdout is not None
@@ -87,7 +90,7 @@ def made(tmp_path, monkeypatch):
     monkeypatch.setattr(_jit, "kernel_cache", lambda: tmp_path)
 
     def make(function):
-        function.__module__ = "ucls.linalg"
+        function.__module__ = "ucls.kernels.active"
         return _jit.jit(function)
 
     return make
@@ -112,7 +115,7 @@ def test_a_kernel_is_found_again(made, tmp_path):
 
 BITS = """import hashlib
 from ucls import checkpoint
-from ucls.loop import make_run
+from ucls.runs.loop import make_run
 run = make_run("ucls/RiverSwim-v0", "ucls", settings={"tilings": 2, "tiles": 3, "memory": 8}, seed=10)
 run.advance(4000)
 print(hashlib.sha256(checkpoint.to_bytes(run.checkpoint(), run.about())).hexdigest())"""
@@ -154,7 +157,7 @@ def test_no_type_from_outside_enters_the_cache(made, tmp_path):
 def test_types_that_share_a_name_do_not_share_code(made):
     def ours(fields):
         kind = namedtuple("State", fields)
-        kind.__module__ = "ucls.linalg"
+        kind.__module__ = "ucls.kernels.active"
         return kind
 
     def first(x):
@@ -237,7 +240,6 @@ def test_an_empty_name_of_the_cache_is_no_name(tmp_path, monkeypatch):
 
 def test_numbas_own_cache_folder_is_left_alone():
     before = numba.config.CACHE_DIR
-    from ucls import linalg  # noqa: F401
 
     assert before == numba.config.CACHE_DIR
     assert "kernels" not in (numba.config.CACHE_DIR or "")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ucls.envs import make_world
-from ucls.loop import make_run
+from ucls.runs.loop import make_run
 
 STEPS = 50_000
 

@@ -5,8 +5,8 @@ import pytest
 
 from ucls.errors import UserError
 from ucls.features import features_module
-from ucls.history import TERMINATED, TRUNCATED, History
-from ucls.loop import make_run
+from ucls.runs.history import TERMINATED, TRUNCATED, History
+from ucls.runs.loop import make_run
 
 
 def test_truncation_bootstraps():

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-import paper
+import boxes
 from conftest import check_uncompiled, follow, small_run
-from ucls import linalg as la
 from ucls.algorithms import lspi_rmax
+from ucls.kernels import active as la
 
 LITERAL = {"counting": "values", "preconditioner": "printed"}
 
@@ -14,7 +14,7 @@ LITERAL = {"counting": "values", "preconditioner": "printed"}
 def check_against_oracle(env, steps, literal=False, rtol=1e-8, **settings):
     run = small_run(env, "lspi-rmax", seed=7, **settings, **(LITERAL if literal else {}))
     me, state = run.learner, run.learner.state
-    oracle = paper.LSPIRmax(me.coder.size, me.plan.n_actions, me.hyper.gmax, literal=literal, m=me.hyper.m)
+    oracle = boxes.LSPIRmax(me.coder.size, me.plan.n_actions, me.hyper.gmax, literal=literal, m=me.hyper.m)
     for t in follow(run, steps):
         for xs, a, chosen in ((t.xs, t.a, t.starts), (t.xs_next, t.a_next, t.gamma > 0)):
             if chosen:

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import cg
 
-import paper
+import boxes
 from conftest import check_uncompiled, dense, follow, random_stream, small_run
-from ucls import linalg as la
-from ucls import solvers
 from ucls.algorithms import lstd_cg
+from ucls.kernels import active as la
+from ucls.kernels import solvers
 
 KINDS = [(r, f, b) for r in ("in", "out") for f in ("constant", "fading") for b in (0.0, 0.01)]
 
@@ -19,7 +19,7 @@ def check_against_oracle(env, steps, kind=("in", "constant", 0.0), iterations=3,
     settings = {"regulariser": regulariser, "fading": fading, "beta": beta, "iterations": iterations}
     run = small_run(env, "lstd-cg", seed=7, **settings)
     system = run.learner.state.system
-    oracle = paper.LSTDCG(
+    oracle = boxes.LSTDCG(
         run.learner.coder.size, regulariser=regulariser, fading=fading == "fading", beta=beta, most=iterations
     )
     for t in follow(run, steps):
@@ -47,7 +47,7 @@ def test_every_step_ends_within_the_tolerance(env_id, regulariser):
     """With as many iterations as it takes, w solves the box's system to one part in a thousand after every step."""
     run = small_run(env_id, "lstd-cg", seed=7, regulariser=regulariser, iterations=20000)
     system = run.learner.state.system
-    oracle = paper.LSTDCG(run.learner.coder.size, regulariser=regulariser, most=0)
+    oracle = boxes.LSTDCG(run.learner.coder.size, regulariser=regulariser, most=0)
     for t in follow(run, 200):
         if t.starts:
             oracle.start()
@@ -68,7 +68,7 @@ def stream_system(kind, steps=400, d=48):
         regulariser=("in", "out").index(regulariser), fading=("constant", "fading").index(fading), beta=beta, eta=1e-3
     )
     state = lstd_cg.init(hyper, d, 3, 4)
-    oracle = paper.LSTDCG(d, regulariser=regulariser, fading=fading == "fading", beta=beta, eta=1e-3)
+    oracle = boxes.LSTDCG(d, regulariser=regulariser, fading=fading == "fading", beta=beta, eta=1e-3)
     rng = np.random.default_rng(2)
     for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, 3, 4, steps, value=1.0):
         lstd_cg.update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
@@ -125,7 +125,7 @@ def test_the_printed_box_does_not_solve_the_system(regulariser):
     start = np.zeros(len(right))
 
     def error(literal, most):
-        w = paper.conjugate_gradient(M, oracle.b, start, eta_r, literal, tol=1e-20 if literal else 1e-10, most=most)
+        w = boxes.conjugate_gradient(M, oracle.b, start, eta_r, literal, tol=1e-20 if literal else 1e-10, most=most)
         return np.linalg.norm(w - solution) / np.linalg.norm(solution)
 
     assert error(False, 50) < 1e-4
@@ -133,7 +133,7 @@ def test_the_printed_box_does_not_solve_the_system(regulariser):
     assert error(True, 50) > 2
     # nor does it solve the other system of which it has the residual, (A'A + eta_r I) w = b
     other = np.linalg.solve(normal, oracle.b)
-    w = paper.conjugate_gradient(M, oracle.b, start, eta_r, literal=True, tol=1e-20)
+    w = boxes.conjugate_gradient(M, oracle.b, start, eta_r, literal=True, tol=1e-20)
     assert np.linalg.norm(w - other) > 0.5 * np.linalg.norm(other)
 
 

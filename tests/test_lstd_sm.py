@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-import paper
+import boxes
 from conftest import dense, random_stream, run_uncompiled, small_run
-from oracle import assert_close, epsilon_greedy, shadow
-from ucls import inverse as inv
-from ucls import linalg as la
+from shadow import assert_close, epsilon_greedy, shadow
 from ucls.algorithms import lstd_sm
+from ucls.kernels import active as la
+from ucls.kernels import sherman_morrison as inv
 
 
 def faded(hyper, t):
@@ -19,7 +19,7 @@ def check_against_oracle(env, steps, settings={}):
     run = small_run(env, "lstd-sm", seed=7, **settings)
     hyper, state = run.learner.hyper, run.learner.state
     literal = hyper.trace_discount == lstd_sm.CURRENT
-    oracle = paper.LSTDShermanMorrison(run.learner.coder.size, literal=literal, eta=hyper.eta, beta=hyper.beta)
+    oracle = boxes.LSTDShermanMorrison(run.learner.coder.size, literal=literal, eta=hyper.eta, beta=hyper.beta)
     shadow(run, oracle, steps, lambda box, x, rng: epsilon_greedy(faded(hyper, box.t), box.values(x), rng))
     assert_close(state.w, oracle.w, "w")
     assert_close(state.inverse.M * state.inverse.scale[0], oracle.A_inv, "A_inv")

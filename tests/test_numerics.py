@@ -13,11 +13,7 @@ from ucls.study.cell import NUMERICS
 
 HERE = Path(ucls.__file__).parent
 RECORD = Path(__file__).with_name("numerics.json")
-PARTS = (
-    *("algorithms", "features", "envs"),
-    *("learner.py", "loop.py", "linalg.py", "traces.py", "inverse.py", "solvers.py", "averages.py", "gp.py"),
-    *("cholesky.py", "table.py", "randomness.py", "_jit.py"),
-)
+PARTS = ("algorithms", "features", "envs", "kernels", "randomness.py", "runs/learner.py", "runs/loop.py")
 
 
 def digest():

@@ -5,19 +5,20 @@ import json
 import numpy as np
 import pytest
 
-from ucls import paper
 from ucls.errors import UserError
-from ucls.history import History
-from ucls.paper import account, causes, choices, figure_2
-from ucls.paper.claims import Check, Claim, apart, at_least, better, judge_all, part, turned, within
+from ucls.paper import account, figure_2, table_causes, table_open_choices
+from ucls.paper import reproduce as paper
+from ucls.paper.claims import judge_all
+from ucls.paper.claims.check import Check, Claim, apart, at_least, better, part, turned, within
 from ucls.paper.domains import CLASSIC, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of, tuned, ucls, winners
 from ucls.paper.sweeps import RUNS, SIZE, all_sweeps, sweep_of
+from ucls.runs.history import History
 from ucls.stats import Estimate, Summary
 from ucls.study import Store
 from ucls.study.result import summarise
-from ucls.study.runner import Outcome
+from ucls.study.runners.base import Outcome
 from ucls.study.store import Circumstance
 from ucls.study.sweep import TUNING, candidates, sweep_cells
 
@@ -62,7 +63,7 @@ def test_the_full_protocol_is_the_papers():
         PUDDLE: (200, 50_000),
         SPARSE: (200, 50_000),
     }
-    assert cells_of(paper.extras.long_rlsvi(), FULL)[0].steps == 1_000_000
+    assert cells_of(paper.figure_theorem.long_rlsvi(), FULL)[0].steps == 1_000_000
 
 
 def test_ucls_is_untuned_and_every_competitor_is_tuned():
@@ -108,12 +109,15 @@ def test_the_levels_of_figure_2_are_the_papers():
 
 
 def test_an_open_choice_changes_the_run():
-    for choice in choices.CHOICES:
-        assert cells_of(choices.group_of(choice, "ucls"), QUICK)[0].id != cells_of(ucls(choice.env), QUICK)[0].id
+    for choice in table_open_choices.CHOICES:
+        assert (
+            cells_of(table_open_choices.group_of(choice, "ucls"), QUICK)[0].id
+            != cells_of(ucls(choice.env), QUICK)[0].id
+        )
 
 
 def test_an_experiment_changes_something_of_the_same_algorithm_in_the_same_domain():
-    for one in causes.experiments():
+    for one in table_causes.experiments():
         assert (one.group.agent, one.group.env) == (one.usual.agent, one.usual.env)
         if one.group.key != "dgpq-wide":  # a larger sweep may find the same settings
             assert cells_of(one.group, FULL)[0].id != cells_of(one.usual, FULL)[0].id, one.changed
@@ -194,7 +198,7 @@ def test_idling_does_not_look_good_early_where_every_step_costs(evidence):
 
 
 def test_a_quick_look_decides_nothing_about_learning(evidence, monkeypatch):
-    monkeypatch.setattr("ucls.paper.claims_of_bounds.COVERAGE_RUNS", 20)
+    monkeypatch.setattr("ucls.paper.claims.bounds.COVERAGE_RUNS", 20)
     verdicts = {claim.number: claim.verdict for claim in judge_all(evidence)}
     assert {verdicts[number] for number in set(verdicts) - {11, 12, 13}} == {"undecided: a quick look"}
 
@@ -206,7 +210,7 @@ def test_what_was_not_run_keeps_a_claim_open(evidence):
 
 
 def test_all_eighteen_claims_are_judged(evidence, monkeypatch):
-    monkeypatch.setattr("ucls.paper.claims_of_bounds.COVERAGE_RUNS", 20)
+    monkeypatch.setattr("ucls.paper.claims.bounds.COVERAGE_RUNS", 20)
     found = judge_all(evidence)
     assert [claim.number for claim in found] == list(range(1, 19))
     for claim in found:
@@ -243,8 +247,8 @@ def test_the_report_is_written_with_its_figures(tmp_path, evidence):
     assert "Quick look" in (out / "report.html").read_text()
     data = json.loads((out / "claims.json").read_text())
     rows = {table["title"]: table["rows"] for table in data["tables"]}
-    assert len(rows["Open choices"]) == len(choices.CHOICES)
-    assert len(rows["Experiments behind the why"]) == len(causes.experiments())
+    assert len(rows["Open table_open_choices"]) == len(table_open_choices.CHOICES)
+    assert len(rows["Experiments behind the why"]) == len(table_causes.experiments())
     assert ["ucls", "River Swim", "defaults", "10,000", "5", "0", "10,000"] in rows["What was run"]
 
 

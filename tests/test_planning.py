@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ucls import planning
-from ucls._jit import jit_uncached
 from ucls.envs import make_world, one_state, river_swim
+from ucls.kernels._jit import jit_uncached
 from ucls.planning import action_values, normal_nodes, product_nodes, uniform_nodes
 
 

@@ -11,10 +11,10 @@ import my_agent
 from conftest import small_run
 from ucls.algorithms import ALGORITHMS
 from ucls.errors import UserError
-from ucls.learner import Learner
-from ucls.loop import Run
-from ucls.plan import Plan
-from ucls.ranges import COUNT, INFINITE, Count, Grows, Sizes, Within, check, fits, require
+from ucls.kernels.ranges import COUNT, INFINITE, Count, Grows, Sizes, Within, check, fits, require
+from ucls.runs.learner import Learner
+from ucls.runs.loop import Run
+from ucls.runs.plan import Plan
 
 SIZES = Sizes(features=24, actions=2)
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-import paper
+import boxes
 from conftest import check_uncompiled, dense, follow, random_stream, small_run
-from ucls import linalg as la
 from ucls.algorithms import rlsvi
-from ucls.loop import Run, make_run
+from ucls.kernels import active as la
 from ucls.randomness import generator, spawn, to_words
+from ucls.runs.loop import Run, make_run
 
 
 def assert_equal(state, oracle, rtol=1e-8):
@@ -24,7 +24,7 @@ def check_against_oracle(env, steps, rtol=1e-8, **settings):
     own = {"resample_every": 40, "l": 0.5, "sigma": 0.7, **settings}
     run = small_run(env, "rlsvi", seed=7, **own)
     hyper, rng = run.learner.hyper, generator(spawn(7).learner)
-    oracle = paper.RLSVI(run.learner.coder.size, **hyper._asdict())
+    oracle = boxes.RLSVI(run.learner.coder.size, **hyper._asdict())
     for t in follow(run, steps):
         if t.starts:
             oracle.start(rng)
@@ -59,7 +59,7 @@ def test_features_that_actions_share_are_one_system(env):
 @pytest.mark.parametrize("env", ["ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/SparseMountainCar-v0"])
 def test_kernel_equals_regression_at_full_size(env):
     run = make_run(env, "rlsvi", seed=7, settings={"resample_every": 500})
-    oracle, rng = paper.RLSVI(run.learner.coder.size, resample_every=500), generator(spawn(7).learner)
+    oracle, rng = boxes.RLSVI(run.learner.coder.size, resample_every=500), generator(spawn(7).learner)
     for t in follow(run, 1500):
         if t.starts:
             oracle.start(rng)
@@ -159,7 +159,7 @@ def test_dense_features_are_kept_exactly():
     """Every feature active, every state new, values of any sign and size."""
     d, n_actions, rng = 12, 2, np.random.default_rng(8)
     hyper = rlsvi.Hyper(l=0.1)
-    state, oracle = rlsvi.init(hyper, d, n_actions, d // n_actions), paper.RLSVI(d, l=0.1)
+    state, oracle = rlsvi.init(hyper, d, n_actions, d // n_actions), boxes.RLSVI(d, l=0.1)
 
     def features():
         index = np.arange(d).reshape(-1, n_actions).T.copy()

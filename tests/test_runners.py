@@ -19,14 +19,14 @@ from bench.driver import NAME, runner_named, small_study
 from conftest import run_uncompiled
 from ucls import checkpoint
 from ucls.errors import UserError
-from ucls.loop import Run
+from ucls.runs.loop import Run
 from ucls.study import Cell, Member, Store, conduct, make_cells
-from ucls.study.parcel import fetch, leave, parcel_file
 from ucls.study.partial import partial_file
-from ucls.study.ray import run_ray
-from ucls.study.runner import Losses, Outcome, Queue, attempt
-from ucls.study.slurm import Terms, batches_of, run_slurm, slurm
-from ucls.study.work import Habits, run_cell
+from ucls.study.runners.base import Losses, Outcome, Queue, attempt
+from ucls.study.runners.parcel import fetch, leave, parcel_file
+from ucls.study.runners.ray import run_ray
+from ucls.study.runners.run_cell import Habits, run_cell
+from ucls.study.runners.slurm import Terms, batches_of, run_slurm, slurm
 
 CELLS = 16
 # What is tried are the runners: kernels as plain Python start at once in every new process.
@@ -98,7 +98,7 @@ def test_ray_stops_within_seconds_listens_on_loopback_and_says_nothing(tmp_path)
 import sys
 from pathlib import Path
 from ucls.study import Member, Store, Study, conduct, make_cells
-from ucls.study.ray import ray
+from ucls.study.runners.ray import ray
 cells = make_cells("ucls/RiverSwim-v0", "sarsa", steps=50_000_000, seeds=range(3), settings={SMALL!r})
 with Store({str(tmp_path / "s.sqlite")!r}, write=True) as store:
     tally = conduct(store, Study("s", tuple(Member("a", c) for c in cells)), ray("local", 1), True, 0.2)
@@ -164,7 +164,7 @@ def test_a_cell_killed_in_its_middle_goes_on_from_its_checkpoint(tmp_path):
     code = f"""
 from pathlib import Path
 from ucls.study.cell import Cell
-from ucls.study.work import Habits, run_cell
+from ucls.study.runners.run_cell import Habits, run_cell
 run_cell(Cell.from_json({cell.json()!r}), Habits(Path({str(tmp_path)!r}), 0.0))
 """
     process = start(code)
@@ -268,7 +268,7 @@ class FakeCluster:
 
 def run_on_fake(work, cells, folder, monkeypatch, jobs=1):
     cluster = FakeCluster(work)
-    monkeypatch.setattr("ucls.study.slurm.open_cluster", lambda *_: cluster)
+    monkeypatch.setattr("ucls.study.runners.slurm.open_cluster", lambda *_: cluster)
     terms = Terms(jobs=jobs, look_seconds=0.0)
     found = {o.id: o for o in run_slurm(cells, Habits(folder / "s.partial"), Event(), terms)}
     return [found[cell.id] for cell in cells], cluster.submitted
@@ -318,7 +318,7 @@ def test_jobs_that_outlive_their_driver_are_waited_for(tmp_path, monkeypatch, ha
 
     cluster = FakeCluster(work)
     cluster.living = {("ucls-abc", 0)}
-    monkeypatch.setattr("ucls.study.slurm.open_cluster", lambda *_: cluster)
+    monkeypatch.setattr("ucls.study.runners.slurm.open_cluster", lambda *_: cluster)
     found = list(run_slurm(cells, Habits(tmp_path / "s.partial"), Event(), Terms(jobs=1, look_seconds=0.0)))
     assert sorted(outcome.id for outcome in found) == sorted(cell.id for cell in cells)
     assert cluster.submitted == submitted
@@ -381,7 +381,7 @@ def test_slurm_that_is_not_there_is_said_in_one_line(tmp_path, monkeypatch):
 
 
 def test_an_address_where_nobody_answers_is_said_in_one_line():
-    from ucls.study.ray import _knock
+    from ucls.study.runners.ray import _knock
 
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: nobody else can answer there

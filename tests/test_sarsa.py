@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-import paper
+import boxes
 from conftest import dense, run_uncompiled, small_run
-from oracle import assert_close, epsilon_greedy, shadow
-from ucls import linalg as la
+from shadow import assert_close, epsilon_greedy, shadow
 from ucls.algorithms import sarsa
-from ucls.loop import make_run
+from ucls.kernels import active as la
+from ucls.runs.loop import make_run
 
 
 def check_against_oracle(env, steps, settings={}):
     run = small_run(env, "sarsa", seed=7, **settings)
     hyper = run.learner.hyper
-    oracle = paper.Sarsa(
+    oracle = boxes.Sarsa(
         run.learner.coder.size,
         literal=hyper.trace_discount == sarsa.CURRENT,
         alpha=hyper.alpha,
@@ -80,7 +80,7 @@ def test_optimism_is_what_initial_weights_would_give():
     """Features worth 1/n that never share an index sum to 1, so w = gmax at the start gives Q = gmax."""
     settings = {"tilings": 4, "tiles": 4, "memory": 100, "optimistic": "yes", "epsilon": 0.0}
     run = make_run("ucls/RiverSwim-v0", "sarsa", seed=3, settings=settings)
-    oracle = paper.Sarsa(run.learner.coder.size)
+    oracle = boxes.Sarsa(run.learner.coder.size)
     oracle.w += 100.0
     shadow(run, oracle, 500, lambda box, x, rng: epsilon_greedy(0.0, box.values(x), rng))
     assert_close(run.learner.state.w + 100.0, oracle.w, "w")

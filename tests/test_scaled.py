@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from conftest import dense
-from ucls import linalg as la
 from ucls.features import scaled
+from ucls.kernels import active as la
 
 
 def encoded(s, low, high, n_actions=3):

@@ -7,12 +7,12 @@ import pytest
 
 from studies import ABOUT, pretend, study_of
 from ucls.errors import UserError
-from ucls.history import History
+from ucls.runs.history import History
 from ucls.study import Store, conduct, make_cells
 from ucls.study.database import APPLICATION
 from ucls.study.export import export_csv, export_parquet
-from ucls.study.local import local
 from ucls.study.result import summarise
+from ucls.study.runners.local import local
 from ucls.study.schema import MIGRATIONS
 
 RIVER = "ucls/RiverSwim-v0"

@@ -7,16 +7,16 @@ import pytest
 
 from studies import ABOUT, pretend, study_of
 from ucls.errors import UserError
-from ucls.history import History
+from ucls.runs.history import History
 from ucls.study import Cell, Member, Store, Study, conduct, make_cells, parse_study
 from ucls.study.cell import NUMERICS
 from ucls.study.compare import compare_study
-from ucls.study.look import forecast, groups_of
+from ucls.study.forecast import forecast, groups_of
 from ucls.study.partial import partial_file
 from ucls.study.result import pack, summarise, unpack
-from ucls.study.runner import Outcome
+from ucls.study.runners.base import Outcome
+from ucls.study.runners.run_cell import Habits, run_cell
 from ucls.study.sweep import TUNING, Range, Sweep, candidates, judge, sweep_cells
-from ucls.study.work import Habits, run_cell
 
 RIVER, PUDDLE = "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"
 TINY = """name = "tiny"

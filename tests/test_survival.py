@@ -22,14 +22,14 @@ from test_cli import ucls as command
 from ucls import checkpoint
 from ucls.errors import UserError
 from ucls.study import Store, conduct, make_cells, parse_study
-from ucls.study.cores import _quota, cores
-from ucls.study.local import run_local
-from ucls.study.parcel import fetch, leave, parcel_file
 from ucls.study.partial import partial_file
 from ucls.study.rescue import rescue
 from ucls.study.result import pack
-from ucls.study.runner import attempt
-from ucls.study.work import Habits, run_cell
+from ucls.study.runners.base import attempt
+from ucls.study.runners.cores import _quota, cores
+from ucls.study.runners.local import run_local
+from ucls.study.runners.parcel import fetch, leave, parcel_file
+from ucls.study.runners.run_cell import Habits, run_cell
 
 RIVER = "ucls/RiverSwim-v0"
 SMALL = {"tilings": 2, "tiles": 2, "memory": 4}
@@ -267,7 +267,7 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
 def test_a_learner_that_nobody_would_take_back_is_not_kept_and_the_run_goes_on(tmp_path, monkeypatch):
     [cell] = make_cells(RIVER, "sarsa", steps=70, seeds=[0], settings=SMALL, keep=True)
     want = run_cell(cell).result
-    monkeypatch.setattr("ucls.learner.Learner.refuse_unsound", unsound)
+    monkeypatch.setattr("ucls.runs.learner.Learner.refuse_unsound", unsound)
     done = run_cell(cell, Habits(tmp_path, -1.0))
     assert done.note == "its learner is not kept: 'state.w' must be finite"
     assert (done.result.measures, done.result.learner) == (want.measures, None)
@@ -452,7 +452,7 @@ def test_a_signal_to_the_whole_group_keeps_every_unfinished_cell(tmp_path, numbe
 
 def test_cores_are_those_that_this_process_may_use(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: {1, 5, 6})
-    monkeypatch.setattr("ucls.study.cores.CGROUPS", tmp_path)
+    monkeypatch.setattr("ucls.study.runners.cores.CGROUPS", tmp_path)
     assert cores() == 3
     (tmp_path / "cpu.max").write_text("150000 100000\n")
     assert (cores(), _quota(tmp_path)) == (2, 2)

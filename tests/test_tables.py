@@ -8,7 +8,7 @@ from rich.console import Console
 
 from ucls.study import parse_study
 from ucls.study.compare import Group, print_comparison
-from ucls.study.look import LINK, START, forecast
+from ucls.study.forecast import LINK, START, forecast
 from ucls.tables import print_table
 
 WIDTHS = (20, 40, 60, 80, 100, 200)

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ucls import linalg as la
 from ucls.features import one_hot, tiles
+from ucls.kernels import active as la
 from ucls.settings import resolve
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from conftest import random_stream
-from ucls import linalg as la
-from ucls import traces as tr
+from ucls.kernels import active as la
+from ucls.kernels import traces as tr
 
 
 def follow_dense(trace, steps, seed=0):

@@ -15,9 +15,10 @@ import pytest
 
 import ucls as package
 from test_cli import RIVER, ucls, ucls_process
-from ucls import _files, checkpoint, training
+from ucls import _files, checkpoint
 from ucls.errors import UserError
-from ucls.training import Order
+from ucls.runs import train as training
+from ucls.runs.train import Order
 
 HERE = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])}
 TINY = ("--agent", "sarsa", "--set", "tilings=2", "--set", "tiles=4", "--set", "memory=16")
@@ -95,7 +96,7 @@ def test_a_stop_without_a_folder_says_that_nothing_was_kept(monkeypatch, capsys)
     def interrupt(*_):
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(training._Keeper, "keep_in_time", interrupt)
+    monkeypatch.setattr(train._Keeper, "keep_in_time", interrupt)
     result = ucls("train", RIVER, *TINY, "--steps", 500)
     assert result.exit_code == 130
     assert "stopped after 1 of 500 steps; nothing was kept: give --out DIR" in result.stderr
@@ -161,7 +162,7 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_one_line(tmp_path, monkeypat
     monkeypatch.setattr(_files.Path, "replace", full)
     order = Order(RIVER, "sarsa", 60, 0, {}, None, "float64", None)
     with pytest.raises(OSError, match="No space left"):
-        training.train(order, tmp_path / "run", tmp_path / "run", every=1e-9)
+        train.train(order, tmp_path / "run", tmp_path / "run", every=1e-9)
     assert "no checkpoint this time: No space left on device; the run goes on" in capsys.readouterr().err
     assert content(tmp_path / "run") == before
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
@@ -175,10 +176,10 @@ def test_a_run_that_nobody_would_take_back_is_not_saved_but_recorded(tmp_path, m
     def unsound(_):
         raise UserError("'state.w' must be finite")
 
-    monkeypatch.setattr("ucls.learner.Learner.refuse_unsound", unsound)
+    monkeypatch.setattr("ucls.runs.learner.Learner.refuse_unsound", unsound)
     order = Order(RIVER, "sarsa", 60, 0, {}, None, "float64", None)
     with pytest.raises(UserError, match=r"'state\.w' must be finite"):
-        training.train(order, tmp_path / "run", every=1e-9)
+        train.train(order, tmp_path / "run", every=1e-9)
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["history.npz"]
 
 

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-import paper
+import boxes
 from conftest import run_uncompiled, small_run
-from oracle import assert_close, shadow
-from ucls import linalg as la
+from shadow import assert_close, shadow
 from ucls.algorithms import ucbootstrap
+from ucls.kernels import active as la
 
 
 def check_against_oracle(env, steps, settings={}):
@@ -15,11 +15,11 @@ def check_against_oracle(env, steps, settings={}):
     hyper, d = run.learner.hyper, run.learner.coder.size
     literal = hyper.trace_discount == ucbootstrap.CURRENT
     base = (
-        paper.Sarsa(d, literal, alpha=hyper.step)
+        boxes.Sarsa(d, literal, alpha=hyper.step)
         if hyper.base == ucbootstrap.SARSA
-        else paper.LSTDShermanMorrison(d, literal, eta=hyper.eta)
+        else boxes.LSTDShermanMorrison(d, literal, eta=hyper.eta)
     )
-    oracle = paper.UCBootstrap(base, l=hyper.block, B=hyper.resamples, window=hyper.window, alpha=hyper.alpha)
+    oracle = boxes.UCBootstrap(base, l=hyper.block, B=hyper.resamples, window=hyper.window, alpha=hyper.alpha)
     shadow(run, oracle, steps, lambda box, x, rng: box.upper(x, rng))
     state, n = run.learner.state, min(steps, hyper.window)
     assert_close(state.w, base.w, "w")
@@ -60,7 +60,7 @@ def test_interval_is_the_box_on_a_window_that_is_empty_filling_or_full():
     for stored in (0, 1, 7, 10, 99, 100, 101, 257):
         hyper = ucbootstrap.Hyper()
         state = ucbootstrap.init(hyper, 3, 1, 2)
-        oracle = paper.UCBootstrap(paper.Sarsa(3))
+        oracle = boxes.UCBootstrap(boxes.Sarsa(3))
         weights = np.cumsum(np.random.default_rng(stored).normal(size=(stored, 3)), axis=0)
         for k, w in enumerate(weights):
             state.recent[:, k % 100] = w

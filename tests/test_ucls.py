@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-import paper
+import boxes
 from conftest import check_uncompiled, dense, follow, random_stream, small_run
-from ucls import linalg as la
-from ucls import solvers
 from ucls.algorithms import ucls
 from ucls.errors import UserError
-from ucls.loop import make_run
+from ucls.kernels import active as la
+from ucls.kernels import solvers
+from ucls.kernels import system as sy
+from ucls.runs.loop import make_run
 
 LITERAL = {"trace_threshold": 0, "trace_discount": "current"}
 
@@ -40,7 +41,7 @@ def assert_equal(state, oracle, rtol=1e-8):
 
 def check_against_oracle(env, steps, literal=False, settings={}, rtol=1e-8):
     run = small_run(env, seed=7, **settings, **(LITERAL if literal else {}))
-    oracle = paper.UCLS(run.learner.coder.size, literal=literal, **settings)
+    oracle = boxes.UCLS(run.learner.coder.size, literal=literal, **settings)
     for t in follow(run, steps):
         if t.starts:
             oracle.start()
@@ -72,7 +73,7 @@ def test_a_solver_that_cannot_start_is_refused():
 
 def test_elimination_solves_the_system():
     rng = np.random.default_rng(8)
-    system = la.system(40, np.float64)
+    system = sy.system(40, np.float64)
     system.At[:], system.b[:], system.scale[0] = rng.normal(size=(40, 40)), rng.normal(size=40), 0.3
     solvers.eliminate(system, 40, 0.2)
     expected = np.linalg.solve(0.3 * system.At.T + 0.2 * np.eye(40), system.b)
@@ -89,7 +90,7 @@ def test_kernel_equals_the_box_for_5000_steps(env_id, literal):
 @pytest.mark.parametrize("env", ["ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/SparseMountainCar-v0"])
 def test_kernel_equals_the_box_at_full_size(env):
     run = make_run(env, seed=7)
-    oracle = paper.UCLS(run.learner.coder.size)
+    oracle = boxes.UCLS(run.learner.coder.size)
     for t in follow(run, 500):
         if t.starts:
             oracle.start()
@@ -110,7 +111,7 @@ def test_kernel_equals_the_box_on_large_rewards_and_resets(literal, beta):
     threshold, discount = (0.0, ucls.CURRENT) if literal else (beta, ucls.PREVIOUS)
     hyper = ucls.Hyper(beta=beta, trace_threshold=threshold, trace_discount=discount, w_step=0.1)
     state = ucls.init(hyper, d, n_actions, 4)
-    oracle = paper.UCLS(d, literal=literal, beta=beta, w_step=0.1)
+    oracle = boxes.UCLS(d, literal=literal, beta=beta, w_step=0.1)
     rng = np.random.default_rng(5)
     folded = 0
     for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, n_actions, 4, 1500, reward=130.0):

@@ -7,13 +7,13 @@ import pytest
 
 from complete import UCLSExact
 from conftest import dense, random_stream, run_uncompiled, small_run
-from oracle import assert_close, shadow
+from shadow import assert_close, shadow
 from ucls import Agent
-from ucls import lazy as lz
-from ucls import linalg as la
 from ucls.algorithms import ucls_exact
 from ucls.errors import Notice, UserError
-from ucls.loop import make_run
+from ucls.kernels import active as la
+from ucls.kernels import lazy_matrix as lz
+from ucls.runs.loop import make_run
 
 
 def batch(run):

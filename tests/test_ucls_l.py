@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-import paper
+import boxes
 from conftest import dense, random_stream, run_uncompiled, small_run
-from oracle import assert_close, shadow
-from ucls import linalg as la
+from shadow import assert_close, shadow
 from ucls.algorithms import ucls_l
-from ucls.loop import make_run
+from ucls.kernels import active as la
+from ucls.runs.loop import make_run
 
 LITERAL = {"trace_threshold": 0, "trace_discount": "current", "fade": "all"}
 ARRAYS = ("w", "w_var", "w_init", "c", "v_init")
@@ -22,7 +22,7 @@ def assert_equal(state, oracle):
 
 def check_against_oracle(env, steps, literal=False):
     run = small_run(env, "ucls-l", seed=7, **(LITERAL if literal else {}))
-    oracle = paper.UCLSL(run.learner.coder.size, literal=literal)
+    oracle = boxes.UCLSL(run.learner.coder.size, literal=literal)
     shadow(run, oracle, steps, lambda box, x, rng: box.upper(x))
     assert_equal(run.learner.state, oracle)
     return run, oracle
@@ -48,7 +48,7 @@ def test_kernel_equals_the_box_when_large_rewards_raise_v_init(literal):
     choices = {"trace_threshold": 0.0, "trace_discount": ucls_l.CURRENT, "fade": ucls_l.ALL} if literal else {}
     hyper = ucls_l.Hyper(**choices)
     state = ucls_l.init(hyper, d, n_actions, 4)
-    oracle = paper.UCLSL(d, literal=literal)
+    oracle = boxes.UCLSL(d, literal=literal)
     rng = np.random.default_rng(5)
     raised = 0
     for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, n_actions, 4, 1500, reward=130.0):

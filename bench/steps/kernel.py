@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 
 from bench.steps.stream import Stream
-from ucls import linalg as la
-from ucls._jit import jit_uncached
 from ucls.algorithms import ucls, ucls_exact
+from ucls.kernels import active as la
+from ucls.kernels._jit import jit_uncached
 
 
 @functools.cache

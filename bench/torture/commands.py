@@ -49,7 +49,7 @@ NASTY = (
         "os",
         "ucls",
         "numpy",
-        "ucls.agent",
+        "ucls.runs.agent",
         "a:b",
         "a b",
         "'",

@@ -20,7 +20,8 @@ steps = 5
 set = { tilings = 8, tiles = 8, memory = 2048 }
 """
 )
-IMPORTED = "import ucls.study.work; print(next(x for x in open('/proc/self/status') if x[:6] == 'VmSize').split()[1])"
+IMPORTED = "import ucls.study.runners.run_cell\n"
+IMPORTED += "print(next(x for x in open('/proc/self/status') if x[:6] == 'VmSize').split()[1])"
 
 
 def carry_out(ask: Ask) -> dict[str, Any]:

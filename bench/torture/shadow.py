@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls import linalg as la
-from ucls._jit import jit
 from ucls.algorithms import lstd_sm
+from ucls.kernels import active as la
+from ucls.kernels._jit import jit
 
 Hyper = lstd_sm.Hyper
 _learn, _act, _value, _start = lstd_sm.update, lstd_sm.act, lstd_sm.value, lstd_sm.start

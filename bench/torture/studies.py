@@ -8,7 +8,7 @@ from pathlib import Path
 from ucls.errors import UserError
 from ucls.study import read_study
 from ucls.study.declare import name_of
-from ucls.study.look import groups_of
+from ucls.study.forecast import groups_of
 
 PLAIN = """name = "tiny"
 steps = 2000

@@ -16,13 +16,13 @@ from ucls.envs import ENVIRONMENTS as _ENVIRONMENTS
 from ucls.errors import UserError
 
 if TYPE_CHECKING:
-    from ucls.agent import Agent
-    from ucls.loop import Run, make_run
+    from ucls.runs.agent import Agent
+    from ucls.runs.loop import Run, make_run
 
 __all__ = ["Agent", "Run", "UserError", "__version__", "make_run"]
 __version__ = "0.1.0"
 
-_LAZY = {"Agent": "ucls.agent", "Run": "ucls.loop", "make_run": "ucls.loop"}
+_LAZY = {"Agent": "ucls.runs.agent", "Run": "ucls.runs.loop", "make_run": "ucls.runs.loop"}
 _ROOMS = (
     "algorithms",
     "checkpoint",
@@ -31,7 +31,10 @@ _ROOMS = (
     "evaluation",
     "features",
     "figures",
-    "history",
+    "kernels",
+    "paper",
+    "planning",
+    "runs",
     "stats",
     "study",
 )

@@ -12,7 +12,7 @@ import numpy as np
 
 from ucls._files import write_atomic
 from ucls.errors import UserError
-from ucls.ranges import Sizes, check, declared, fits
+from ucls.kernels.ranges import Sizes, check, declared, fits
 
 FORMAT = 1
 

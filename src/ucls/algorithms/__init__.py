@@ -3,7 +3,7 @@
 An algorithm is a module with
 
 - `Hyper`, a NamedTuple of settings (see `ucls.settings`), and `State`, a NamedTuple of arrays (or of such NamedTuples):
-  a checkpoint is those arrays and nothing else. A field of whole numbers declares its range (`ucls.ranges`), because a
+  a checkpoint is those arrays and nothing else. A field of whole numbers declares its range (`ranges`), because a
   checkpoint may come from anybody and kernels do not check indices: `Annotated[Any, FEATURE]` for indices of features,
   `Count("features")` for how many of them, `COUNT` for what is only counted. A learner whose state lacks one is refused
   when it is made. Numbers with a point need none: they must be finite. What no field can say alone is a method
@@ -26,7 +26,7 @@ An algorithm is a module with
   declare it, `Annotated[Any, Grows(axis)]`;
 - `FEATURES`, if it needs others than the environment's: their name and settings.
 
-`xs` are the features of every action, `x` those of one (`linalg.Active`). The module's docstring starts with a line
+`xs` are the features of every action, `x` those of one (`kernels.Active`). The module's docstring starts with a line
 for lists and ends with a paragraph "Departures".
 
 To add one: one file here, one line in `ALGORITHMS`, one box in tests/paper.py. A module outside the package is named

@@ -27,11 +27,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls import gp as gps
-from ucls import linalg as la
-from ucls._jit import jit
 from ucls.errors import UserError
-from ucls.ranges import Count, Grows
+from ucls.kernels import active as la
+from ucls.kernels import gaussian_process as gps
+from ucls.kernels._jit import jit
+from ucls.kernels.ranges import Count, Grows
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, Choice, Follows, Real
 
 FEATURES = ("scaled", {})

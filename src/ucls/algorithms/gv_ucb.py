@@ -28,12 +28,13 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls import averages
-from ucls import linalg as la
-from ucls import traces as tr
-from ucls._jit import jit
+from ucls.kernels import active as la
+from ucls.kernels import averages
+from ucls.kernels import system as sy
+from ucls.kernels import traces as tr
+from ucls.kernels._jit import jit
+from ucls.kernels.solvers import inner, times
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
-from ucls.solvers import inner, times
 
 PREVIOUS, CURRENT = range(2)
 AS_PRINTED, CORRECTED = range(2)
@@ -77,7 +78,7 @@ class Noise(NamedTuple):
 class State(NamedTuple):
     """What GV-UCB has learned."""
 
-    system: la.System
+    system: sy.System
     trace: tr.Trace
     zbar: Any
     C: Any
@@ -96,7 +97,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
     D = averages.square(size, dtype)
     noise = Noise(np.zeros(1), np.full(1, hyper.r2_init), np.zeros(size, dtype), np.zeros(size, dtype), D)
     return State(
-        system=la.system(size, dtype),
+        system=sy.system(size, dtype),
         trace=tr.trace(size, dtype),
         zbar=np.zeros(size, dtype),
         C=np.eye(size, dtype=dtype),
@@ -146,20 +147,20 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
     tr.decay_and_add(state.trace, n, decay * hyper.lambda_, x)
     la.average(system.b, n, beta, r, z)
-    la.average_outer(system, n, beta, z, x, gamma, x_next)
+    sy.average_outer(system, n, beta, z, x, gamma, x_next)
 
     # one pass over A and one over B give what C, B and w need, with B and w as they are before this step
-    g, v = la.gradient_and_residual(system, n, x)
+    g, v = sy.gradient_and_residual(system, n, x)
     sign = -1.0 if hyper.global_cov == CORRECTED and rng.random() < 0.5 else 1.0
     la.average(state.zbar, n, beta, sign, z)
-    avec, Bv = la.transpose_times(system.Bt, n, state.zbar, v)
+    avec, Bv = sy.transpose_times(system.Bt, n, state.zbar, v)
     averages.average_block(state.C, tr.above(state.trace, n, hyper.trace_threshold), beta, avec)
 
     average_noise(state.noise, n, beta, r, x, gamma, x_next)
     state.sigma[0] = np.sqrt(variance(state.noise, n, w))
 
     alpha = min(1.0, hyper.b_step / (system.norm2[0] * la.square(x) + 1.0))
-    la.subtract_outer(system.Bt, n, alpha, g, x)
+    sy.subtract_outer(system.Bt, n, alpha, g, x)
     if hyper.preconditioner == TRANSPOSED:
         # (B - alpha g x')'v = B'v - alpha (g'v) x
         step = alpha * inner(g, v, n)
@@ -167,7 +168,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
             Bv[x.index[i]] -= Bv.dtype.type(step * x.value[i])
     else:
         Bv = times(system.Bt, n, v)
-    la.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
+    sy.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
     state.gamma[0] = gamma
 
 

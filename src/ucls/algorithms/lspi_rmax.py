@@ -19,11 +19,12 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls import linalg as la
-from ucls._jit import jit
-from ucls.averages import spread
+from ucls.kernels import active as la
+from ucls.kernels import system as sy
+from ucls.kernels._jit import jit
+from ucls.kernels.averages import spread
+from ucls.kernels.solvers import times, transposed_times
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, Choice, Follows, Real, Whole
-from ucls.solvers import times, transposed_times
 
 VISITS, VALUES = range(2)
 TRANSPOSED, PRINTED = range(2)
@@ -49,7 +50,7 @@ class Hyper(NamedTuple):
 class State(NamedTuple):
     """What LSPI-Rmax has learned, and how often each feature was visited."""
 
-    system: la.System
+    system: sy.System
     counts: Any
 
 
@@ -60,7 +61,7 @@ def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
 
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, B = I, and nothing known of `size` features."""
-    return State(system=la.system(size, dtype), counts=np.zeros(size))
+    return State(system=sy.system(size, dtype), counts=np.zeros(size))
 
 
 @jit
@@ -132,16 +133,16 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
             counts[x.index[j]] += 1.0 if hyper.counting == VISITS else x.value[j]
 
     # B ~ A^-T; the pass over A gives b - Aw as well
-    g, v = la.gradient_and_residual(system, n, x)
+    g, v = sy.gradient_and_residual(system, n, x)
     alpha = min(1.0, hyper.b_step / (system.norm2[0] * la.square(x) + 1.0))
-    la.subtract_outer(system.Bt, n, alpha, g, x)
+    sy.subtract_outer(system.Bt, n, alpha, g, x)
     Bv = transposed_times(system.Bt, n, v) if hyper.preconditioner == TRANSPOSED else times(system.Bt, n, v)
-    la.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
+    sy.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
 
 
 @jit
 def average(system, n, beta, x, gamma, x_next, target):
     """A <- (1 - beta) A + beta x (x - gamma x')' and b <- (1 - beta) b + beta target x."""
     z = spread(n, x, system.b)
-    la.average_outer(system, n, beta, z, x, gamma, x_next)
+    sy.average_outer(system, n, beta, z, x, gamma, x_next)
     la.average(system.b, n, beta, target, z)

@@ -17,11 +17,12 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls import linalg as la
-from ucls import solvers
-from ucls import traces as tr
-from ucls._jit import jit
-from ucls.ranges import COUNT
+from ucls.kernels import active as la
+from ucls.kernels import solvers
+from ucls.kernels import system as sy
+from ucls.kernels import traces as tr
+from ucls.kernels._jit import jit
+from ucls.kernels.ranges import COUNT
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Real, Whole
 
 PREVIOUS, CURRENT = range(2)
@@ -107,7 +108,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     state.t[0] += 1
     beta = hyper.beta if hyper.beta > 0.0 else 1.0 / state.t[0]
     la.average(system.b, n, beta, r, z)
-    la.average_outer(system, n, beta, z, x, gamma, x_next)
+    sy.average_outer(system, n, beta, z, x, gamma, x_next)
 
     eta = hyper.eta / state.t[0] if hyper.fading == FADING else hyper.eta
     eta_in, eta_out = (eta, 0.0) if hyper.regulariser == IN else (0.0, eta)

@@ -1,7 +1,7 @@
 """LSTD(lambda) with Sherman-Morrison updates: the paper's box of that name, epsilon-greedy.
 
 Least-squares TD: w = A^-1 b, where A and b are averages of z (x - gamma x')' and r z, and A starts from eta I. The
-inverse is kept instead of A (see `ucls.inverse`). With beta = 1/(t+1) every sample counts the same.
+inverse is kept instead of A (see `ucls.kernels.sherman_morrison`). With beta = 1/(t+1) every sample counts the same.
 
 A constant beta forgets old samples, and with them the regulariser: A^-1 grows as (1 - beta)^-t in every direction that
 is not visited. A run in which that has cost more digits than there are stops, and says that it diverged.
@@ -19,10 +19,10 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls import inverse as inv
-from ucls import linalg as la
-from ucls import traces as tr
-from ucls._jit import jit
+from ucls.kernels import active as la
+from ucls.kernels import sherman_morrison as inv
+from ucls.kernels import traces as tr
+from ucls.kernels._jit import jit
 from ucls.settings import POSITIVE, UNIT, Choice, Real, Whole
 
 PREVIOUS, CURRENT = range(2)

@@ -26,12 +26,12 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls import cholesky
-from ucls import linalg as la
-from ucls._jit import jit
-from ucls.ranges import COUNT, MADE, Count, Grows
+from ucls.kernels import active as la
+from ucls.kernels import cholesky
+from ucls.kernels._jit import jit
+from ucls.kernels.ranges import COUNT, MADE, Count, Grows
+from ucls.kernels.row_table import Table, longer, number, table
 from ucls.settings import POSITIVE, Whole
-from ucls.table import Table, longer, number, table
 
 CELLS, MOVES = 1024, 4096  # room to begin with
 

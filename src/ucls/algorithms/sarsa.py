@@ -19,9 +19,9 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls import linalg as la
-from ucls import traces as tr
-from ucls._jit import jit
+from ucls.kernels import active as la
+from ucls.kernels import traces as tr
+from ucls.kernels._jit import jit
 from ucls.settings import POSITIVE, UNIT, Choice, Follows, Real
 
 NO, YES = range(2)

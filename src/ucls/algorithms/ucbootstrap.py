@@ -22,11 +22,11 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls import inverse as inv
-from ucls import linalg as la
-from ucls import traces as tr
-from ucls._jit import jit
-from ucls.ranges import COUNT
+from ucls.kernels import active as la
+from ucls.kernels import sherman_morrison as inv
+from ucls.kernels import traces as tr
+from ucls.kernels._jit import jit
+from ucls.kernels.ranges import COUNT
 from ucls.settings import OPEN_UNIT, POSITIVE, UNIT, Choice, Real, Whole
 
 SARSA, LSTD = range(2)

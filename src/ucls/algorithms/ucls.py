@@ -23,14 +23,15 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls import inverse as inv
-from ucls import linalg as la
-from ucls import solvers
-from ucls import traces as tr
-from ucls._jit import jit
-from ucls.averages import average_block
 from ucls.errors import UserError
-from ucls.ranges import COUNT
+from ucls.kernels import active as la
+from ucls.kernels import sherman_morrison as inv
+from ucls.kernels import solvers
+from ucls.kernels import system as sy
+from ucls.kernels import traces as tr
+from ucls.kernels._jit import jit
+from ucls.kernels.averages import average_block
+from ucls.kernels.ranges import COUNT
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows, Whole
 
 PREVIOUS, CURRENT = range(2)
@@ -64,7 +65,7 @@ class Hyper(NamedTuple):
 class State(NamedTuple):
     """What UCLS has learned."""
 
-    system: la.System
+    system: sy.System
     trace: tr.Trace
     nu: Any
     C: Any
@@ -86,7 +87,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
     if inverted and hyper.eta == 0:
         raise UserError("the solver sherman_morrison starts from A = eta I: give eta > 0")
     return State(
-        system=la.system(size, dtype),
+        system=sy.system(size, dtype),
         trace=tr.trace(size, dtype),
         nu=np.zeros(size, dtype),
         C=hyper.c_max * np.eye(size, dtype=dtype),
@@ -138,20 +139,20 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
     tr.decay_and_add(state.trace, n, decay * hyper.lambda_, x)
     la.average(system.b, n, beta, r, z)
-    la.average_outer(system, n, beta, z, x, gamma, x_next)
+    sy.average_outer(system, n, beta, z, x, gamma, x_next)
 
     # B ~ A^-T; the pass over A gives b - Aw as well
-    g, v = la.gradient_and_residual(system, n, x)
+    g, v = sy.gradient_and_residual(system, n, x)
     alpha = min(1.0, hyper.b_step / (system.norm2[0] * la.square(x) + 1.0))
-    la.subtract_outer(system.Bt, n, alpha, g, x)
+    sy.subtract_outer(system.Bt, n, alpha, g, x)
 
     la.average(nu, n, beta, delta, z)
-    avec, Bv = la.transpose_times(system.Bt, n, nu, v)
+    avec, Bv = sy.transpose_times(system.Bt, n, nu, v)
     raise_initial(state, n, avec)
     average_where(state, hyper, n, avec)
 
     if hyper.solver == PRECONDITIONED:
-        la.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
+        sy.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
     else:
         solve(state, hyper, n, delta, x, gamma, x_next, v)
     state.gamma[0] = gamma

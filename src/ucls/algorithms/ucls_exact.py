@@ -13,8 +13,8 @@ has been seen, and 1 - x'h is 1 where nothing is known and 0 where all is. The a
     upper(x) = x'w + v0 (1 - x'h) + factor sqrt(x'Cx).
 
 All of it has exact recursions of order d^2 (`update`): nothing is forgotten, and nothing has a step size. The matrices
-A^-1 and C are changed by rank one and two and read in few rows and columns, so the changes wait (`lazy`); and the trace
-z is never needed, because A^-1 z is what remains of the last gain, gamma lambda A^-1 z_before + A^-1 x.
+A^-1 and C are changed by rank one and two and read in few rows and columns, so they wait (`lazy_matrix`); and the
+trace z is never needed, because A^-1 z is what remains of the last gain, gamma lambda A^-1 z_before + A^-1 x.
 
 Departures from the paper: the regulariser's term, sums in place of averages, A^-1 in place of B. The rest is a matter
 of judgement:
@@ -26,18 +26,18 @@ of judgement:
   counted (`guarded`).
 - nothing is refactored: rounding drifts, in float64 by 3e-11 in a million steps, which is of no account, in float32 by
   as much as it holds, so that long runs in it are told so.
-- `return_max` may be unknown: see `ucls.returns`. Where it is known and a return above it is observed, it is raised.
+- `return_max` may be unknown: see `kernels.returns`. Where it is known and a return above it is observed, it is raised.
 """
 
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls import lazy as lz
-from ucls import linalg as la
-from ucls import ranges
-from ucls import returns as rt
-from ucls._jit import jit
+from ucls.kernels import active as la
+from ucls.kernels import lazy_matrix as lz
+from ucls.kernels import ranges
+from ucls.kernels import returns as rt
+from ucls.kernels._jit import jit
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Follows, Known
 
 DENOMINATOR = 0.1

@@ -22,9 +22,9 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls import linalg as la
-from ucls import traces as tr
-from ucls._jit import jit
+from ucls.kernels import active as la
+from ucls.kernels import traces as tr
+from ucls.kernels._jit import jit
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
 
 PREVIOUS, CURRENT = range(2)

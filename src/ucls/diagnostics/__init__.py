@@ -4,7 +4,7 @@ These are the conditions of the paper's Optimistic Values Theorem, measured on a
 the value of any policy can be computed (`ucls.planning`). Looking never changes a run.
 
 >>> from ucls.diagnostics import probed, verdict
->>> from ucls.loop import make_run
+>>> from ucls.runs.loop import make_run
 >>> history, found = probed(make_run("ucls/OneState-v0", seed=1), 8000, points=4)
 >>> found["step"].tolist()
 [0, 500, 2000, 4500, 8000]

@@ -10,8 +10,8 @@ import numpy as np
 from ucls.diagnostics.policies import Policies, policies
 from ucls.diagnostics.probe import POINTS, probed
 from ucls.diagnostics.verdict import Verdict, verdict
-from ucls.history import History
-from ucls.loop import make_run
+from ucls.runs.history import History
+from ucls.runs.loop import make_run
 
 COLUMNS = ("optimism", "radius", "widest", "value_error", "regret", "bound")
 

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls.diagnostics.probe import yardstick
-from ucls.loop import Run
 from ucls.planning import evaluate
+from ucls.runs.loop import Run
 
 
 class Policies(NamedTuple):
@@ -30,7 +30,7 @@ class Policies(NamedTuple):
 def policies(run: Run, density: str = "start") -> Policies:
     """Evaluate the policies of a run (`Run.load` takes one from a checkpoint) as it is now, exactly, in every state.
 
-    >>> from ucls.loop import make_run
+    >>> from ucls.runs.loop import make_run
     >>> run = make_run("ucls/OneState-v0", seed=1)
     >>> happened = run.advance(8000)
     >>> max(policies(run).regrets()) < 1e-9

@@ -23,10 +23,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.errors import UserError, unknown
-from ucls.history import History, join
-from ucls.learner import Learner
-from ucls.loop import Run
 from ucls.planning import Tabulated, best_values, evaluate, start_weights, tabulate, visits
+from ucls.runs.history import History, join
+from ucls.runs.learner import Learner
+from ucls.runs.loop import Run
 
 DENSITIES = ("start", "uniform", "optimal")
 POINTS = 30

@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls._jit import exact
 from ucls.envs.canvas import GRASS, INK, LEAF, MIST, ORANGE, WHITE, Canvas
+from ucls.kernels._jit import exact
 from ucls.planning import Optimal, Problem, normal_nodes, plan
 from ucls.settings import UNIT, Choice, Real, Whole
 

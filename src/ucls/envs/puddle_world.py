@@ -14,8 +14,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls._jit import exact
 from ucls.envs.canvas import DEEP, GRASS, INK, LEAF, MIST, ORANGE, WATER, WHITE, Canvas, mix
+from ucls.kernels._jit import exact
 from ucls.planning import Optimal, Problem, normal_nodes, plan
 from ucls.settings import NOT_NEGATIVE, UNIT, Whole
 

@@ -13,8 +13,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls._jit import exact
 from ucls.envs.canvas import DEEP, GOLD, INK, LEAF, ORANGE, SAND, WATER, WHITE, Canvas
+from ucls.kernels._jit import exact
 from ucls.planning import Optimal, Problem, normal_nodes, plan, product_nodes, uniform_nodes
 from ucls.settings import NOT_NEGATIVE, Choice, Real, Whole
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls._jit import jit
 from ucls.envs import river_swim as river
+from ucls.kernels._jit import jit
 from ucls.planning import normal_nodes, product_nodes, uniform_nodes
 
 

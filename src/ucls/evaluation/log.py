@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls._jit import jit
-from ucls.linalg import Active, enlarged
+from ucls.kernels._jit import jit
+from ucls.kernels.active import Active, enlarged
 
 ROWS, TRANSITIONS, BREAKS, SEEN = range(4)
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ucls._jit import jit
 from ucls.envs import one_state as world
+from ucls.kernels._jit import jit
 
 CONTEXT, GLOBAL, PRINTED = range(3)
 KINDS = {

@@ -11,10 +11,10 @@ which is exact, and needs the weights before the pass: that is why they are comp
 
 import numpy as np
 
-from ucls import linalg as la
-from ucls import traces as tr
-from ucls._jit import jit
 from ucls.evaluation.log import features
+from ucls.kernels import active as la
+from ucls.kernels import traces as tr
+from ucls.kernels._jit import jit
 
 
 @jit

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from ucls._jit import jit
 from ucls.algorithms import ucls
 from ucls.evaluation.log import Log, features
-from ucls.linalg import Active
+from ucls.kernels._jit import jit
+from ucls.kernels.active import Active
 
 
 @jit

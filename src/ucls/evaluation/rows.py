@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from ucls.errors import UserError
-from ucls.linalg import Active
+from ucls.kernels.active import Active
 
 
 def numbers(values: Any, name: str, n: int | None = None) -> np.ndarray:

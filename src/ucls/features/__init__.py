@@ -8,8 +8,8 @@ A features module has
 - `make(settings, low, high, n_actions) -> Coder` for states between `low` and `high`, and a NamedTuple `Coder` that
   starts with `size` (the number of features of all actions) and `n_active` (of one action), and may hold a table that
   fills as states are seen; `disjoint` says whether no two actions share a feature;
-- compiled `encode(coder, s, xs)`, which writes indices and values for every action into `xs` (`linalg.Active`, a row an
-  action), the same state features in the same order for each; and `look(coder, s, xs)`, which gives what `encode`
+- compiled `encode(coder, s, xs)`, which writes indices and values for every action into `xs` (`kernels.Active`, a row
+  an action), the same state features in the same order for each; and `look(coder, s, xs)`, which gives what `encode`
   would and leaves the table as it is.
 
 The features of the actions are interleaved (index = feature of the state * number of actions + action) and features of

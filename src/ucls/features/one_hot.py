@@ -4,10 +4,10 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls._jit import exact
 from ucls.errors import UserError
 from ucls.features import Room
-from ucls.ranges import Count, Index, is_permutation
+from ucls.kernels._jit import exact
+from ucls.kernels.ranges import Count, Index, is_permutation
 
 
 class Settings(NamedTuple):

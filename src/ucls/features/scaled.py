@@ -7,9 +7,9 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls._jit import exact
 from ucls.features import Room
-from ucls.ranges import MADE
+from ucls.kernels._jit import exact
+from ucls.kernels.ranges import MADE
 
 
 class Settings(NamedTuple):

@@ -11,10 +11,10 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls._jit import exact
 from ucls.errors import UserError
 from ucls.features import Room
-from ucls.ranges import MADE, Count, Index, Within, is_permutation
+from ucls.kernels._jit import exact
+from ucls.kernels.ranges import MADE, Count, Index, Within, is_permutation
 from ucls.settings import Choice, Whole
 
 ONE_OVER_N, ONE_OVER_SQRT_N, ONE = range(3)

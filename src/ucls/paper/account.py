@@ -10,7 +10,7 @@ from ucls._files import write_atomic
 from ucls.errors import UserError
 from ucls.figures.plot import Plot
 from ucls.paper._markdown import markdown_table
-from ucls.paper.claims import HELD, Claim
+from ucls.paper.claims.check import HELD, Claim
 from ucls.paper.domains import DOMAINS, PRINTED
 from ucls.paper.groups import Group, Scale, cells_of, winners
 from ucls.study import Store, Study

@@ -1,7 +1,7 @@
 """What the runs of the paper's groups have shown: the numbers that figures draw and claims judge."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -155,3 +155,15 @@ def _turned(summary: stats.Summary, sign: int) -> stats.Summary:
         return summary
     low, high = sorted((sign * summary.low, sign * summary.high))
     return summary._replace(centre=sign * summary.centre, low=low, high=high)
+
+
+def said(estimate: Sequence[Any]) -> str:
+    """A number with its interval."""
+    return f"{estimate[0]:.4g} [{estimate[1]:.4g}, {estimate[2]:.4g}]"
+
+
+def said_mean(mean: stats.Summary) -> str:
+    """The mean of some runs with its interval, and how many diverged."""
+    if mean.centre is None:
+        return f"all {mean.diverged} diverged" if mean.diverged else "-"
+    return said(mean) + (f", {mean.diverged} diverged" if mean.diverged else "")

@@ -8,11 +8,11 @@ import numpy as np
 from ucls import checkpoint
 from ucls.diagnostics import Policies, policies
 from ucls.figures.plot import STYLES, Line, Panel, Plot, points_of
-from ucls.loop import Run
 from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence
 from ucls.paper.figure_2 import LEVELS, group_of
 from ucls.paper.groups import Group, ucls
+from ucls.runs.loop import Run
 from ucls.stats import summarise
 
 

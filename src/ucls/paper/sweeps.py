@@ -2,7 +2,7 @@
 
 What costs d^2 a step is tuned on 20,000 of the 50,000 steps in Sparse Mountain Car, where a whole run takes a minute.
 The paper's figures show UCLS untuned and GV-UCB at the p that the paper gives. UCLS's sweep over p answers one claim
-(17); `ucls-tuned`, `gv-ucb` and `dgpq-wide`, with four times the budget, are experiments (`causes`) and nothing else.
+(17); `ucls-tuned`, `gv-ucb` and `dgpq-wide`, with four times the budget, are experiments (`table_causes`) only.
 """
 
 import json
@@ -13,7 +13,7 @@ from ucls.paper.domains import CLASSIC, PUDDLE, QUADRATIC, RIVER, SPARSE, as_pri
 from ucls.study import Member, Store, Study
 from ucls.study.conduct import choose, conduct
 from ucls.study.declare import default_measure
-from ucls.study.drive import Runner
+from ucls.study.runners.base import Runner
 from ucls.study.sweep import Range, Space, Sweep, candidates, sweep_cells
 
 SIZE, RUNS = 16, 3

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.diagnostics import DENSITIES
 from ucls.errors import UserError, unknown
-from ucls.learner import DTYPES
-from ucls.loop import plan_run
+from ucls.runs.learner import DTYPES
+from ucls.runs.loop import plan_run
 from ucls.settings import shown
 
 # The version of everything that decides a run's numbers. A change that alters any run raises it, and results of

@@ -8,13 +8,14 @@ from ucls.errors import UserError
 from ucls.study.cell import Cell
 from ucls.study.declare import Member, Study, sweep_study
 from ucls.study.display import watching
-from ucls.study.drive import Runner, Tally, drive
-from ucls.study.local import run_local
+from ucls.study.drive import Tally, drive
 from ucls.study.optuna import search
 from ucls.study.result import Measures
+from ucls.study.runners.base import Runner
+from ucls.study.runners.local import run_local
+from ucls.study.runners.run_cell import CHECKPOINT_SECONDS
 from ucls.study.store import Row, Store
 from ucls.study.sweep import Sweep, judge, sweep_cells
-from ucls.study.work import CHECKPOINT_SECONDS
 
 
 def conduct(

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from ucls.study.cell import Cell
 from ucls.study.drive import Tally
-from ucls.study.runner import Outcome
+from ucls.study.runners.base import Outcome
 
 LINE_SECONDS = 10.0
 

@@ -9,11 +9,11 @@ from typing import NamedTuple
 
 from ucls.errors import UserError
 from ucls.study.cell import Cell
-from ucls.study.local import run_local
 from ucls.study.partial import discard
-from ucls.study.runner import Outcome, Runner
+from ucls.study.runners.base import Outcome, Runner
+from ucls.study.runners.local import run_local
+from ucls.study.runners.run_cell import CHECKPOINT_SECONDS, Habits
 from ucls.study.store import Store
-from ucls.study.work import CHECKPOINT_SECONDS, Habits
 
 
 class Tally(NamedTuple):

@@ -9,8 +9,8 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls.errors import UserError
-from ucls.history import History
-from ucls.loop import Run
+from ucls.runs.history import History
+from ucls.runs.loop import Run
 from ucls.study.cell import Cell
 from ucls.study.seal import seal_arrays
 

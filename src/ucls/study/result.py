@@ -9,7 +9,7 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls.errors import UserError
-from ucls.history import TRUNCATED, History
+from ucls.runs.history import TRUNCATED, History
 
 LAST_EPISODES = 20
 UNPACKED = 1 << 31  # bytes: a damaged file must not fill memory

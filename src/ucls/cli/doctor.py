@@ -1,0 +1,41 @@
+"""What a bug report needs."""
+
+import importlib.metadata
+import os
+import platform
+import sys
+from typing import Any
+
+import numpy as np
+
+import ucls
+from ucls._files import cache_dir
+from ucls.kernels import active as la
+from ucls.kernels._jit import kernel_cache
+
+
+def examine() -> dict[str, Any]:
+    """Gather versions, machine and caches, and compile one kernel to see that it agrees with plain Python."""
+    names = ("numpy", "scipy", "numba", "llvmlite", "gymnasium", "safetensors", "matplotlib", "typer")
+    return {
+        "ucls": ucls.__version__,
+        "python": sys.version.split()[0],
+        **{name: importlib.metadata.version(name) for name in names},
+        "platform": platform.platform(),
+        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "kernel_cache": str(kernel_cache() or "none"),
+        "optimum_cache": str(cache_dir("optimal") or "none"),
+        "jit_disabled": bool(os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"),
+        "kernels_agree": kernels_agree(),
+    }
+
+
+def kernels_agree() -> bool:
+    """Whether a compiled quadratic form equals NumPy's."""
+    rng = np.random.default_rng(0)
+    C = rng.normal(size=(6, 6))
+    C = C + C.T
+    x = la.Active(np.array([4, 1, 3]), np.array([0.5, 2.0, -1.0]))
+    dense = np.zeros(6)
+    dense[x.index] = x.value
+    return bool(np.isclose(la.quadratic(C, x), dense @ C @ dense, rtol=1e-12))

@@ -1,0 +1,126 @@
+"""The commands that reproduce the paper: `ucls paper`, `sweeps`, `departures` and `coverage`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from ucls.cli import study
+from ucls.cli.study import Json
+from ucls.errors import UserError
+
+app = typer.Typer()
+
+
+@app.command()
+def paper(
+    figure: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only 1, 2, 3, 5 to 9, mountain-car, theorem, choices, causes, beyond or beyond-bars; or, made only "
+            "when asked for, deep-sea, beyond-parts, beyond-map or beyond-long."
+        ),
+    ] = None,
+    runs: Annotated[int | None, typer.Option(min=1, help="Runs of every line, with all the steps.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Few runs and steps: the default.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="The paper's protocol: about a day on two cores.")] = False,
+    heavy_runs: Annotated[
+        int | None, typer.Option(min=1, help="At most so many of what takes a minute a run or is only in a table.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Folder for the figures and the report.")] = Path("out/paper"),
+    store: Annotated[Path | None, typer.Option(help="Where runs are kept: OUT/runs.sqlite.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
+    ray: Annotated[str | None, typer.Option(help="Run on Ray: `local`, or the address of a cluster.")] = None,
+    slurm: Annotated[str | None, typer.Option(help="Run as job arrays in this Slurm partition.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and for how long.")] = False,
+    no_run: Annotated[bool, typer.Option("--no-run", help="Draw and judge what the store has.")] = False,
+    page: Annotated[Path | None, typer.Option(help="Fill the marks <!-- verdicts -->, ... of this page.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Reproduce the paper: run what is missing, draw its figures, judge its claims, write a report."""
+    from ucls.paper import account
+    from ucls.paper import reproduce as reproduction
+    from ucls.paper.groups import scale_of
+    from ucls.study import Store
+    from ucls.study.runners import runner_of
+
+    if sum((quick, full, runs is not None)) > 1:
+        raise UserError("--quick, --full and --runs exclude each other: give one")
+    if heavy_runs is not None and runs is None and not full:
+        raise UserError("--heavy-runs goes with --runs or --full: a quick look has one of each anyway")
+    if page is not None:
+        account.marked(page, reproduction.titles(figure or ()))
+    scale, kept = scale_of(runs, full, heavy_runs), store or out / "runs.sqlite"
+    asked = figure or []
+    before = reproduction.expected(asked, scale, kept, jobs)
+    if dry_run:
+        study.say_forecast(before, as_json)
+        return
+    if not (as_json or no_run):
+        minutes = f"about {before['minutes']:,.0f} minutes with {before['jobs']} processes ({before['basis']})"
+        print(f"{before['missing']:,} runs to go, {minutes}; it can be stopped and goes on", file=sys.stderr)
+    with Store(kept, write=True) as opened:
+        runner = None if no_run else runner_of(jobs, ray, slurm)
+        found = reproduction.reproduce(out, scale, asked, opened, runner, quiet=as_json)
+    if page is not None:
+        account.fill(page, found, out)
+    if as_json:
+        print(json.dumps([claim.as_data() for claim in found.claims]))
+    else:
+        account.print_claims(found, out)
+    if not found.complete:
+        raise typer.Exit(1)
+
+
+@app.command()
+def sweeps(
+    store: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("out/sweeps.sqlite"),
+    out: Annotated[Path, typer.Option(help="The file of winners to write.")] = Path("out/winners.json"),
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
+) -> None:
+    """Run the sweeps that tune the paper's competitors, and write what they find."""
+    from ucls.paper.sweeps import tune
+    from ucls.study import Store
+    from ucls.study.runners.local import local
+
+    with Store(store, write=True) as opened:
+        complete = tune(opened, local(jobs), out)
+    if not complete:
+        print(f"stopped before the end: {out} was not written, the same command goes on", file=sys.stderr)
+        raise typer.Exit(1)
+    print(f"wrote {out}")
+
+
+@app.command()
+def departures(
+    runs: Annotated[int, typer.Option(min=1, help="Seeds for each side of a comparison.")] = 5,
+    out: Annotated[Path, typer.Option(help="The page to write.")] = Path("out/departures.md"),
+    store: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("out/departures.sqlite"),
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
+) -> None:
+    """Measure what each departure from the paper's text changes: the literal reading against ours."""
+    from ucls.paper.departures import measure, write_page
+    from ucls.paper.readings import DEPARTURES
+    from ucls.study import Store
+    from ucls.study.runners.local import local
+
+    with Store(store, write=True) as opened:
+        found = measure(DEPARTURES, runs, opened, local(jobs))
+    write_page(DEPARTURES, found, runs, out)
+    print(f"wrote {out}")
+
+
+@app.command()
+def coverage(
+    runs: Annotated[int | None, typer.Option(min=2, help="Walks of each chain; 400, or 40 if quick.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Fewer runs and cases: about a minute.")] = False,
+    out: Annotated[Path, typer.Option(help="Folder for the page, its figures and the numbers.")] = Path("out/coverage"),
+    as_json: Json = False,
+) -> None:
+    """Measure how often intervals hold the truth, for every estimator, on chains with known values."""
+    from ucls.paper import coverage as page
+
+    found = page.make(runs or (40 if quick else 400), quick, out, quiet=as_json)
+    print(json.dumps(found) if as_json else f"wrote {out / 'coverage.md'}")

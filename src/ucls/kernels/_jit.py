@@ -1,0 +1,161 @@
+"""The one door to numba: `jit` and `exact` for kernels, `jit_uncached` for loops that are built around kernels.
+
+Machine code is kept for the next process, a file for each kernel and the types it was compiled for. numba's own cache
+watches only the file of the decorated function, so a changed helper in another file would leave stale machine code
+behind; and one index, a pickle, lists all the types that a kernel was ever compiled for, so that one that cannot be
+imported any more breaks it for all. Here a file is named by a digest of the kernel's module and of all that the
+module imports (`_sources`), and a kernel is kept only if it is ours and all its types are: numbers, arrays, generators
+and NamedTuples of this package.
+
+A file is written in one move and carries a checksum: a damaged one is thrown away, and where none can be written (no
+space, a quota, read only) the code is compiled anew. It holds pickles, so only files that belong to this user, and that
+nobody else can write to, are read; see `_files.cache_dir` for the folder. Whoever can write to them can run code as
+this user, as with Python's own `__pycache__`. What was not used for 30 days goes when something new is kept.
+
+`jit` allows sums to be reordered (without it dot products do not vectorise) but keeps NaN and infinity, so that
+divergence can be seen; `exact` allows nothing.
+
+A function that is compiled into another's machine code as a copy stays that copy (`_keep_copies`): the linker would
+put in its place one of the same name that is already loaded, which is there where it was compiled and not where its
+caller came from the cache, and sums reordered otherwise differ in their last bit.
+"""
+
+import contextlib
+import functools
+import hashlib
+import pickle
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+import llvmlite
+import numba
+import numba.core.codegen
+import numba.core.config
+from llvmlite.binding import Linkage
+from numba.core import types
+from numba.core.caching import NullCache
+from numba.core.compiler import CompileResult
+from numba.core.serialize import dumps
+
+from ucls._files import cache_dir, prune, read_owned, touch_daily, write_owned
+from ucls.kernels import _sources
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
+SHA = hashlib.sha256().digest_size
+PLAIN = (types.Number, types.Boolean, types.NoneType, types.NumPyRandomGeneratorType)
+
+config: Any = numba.core.config
+
+
+def _keep_copies() -> None:
+    """Let numba make the copies of other functions in each piece of machine code its own."""
+    library: Any = numba.core.codegen.CPUCodeLibrary
+    optimise = library._optimize_final_module
+
+    def optimise_and_own(self: Any) -> None:
+        optimise(self)
+        for function in self._final_module.functions:
+            if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
+                function.linkage = "internal"
+
+    library._optimize_final_module = optimise_and_own
+
+
+_keep_copies()
+
+
+@functools.cache
+def kernel_cache() -> Path | None:
+    """The folder that holds machine code, if there is one that nobody else can write to."""
+    return cache_dir("kernels")
+
+
+def jit(function: F) -> F:
+    """Compile a kernel whose sums may be reordered, and keep the machine code for the next process."""
+    return _compile(function, FASTMATH)
+
+
+def exact(function: F) -> F:
+    """Compile a kernel that rounds as plain Python does: the physics of worlds, the borders of tiles."""
+    return _compile(function, set())
+
+
+def jit_uncached(function: F) -> F:
+    """Compile a function whose parts are chosen at run time; numba could not find it in a cache again."""
+    return cast(F, numba.njit(fastmath=FASTMATH)(function))
+
+
+def _compile(function: F, fastmath: set[str]) -> F:
+    dispatcher: Any = numba.njit(fastmath=fastmath)(function)
+    if _sources.is_ours(function.__module__) and function.__closure__ is None and not config.DISABLE_JIT:
+        dispatcher._cache = KernelCache(function, fastmath)
+    return cast(F, dispatcher)
+
+
+class KernelCache(NullCache):
+    """Machine code of one kernel on disk, in the place where numba's dispatcher asks for it."""
+
+    def __init__(self, function: Any, fastmath: set[str]) -> None:
+        self._module, self._name = function.__module__, function.__qualname__
+        self._sources = _sources.digest(self._module)  # now: a file may be edited while this process runs
+        self._flags = sorted(fastmath)
+
+    @property
+    def cache_path(self) -> Any:
+        """The folder of this kernel's files."""
+        root = kernel_cache()
+        return None if root is None else str(root / self._sources)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The compiled kernel for these types, or None if a sound file of it is not there."""
+        target_context.refresh()
+        path = self._path(sig, target_context.codegen())
+        blob = None if path is None else read_owned(path)
+        if path is None or blob is None:
+            return None
+        try:
+            if hashlib.sha256(blob[SHA:]).digest() != blob[:SHA]:
+                raise ValueError("damaged")
+            touch_daily(path.parent)
+            return CompileResult._rebuild(target_context, *pickle.loads(blob[SHA:]))
+        except Exception:  # whatever is wrong with a file, the sources are there
+            with contextlib.suppress(OSError):
+                path.unlink()
+            return None
+
+    def save_overload(self, sig: Any, cres: Any) -> None:
+        """Keep what was compiled for these types, if that is sensible and there is room."""
+        path = self._path(sig, cres.codegen)
+        if path is None or cres.lifted or cres.library.has_dynamic_globals:
+            return
+        blob = dumps(cres._reduce())
+        with contextlib.suppress(OSError):
+            if not path.parent.exists():  # sources have changed: those of before may be nobody's any more
+                prune(path.parent.parent)
+            write_owned(path, hashlib.sha256(blob).digest() + blob)
+
+    def _path(self, sig: Any, codegen: Any) -> Path | None:
+        """The file for these types on this processor with these versions, if there may be one."""
+        kinds = [_described(kind) for kind in getattr(sig, "args", sig)]
+        if None in kinds or self.cache_path is None:
+            return None
+        versions = numba.__version__, llvmlite.__version__, sys.version, sys.implementation.cache_tag
+        switches = [getattr(config, name, None) for name in ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE")]
+        key = repr((self._module, self._name, self._flags, kinds, codegen.magic_tuple(), versions, switches))
+        return Path(self.cache_path) / f"{self._name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
+
+
+def _described(kind: Any) -> str | None:
+    """A type in words that no other type shares, or None if it is not of numba, NumPy or this package alone."""
+    if isinstance(kind, types.BaseTuple):
+        parts = [_described(part) for part in cast(Any, kind).types]
+        named = getattr(kind, "instance_class", tuple)
+        if None in parts or not (named is tuple or _sources.is_ours(named.__module__)):
+            return None
+        return f"{named.__module__}.{named.__qualname__}{getattr(named, '_fields', ())}{parts}"
+    simple = isinstance(kind, PLAIN) or (isinstance(kind, types.Array) and isinstance(kind.dtype, PLAIN))
+    return str(kind) if simple else None

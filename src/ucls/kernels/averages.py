@@ -1,0 +1,92 @@
+"""Averages of outer products: covariances and second moments, of which only the lower triangle is kept.
+
+A covariance is averaged in small blocks, and is a plain array. A `Square` decays everywhere but is added to in few
+places, so it has a lazy scale: D = scale * part.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls.kernels._jit import jit
+from ucls.kernels.ranges import POSITIVE
+from ucls.kernels.system import RENORMALISE
+
+
+@jit
+def average_block(C, near, beta, a):
+    """C_ij <- (1 - beta) C_ij + beta a_i a_j for i and j in `near`, which is in order."""
+    keep, add = C.dtype.type(1.0 - beta), C.dtype.type(beta)
+    for i in range(len(near)):
+        row, ai = C[near[i]], add * a[near[i]]
+        for j in range(i + 1):
+            row[near[j]] = keep * row[near[j]] + ai * a[near[j]]
+
+
+@jit
+def spread(n, x, like):
+    """The features x as a vector of the first n, of the type of `like`."""
+    return difference(n, x, 0.0, x, like)
+
+
+@jit
+def difference(n, x, gamma, x_next, like):
+    """x - gamma x' as a vector of the first n features, of the type of `like`."""
+    d = np.zeros(n, like.dtype)
+    for i in range(len(x.index)):
+        d[x.index[i]] += d.dtype.type(x.value[i])
+    if gamma != 0.0:
+        for i in range(len(x_next.index)):
+            d[x_next.index[i]] -= d.dtype.type(gamma * x_next.value[i])
+    return d
+
+
+class Square(NamedTuple):
+    """An average D of outer products d d'."""
+
+    part: Any
+    scale: Annotated[Any, POSITIVE]
+
+
+def square(size: int, dtype: Any) -> Square:
+    """Start from D = 0."""
+    return Square(np.zeros((size, size), dtype), np.ones(1))
+
+
+@jit
+def average_square(D, n, beta, d, x, x_next):
+    """D <- (1 - beta) D + beta d d', where d is 0 but for the features of x and x'."""
+    part = D.part
+    D.scale[0] *= 1.0 - beta
+    if D.scale[0] < RENORMALISE:
+        scale = part.dtype.type(D.scale[0])
+        for i in range(n):
+            row = part[i]
+            for j in range(i + 1):
+                row[j] *= scale
+        D.scale[0] = 1.0
+    add = part.dtype.type(beta / D.scale[0])
+    met = np.zeros(n, np.bool_)
+    active = np.empty(len(x.index) + len(x_next.index), np.int64)
+    count = 0
+    for index in (x.index, x_next.index):
+        for i in index:
+            if d[i] != 0.0 and not met[i]:
+                met[i] = True
+                active[count] = i
+                count += 1
+                for j in active[:count]:
+                    part[max(i, j), min(i, j)] += add * d[i] * d[j]
+
+
+@jit
+def square_form(D, n, w):
+    """w'Dw, reading half of D once."""
+    total = 0.0
+    for i in range(n):
+        row = D.part[i]
+        below = row.dtype.type(0)
+        for j in range(i):
+            below += row[j] * w[j]
+        total += w[i] * (2.0 * below + row[i] * w[i])
+    return D.scale[0] * total

@@ -1,0 +1,230 @@
+"""What the arrays of a checkpoint may hold: said once, where a field is declared, and checked when a file is read.
+
+A file may come from anybody, and kernels do not check the indices they are given. So a NamedTuple of arrays says what
+kernels rely on, as `settings` do for settings:
+
+>>> from typing import Annotated
+>>> class Pile(NamedTuple):
+...     items: Annotated[Any, FEATURE, Grows()]
+...     count: Annotated[Any, Count("items")]
+>>> made = Pile(np.zeros(4, np.int64), np.zeros(1, np.int64))
+>>> check("pile", Pile(np.array([1, 2, 3, 9]), np.array([3])), made, Sizes(features=6, actions=2))
+Traceback (most recent call last):
+ucls.errors.UserError: the checkpoint cannot be right: 'pile.items' must be indices of features, 0 to 5
+
+The rules, for every field whether it declares something or not:
+
+- numbers with a point are finite, unless the field says `INFINITE`;
+- whole numbers must declare a range, because nobody else can know what they index: a learner with a field that does not
+  is refused when it is made, not when its file is read;
+- an array has the shape that it was made with; one that may be longer says `Grows(axis)`, and where data grow at least
+  one must.
+
+What no field can say alone (a table has an empty slot, a list names nothing twice) is said by a method `fault()` of the
+NamedTuple: a few words on what is wrong, or "". It is called when all of its fields are within their ranges.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, get_type_hints
+
+import numpy as np
+
+from ucls.errors import UserError
+
+STEPS = 2**53  # nothing is counted further
+
+
+class Sizes(NamedTuple):
+    """The sizes of a learner: the number of features of all actions, and of actions."""
+
+    features: int
+    actions: int
+
+
+class Around(NamedTuple):
+    """What the range of an array may depend on: the sizes, the arrays beside it, and the array that it replaces."""
+
+    sizes: Sizes
+    beside: Mapping[str, np.ndarray]
+    made: np.ndarray
+
+    def length(self, of: str, axis: int) -> int:
+        """How many `of` there are: features, actions, or entries of an array beside."""
+        return self.beside[of].shape[axis] if of in self.beside else getattr(self.sizes, of)
+
+
+@dataclass(frozen=True)
+class Within:
+    """Numbers between two limits, both included."""
+
+    least: float
+    most: float
+
+    def holds(self, array: np.ndarray, around: Around) -> bool:
+        least, most = np.float64(self.least), np.float64(self.most)
+        return bool(((array >= least) & (array <= most)).all())
+
+    def words(self, around: Around) -> str:
+        return f"numbers from {self.least:g} to {self.most:g}"
+
+
+@dataclass(frozen=True)
+class Index:
+    """Indices of "features", of "actions" or of an array beside; with `none`, -1 stands for no index."""
+
+    of: str
+    axis: int = 0
+    none: bool = False
+
+    def holds(self, array: np.ndarray, around: Around) -> bool:
+        last = around.length(self.of, self.axis) - 1
+        return bool(((array >= -int(self.none)) & (array <= last)).all())
+
+    def words(self, around: Around) -> str:
+        return f"indices of {self.of}, {-int(self.none)} to {around.length(self.of, self.axis) - 1}"
+
+
+@dataclass(frozen=True)
+class Count:
+    """How many there are of "features", of "actions" or of entries of an array beside; without a name, of anything."""
+
+    of: str | None = None
+    axis: int = 0
+
+    def _most(self, around: Around) -> int:
+        return STEPS if self.of is None else around.length(self.of, self.axis)
+
+    def holds(self, array: np.ndarray, around: Around) -> bool:
+        return bool(((array >= 0) & (array <= self._most(around))).all())
+
+    def words(self, around: Around) -> str:
+        return f"counts from 0 to {self._most(around)}"
+
+
+class Made:
+    """Numbers that are made with the learner and never change."""
+
+    def holds(self, array: np.ndarray, around: Around) -> bool:
+        return np.array_equal(array, around.made)
+
+    def words(self, around: Around) -> str:
+        return "what its settings make it"
+
+
+class Anything:
+    """Any number: no kernel takes it for an index, or `fault` has a look at it."""
+
+    def holds(self, array: np.ndarray, around: Around) -> bool:
+        return True
+
+    def words(self, around: Around) -> str:
+        return "numbers"
+
+
+class Infinite:
+    """Numbers with a point that may be infinite."""
+
+    def holds(self, array: np.ndarray, around: Around) -> bool:
+        return not np.isnan(array).any()
+
+    def words(self, around: Around) -> str:
+        return "numbers"
+
+
+@dataclass(frozen=True)
+class Grows:
+    """The array may be longer than it was made, along one axis."""
+
+    axis: int = 0
+
+
+Range = Within | Index | Count | Made | Anything | Infinite
+
+FEATURE = Index("features")
+ACTION = Index("actions")
+FLAG = Within(0, 1)
+COUNT = Count()
+POSITIVE = Within(1e-300, 1e300)
+NOT_NEGATIVE = Within(0, 1e300)
+UNIT = Within(0, 1)
+MADE = Made()
+ANYTHING = Anything()
+INFINITE = Infinite()
+
+
+class Field(NamedTuple):
+    """What a field declares."""
+
+    range: Range | None
+    grows: int | None
+
+
+def declared(cls: type) -> dict[str, Field]:
+    """What each field of a NamedTuple class declares; nothing, where it has no annotations that can be read."""
+    try:
+        hints = get_type_hints(cls, include_extras=True)
+    except (NameError, TypeError):
+        hints = {}
+    found = {}
+    for name in cls._fields:  # pyright: ignore[reportAttributeAccessIssue]
+        marks = getattr(hints.get(name), "__metadata__", ())
+        grows = next((mark.axis for mark in marks if isinstance(mark, Grows)), None)
+        found[name] = Field(next((mark for mark in marks if isinstance(mark, Range)), None), grows)
+    return found
+
+
+def require(prefix: str, parts: Any) -> None:
+    """Refuse a NamedTuple of arrays whose whole numbers do not declare a range."""
+    fields = declared(type(parts))
+    for name, part in zip(parts._fields, parts, strict=True):
+        if isinstance(part, np.ndarray):
+            if part.dtype.kind not in "fiub":
+                raise UserError(f"'{prefix}.{name}' holds {part.dtype}: a state is arrays of numbers")
+            if part.dtype.kind in "iu" and fields[name].range is None:
+                raise UserError(
+                    f"'{prefix}.{name}' holds whole numbers and does not say which: declare it as "
+                    "Annotated[Any, COUNT], or another range of ucls.kernels.ranges"
+                )
+        elif isinstance(part, tuple):
+            require(f"{prefix}.{name}", part)
+
+
+def may_grow(parts: Any) -> bool:
+    """Whether some array of a NamedTuple, or of those in it, may be longer than it was made."""
+    mine = any(field.grows is not None for field in declared(type(parts)).values())
+    return mine or any(may_grow(part) for part in parts if hasattr(part, "_fields"))
+
+
+def check(prefix: str, parts: Any, made: Any, sizes: Sizes) -> None:
+    """Refuse arrays that are not what their NamedTuple says; `made` is the same tuple as it was made."""
+    fields = declared(type(parts))
+    arrays = {name: part for name, part in parts._asdict().items() if isinstance(part, np.ndarray)}
+    for name, part in parts._asdict().items():
+        before = getattr(made, name)
+        if isinstance(part, np.ndarray):
+            _check_array(f"{prefix}.{name}", part, fields[name].range, Around(sizes, arrays, before))
+        elif isinstance(part, tuple):
+            check(f"{prefix}.{name}", part, before, sizes)
+    if hasattr(parts, "fault") and (fault := parts.fault()):
+        raise UserError(f"the checkpoint cannot be right: in {prefix!r}, {fault}")
+
+
+def fits(shape: tuple[int, ...], made: tuple[int, ...], grows: int | None) -> bool:
+    """Whether an array has the shape it was made with, or is longer where it may be."""
+    if grows is None or len(shape) != len(made):
+        return shape == made
+    return all(n >= m if axis == grows else n == m for axis, (n, m) in enumerate(zip(shape, made, strict=True)))
+
+
+def is_permutation(numbers: np.ndarray, count: int) -> bool:
+    """Whether some numbers are 0, 1, ..., count - 1, in any order."""
+    return len(numbers) == count and bool((np.sort(numbers) == np.arange(count)).all())
+
+
+def _check_array(name: str, array: np.ndarray, range: Range | None, around: Around) -> None:
+    floating = array.dtype.kind == "f"
+    if floating and not isinstance(range, Infinite) and not np.isfinite(array).all():
+        raise UserError(f"the checkpoint cannot be right: {name!r} holds numbers that are not finite")
+    if range is not None and not range.holds(array, around):
+        raise UserError(f"the checkpoint cannot be right: {name!r} must be {range.words(around)}")

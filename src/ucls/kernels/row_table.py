@@ -1,0 +1,105 @@
+"""A table of rows of whole numbers: each distinct row once, numbered by first appearance.
+
+Rows are found by open addressing. A full table is copied into a longer one outside of kernels; numbers stay.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls.kernels._jit import exact
+from ucls.kernels.ranges import ANYTHING, Count, Grows, Index, is_permutation
+
+
+class Table(NamedTuple):
+    """`rows[:count]` are the rows in order; `slots` says at the place of a row's hash, or after it, which it is."""
+
+    rows: Annotated[Any, ANYTHING, Grows()]
+    slots: Annotated[Any, Index("rows", none=True), Grows()]
+    count: Annotated[Any, Count("rows")]
+
+    def fault(self) -> str:
+        """Every row has one slot, there are free ones, and each row is found where its hash says."""
+        if len(self.slots) != _slots(len(self.rows)):
+            return "the slots do not fit the rows"
+        if not is_permutation(self.slots[self.slots >= 0], self.count[0]):
+            return "the slots do not hold each row once"
+        return "" if _consistent(self) else "a row is not found, or is there twice"
+
+
+def table(capacity: int, width: int) -> Table:
+    """Make an empty table.
+
+    >>> t = table(4, 2)
+    >>> [number(t, np.array(row)) for row in ((7, 1), (3, 3), (7, 1))]
+    [0, 1, 0]
+    """
+    return Table(np.zeros((capacity, width), np.int64), np.full(_slots(capacity), -1), np.zeros(1, np.int64))
+
+
+def _slots(capacity: int) -> int:
+    """A power of two, so that a mask goes round, and always some of them free."""
+    return 2 ** int(2 * capacity - 1).bit_length()
+
+
+def longer(old: Table) -> Table:
+    """The same table with room for twice as many rows."""
+    new = table(2 * len(old.rows), old.rows.shape[1])
+    _copy(old, new)
+    return new
+
+
+@exact
+def number(table, row):
+    """The number of a row; one that is not there yet is added, and must have room."""
+    slot = _slot(table, row)
+    if table.slots[slot] < 0:
+        added = table.count[0]
+        for i in range(len(row)):
+            table.rows[added, i] = row[i]
+        table.slots[slot] = added
+        table.count[0] = added + 1
+    return table.slots[slot]
+
+
+@exact
+def _slot(table, row):
+    """The slot of a row, or the free one it would take."""
+    last = len(table.slots) - 1
+    slot = _hash(row) & last
+    while table.slots[slot] >= 0:
+        there = table.rows[table.slots[slot]]
+        same = True
+        for i in range(len(row)):
+            if there[i] != row[i]:
+                same = False
+                break
+        if same:
+            return slot
+        slot = (slot + 1) & last
+    return slot
+
+
+@exact
+def _hash(row):
+    """Lehmer's generator, fed with both halves of every number: the bits of a float are in the upper one."""
+    h = 1
+    for i in range(len(row)):
+        h = (h + ((row[i] ^ (row[i] >> 31)) & 0x7FFFFFFF)) * 48271 % 2147483647
+    for _ in range(2):
+        h = (h ^ (h >> 15)) * 48271 % 2147483647
+    return h
+
+
+@exact
+def _consistent(table):
+    found = True
+    for i in range(table.count[0]):
+        found = found and table.slots[_slot(table, table.rows[i])] == i
+    return found
+
+
+@exact
+def _copy(old, new):
+    for i in range(old.count[0]):
+        number(new, old.rows[i])

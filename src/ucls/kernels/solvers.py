@@ -1,0 +1,159 @@
+"""Products with a matrix that is kept by columns, the conjugate gradient method that is built of them, and elimination.
+
+The matrices are those of `system.System`, of which only the leading block of n features seen so far is read: At holds A
+by columns with a lazy scale, Bt holds B by columns.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls.kernels import system as sy
+from ucls.kernels._jit import jit
+from ucls.kernels.ranges import POSITIVE, Count
+
+
+class Equations(NamedTuple):
+    """A w = b under averaging, as in `system.System` but without B."""
+
+    At: Any
+    b: Any
+    w: Any
+    scale: Annotated[Any, POSITIVE]
+    norm2: Any
+    seen: Annotated[Any, Count("features")]
+
+
+def equations(size: int, dtype: Any) -> Equations:
+    """Start with A = 0, b = 0, w = 0."""
+    return Equations(
+        At=np.zeros((size, size), dtype),
+        b=np.zeros(size, dtype),
+        w=np.zeros(size, dtype),
+        scale=np.ones(1),
+        norm2=np.zeros(1),
+        seen=np.zeros(1, np.int64),
+    )
+
+
+@jit
+def inner(y, v, n):
+    """y'v, of the first n entries."""
+    total = 0.0
+    for i in range(n):
+        total += y[i] * v[i]
+    return total
+
+
+@jit
+def times(Mt, n, v):
+    """Return M v for a matrix that is kept by columns, reading it once, four columns at a time."""
+    y = np.zeros(n, Mt.dtype)
+    whole = n - n % 4
+    for c in range(0, whole, 4):
+        c0, c1, c2, c3 = Mt[c, :n], Mt[c + 1, :n], Mt[c + 2, :n], Mt[c + 3, :n]
+        v0, v1, v2, v3 = v[c], v[c + 1], v[c + 2], v[c + 3]
+        for i in range(n):
+            y[i] += (v0 * c0[i] + v1 * c1[i]) + (v2 * c2[i] + v3 * c3[i])
+    for c in range(whole, n):
+        column = Mt[c, :n]
+        for i in range(n):
+            y[i] += v[c] * column[i]
+    return y
+
+
+@jit
+def transposed_times(Mt, n, v):
+    """Return M'v for a matrix that is kept by columns, reading it once, four columns at a time."""
+    y = np.empty(n, Mt.dtype)
+    whole = n - n % 4
+    for c in range(0, whole, 4):
+        c0, c1, c2, c3 = Mt[c, :n], Mt[c + 1, :n], Mt[c + 2, :n], Mt[c + 3, :n]
+        y0 = y1 = y2 = y3 = Mt.dtype.type(0)
+        for i in range(n):
+            y0 += c0[i] * v[i]
+            y1 += c1[i] * v[i]
+            y2 += c2[i] * v[i]
+            y3 += c3[i] * v[i]
+        y[c], y[c + 1], y[c + 2], y[c + 3] = y0, y1, y2, y3
+    for c in range(whole, n):
+        column = Mt[c, :n]
+        yc = Mt.dtype.type(0)
+        for i in range(n):
+            yc += column[i] * v[i]
+        y[c] = yc
+    return y
+
+
+@jit
+def conjugate_gradient(system, n, eta, eta_r, tolerance, most):
+    """Solve (M'M + eta_r I) w = M'b with M = A + eta I, starting from the w that is there; return the steps taken.
+
+    M'M is never formed: a step reads A twice, and so does the first residual. It stops when the residual is at most
+    `tolerance` times the right-hand side, or after `most` steps; a w that is good enough is left as it is.
+    """
+    At, b, w = system.At, system.b, system.w
+    scale, e, e_r = At.dtype.type(system.scale[0]), At.dtype.type(eta), At.dtype.type(eta_r)
+    v = times(At, n, w)
+    for i in range(n):
+        v[i] = b[i] - scale * v[i] - e * w[i]
+    Mb, r = sy.transpose_times(At, n, b, v)
+    for i in range(n):
+        Mb[i] = scale * Mb[i] + e * b[i]
+        r[i] = scale * r[i] + e * v[i] - e_r * w[i]
+    enough = tolerance * tolerance * inner(Mb, Mb, n)
+    r2 = inner(r, r, n)
+    d = r.copy()
+    steps = 0
+    while r2 > enough and steps < most:
+        q = times(At, n, d)
+        for i in range(n):
+            q[i] = scale * q[i] + e * d[i]
+        curvature = inner(q, q, n) + eta_r * inner(d, d, n)
+        if curvature <= 0.0:
+            break
+        step = At.dtype.type(r2 / curvature)
+        Mq = transposed_times(At, n, q)
+        for i in range(n):
+            w[i] += step * d[i]
+            r[i] -= step * (scale * Mq[i] + e * q[i] + e_r * d[i])
+        r2_next = inner(r, r, n)
+        turn = At.dtype.type(r2_next / r2)
+        for i in range(n):
+            d[i] = r[i] + turn * d[i]
+        r2 = r2_next
+        steps += 1
+    return steps
+
+
+@jit
+def eliminate(system, n, eta):
+    """Solve (A + eta I) w = b by elimination with row pivots; w is not a number where the matrix is singular."""
+    At, w = system.At, system.w
+    scale = At.dtype.type(system.scale[0])
+    M = np.empty((n, n), At.dtype)
+    for j in range(n):
+        for i in range(n):
+            M[i, j] = scale * At[j, i]
+        M[j, j] += At.dtype.type(eta)
+    y = system.b[:n].copy()
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(M[i, k]) > abs(M[pivot, k]):
+                pivot = i
+        if pivot != k:
+            y[k], y[pivot] = y[pivot], y[k]
+            for j in range(k, n):
+                M[k, j], M[pivot, j] = M[pivot, j], M[k, j]
+        for i in range(k + 1, n):
+            factor = M[i, k] / M[k, k]
+            y[i] -= factor * y[k]
+            row, above = M[i], M[k]
+            for j in range(k + 1, n):
+                row[j] -= factor * above[j]
+    for i in range(n - 1, -1, -1):
+        for j in range(i + 1, n):
+            y[i] -= M[i, j] * y[j]
+        y[i] /= M[i, i]
+        w[i] = y[i]

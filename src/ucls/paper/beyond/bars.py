@@ -1,0 +1,50 @@
+"""Bars that we set ourselves: the worst run of each algorithm, and how many runs end within 10% of the optimum."""
+
+from ucls.figures.plot import STYLES
+from ucls.paper.beyond.comparison import MEASURES, NOT_RUN, WORDS, Contest, contests, each_run, groups, number, sample
+from ucls.paper.evidence import FINAL, Evidence, optimum
+from ucls.paper.groups import Group
+
+__all__ = ["HEADS", "groups", "rows"]
+
+NEAR = 0.1
+HEADS = [
+    *("domain", "algorithm", "worst run as a whole"),
+    *("measured at the end", "worst run", "optimum", "runs within 10% of it", "runs"),
+]
+
+
+def rows(evidence: Evidence) -> list[list[str]]:
+    """A row for each domain and algorithm, `ucls-exact` first."""
+    found = []
+    for one in contests():
+        whole = next((name for name in MEASURES.get(one.env, ()) if name in ("reward", "goals")), "reward")
+        final, level = FINAL[one.env], _optimum(one)
+        for key, group in reversed(one.shown.items()):
+            ended = sample(evidence, group, final)
+            worst = _worst(evidence, group, whole), WORDS[final], _worst(evidence, group, final)
+            near = sum(_near(value, level, ended.sign) for value in each_run(ended))
+            count = f"{near} of {len(ended.scores)}" if len(ended.scores) else NOT_RUN
+            found.append([one.title, STYLES[key][0], *worst, number(level), count, str(len(ended.scores))])
+    return found
+
+
+def _optimum(one: Contest) -> float:
+    """What an optimal policy achieves, as the final performance is measured."""
+    best = optimum(one.env, **one.world)
+    levels = {"last_reward": best.reward_rate, "last_return": best.episode_return, "last_steps": best.episode_steps}
+    return float(levels[FINAL[one.env]] or 0.0)
+
+
+def _near(value: float, level: float, sign: int) -> bool:
+    """Whether a run comes within 10% of the optimum, or beyond."""
+    return sign * (value - level) >= -NEAR * abs(level)
+
+
+def _worst(evidence: Evidence, group: Group, measure: str) -> str:
+    values = sample(evidence, group, measure)
+    if not len(values.scores):
+        return NOT_RUN
+    lowest = float(values.scores.min())
+    unit = {"reward": "reward", "goals": "goals"}.get(measure, "")
+    return f"{number(values.sign * lowest)} {unit}".strip() if lowest > float("-inf") else "diverged"

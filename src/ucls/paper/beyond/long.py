@@ -1,0 +1,67 @@
+"""Ten times as many steps: does `ucls-exact` keep what it has learned?
+
+The run is cut into tenths. The regret a step of the last is held against that of the best, both as parts of the size of
+the optimal reward a step: what exceeds it was lost again.
+"""
+
+import numpy as np
+
+from ucls.figures.plot import Plot
+from ucls.paper.beyond.comparison import NOT_RUN, exact, interval
+from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.evidence import Evidence, optimum
+from ucls.paper.figure_1 import curve_panel
+from ucls.paper.groups import Group
+from ucls.stats import bootstrap_mean
+from ucls.study.result import Result
+
+STEPS, TENTHS, LOST = 500_000, 10, 0.2
+RUNS = {RIVER: 10, PUDDLE: 10, SPARSE: 4, CLASSIC: 4}
+
+
+def group_of(env: str) -> Group:
+    """The long runs."""
+    return exact(env)._replace(steps=STEPS, most=RUNS[env])
+
+
+def groups() -> list[Group]:
+    """What the figure and the table are made of."""
+    return [group_of(env) for env in RUNS]
+
+
+def plots(evidence: Evidence) -> tuple[Plot, ...]:
+    """The learning curves of the long runs."""
+    panels = tuple(curve_panel(evidence, env, {"ucls-exact": group_of(env)}) for env in RUNS)
+    caption = "Median over runs of the last 20 episodes (mean reward of the last 2,000 steps in River Swim), 95% bands."
+    return (Plot("beyond-long", "ucls-exact with 500,000 steps", caption, panels),)
+
+
+def regrets(result: Result, rate: float) -> np.ndarray:
+    """The regret a step of every tenth of a run, as a part of the size of the optimal reward a step."""
+    curve = result.arrays["curve"]
+    bins = np.full(len(curve), -(-result.steps // len(curve)))
+    bins[-1] = result.steps - bins[:-1].sum()
+    tenths = min(TENTHS, len(curve))
+    earned, steps = ([part.sum() for part in np.array_split(values, tenths)] for values in (curve, bins))
+    return (rate - np.array(earned) / np.array(steps)) / abs(rate)
+
+
+HEADS = ["domain", "last tenth", "best tenth", "last less best", "runs that lost more than 20%", "runs"]
+
+
+def rows(evidence: Evidence) -> list[list[str]]:
+    """A row for each domain: means over runs with their intervals."""
+    found = []
+    for env in RUNS:
+        sound = [result for _, result in evidence.results(group_of(env)) if not result.diverged]
+        lost = len(evidence.results(group_of(env))) - len(sound)
+        title = DOMAINS[env].title
+        if not sound:
+            found.append([title, f"all {lost} diverged" if lost else NOT_RUN, "-", "-", "-", str(lost)])
+            continue
+        by_run = np.array([regrets(result, optimum(env).reward_rate) for result in sound])
+        last, best = by_run[:, -1], by_run.min(axis=1)
+        means = [interval(bootstrap_mean(values)) for values in (last, best, last - best)]
+        worse = f"{int((last - best > LOST).sum()) + lost} of {len(sound) + lost}"
+        found.append([title, *means, worse, str(len(sound) + lost)])
+    return found

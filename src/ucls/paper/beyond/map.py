@@ -1,0 +1,75 @@
+"""How `ucls-exact` depends on its two beliefs: v0, the largest return (`return_max`), and m, the visits it is worth."""
+
+from ucls.figures.plot import Panel, Plot, points_of
+from ucls.paper.beyond.comparison import WORDS, exact, sample
+from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.evidence import Evidence
+from ucls.paper.groups import Group
+from ucls.stats import Summary
+
+# A sequential scheme: the more visits the belief is worth, the darker.
+COLOURS = {0.1: "#A6CEE3", 0.3: "#5BA3CF", 1.0: "#1F78B4", 3.0: "#6A3D9A", 10.0: "#2D0A4E"}
+VALUES = {
+    RIVER: (5.0, 10.0, 22.0, 50.0, 100.0, 200.0, 1000.0),
+    PUDDLE: (-30.0, -10.0, 0.0, 1.0, 10.0, 30.0, 100.0),
+    SPARSE: (0.3, 1.0, 2.0, 5.0, 10.0),
+    CLASSIC: (-100.0, -30.0, 0.0, 10.0, 100.0),
+}
+DECLARED = {RIVER: 100.0, PUDDLE: 0.0, SPARSE: 1.0, CLASSIC: 0.0}
+SHOWN = {RIVER: "reward", PUDDLE: "last_return", SPARSE: "goals", CLASSIC: "goals"}
+CARS = (SPARSE, CLASSIC)
+
+
+def group_of(env: str, v0: float, m: float) -> Group:
+    """The runs with a v0 and an m."""
+    group = exact(env, return_max=v0, m=m)
+    return group._replace(steps=20_000, most=3) if env in CARS else group._replace(most=5)
+
+
+def levels(env: str) -> tuple[float, ...]:
+    """The m that are tried in a domain."""
+    return tuple(m for m in COLOURS if env not in CARS or 0.3 <= m <= 3.0)
+
+
+def groups() -> list[Group]:
+    """What the figure is made of."""
+    return [group_of(env, v0, m) for env, tried in VALUES.items() for v0 in tried for m in levels(env)]
+
+
+def plots(evidence: Evidence) -> tuple[Plot, ...]:
+    """The measure of each domain over v0, a line for each m, and the level of what is told everywhere else."""
+    caption = (
+        "The measure of each domain over v0 (`return_max`), a line for each m, means with 95% intervals. The broken "
+        "line is the level of what is told everywhere else: the v0 that the environment declares, and m = 1. 20,000 "
+        "steps in the Mountain Cars."
+    )
+    panels = tuple(panel(evidence, env) for env in VALUES)
+    return (Plot("beyond-map", "What ucls-exact is told", caption, panels),)
+
+
+def panel(evidence: Evidence, env: str) -> Panel:
+    """One domain."""
+    lines = []
+    for m in levels(env):
+        means = {v0: mean_of(evidence, env, v0, m) for v0 in VALUES[env]}
+        points = [(v0, x.centre, x.low, x.high, x.runs) for v0, x in means.items() if x.centre is not None]
+        lines += [points_of(f"m = {m:g}", COLOURS[m], points)] if points else []
+    usual = mean_of(evidence, env, DECLARED[env], 1.0).centre
+    costs = env == PUDDLE
+    return Panel(
+        DOMAINS[env].title,
+        f"v0; {DECLARED[env]:g} is declared",
+        "cost of an episode" if costs else WORDS[SHOWN[env]],
+        tuple(lines),
+        usual,
+        log_x=min(VALUES[env]) > 0,
+        log_y=costs,
+        limits=(None if costs else 0, None),
+        optimum_label="as declared, m = 1",
+    )
+
+
+def mean_of(evidence: Evidence, env: str, v0: float, m: float) -> Summary:
+    """The mean of the domain's measure; in Puddle World as a cost."""
+    values = sample(evidence, group_of(env, v0, m), SHOWN[env])
+    return values._replace(sign=-1 if env == PUDDLE else values.sign).mean

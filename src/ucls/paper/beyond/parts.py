@@ -1,0 +1,37 @@
+"""The parts of the complete bound, left out one by one: what is not known (belief), and what is noisy (factor)."""
+
+from ucls.paper.beyond.comparison import MEASURES, NOT_RUN, WORDS, apart, exact, said, sample
+from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.evidence import Evidence
+from ucls.paper.groups import Group
+
+PARTS = {
+    "both": {},
+    "belief only": {"factor": 0.0},
+    "noise only": {"belief": 0.0},
+    "neither": {"factor": 0.0, "belief": 0.0},
+}
+DOMAINS_OF = (RIVER, PUDDLE, SPARSE)
+
+
+def groups() -> list[Group]:
+    """What the table is made of."""
+    return [exact(env, **settings) for env in DOMAINS_OF for settings in PARTS.values()]
+
+
+HEADS = ["domain", "measured", "parts", "mean", "difference from both", "runs"]
+
+
+def rows(evidence: Evidence) -> list[list[str]]:
+    """A row for each domain, measure and choice of parts, with the difference from both by seed."""
+    found = []
+    for env in DOMAINS_OF:
+        for measure in MEASURES[env]:
+            both = sample(evidence, exact(env), measure)
+            for name, settings in PARTS.items():
+                values = sample(evidence, exact(env, **settings), measure)
+                runs = str(len(values.scores))
+                less = apart(evidence, values, both)[0] if settings else "-"
+                mean = said(values.mean) if len(values.scores) else NOT_RUN
+                found.append([DOMAINS[env].title, WORDS[measure], name, mean, less, runs])
+    return found

@@ -1,0 +1,88 @@
+"""The open choices: does a conclusion change with what the paper leaves open?
+
+Each choice is made the other way, for UCLS and for the competitors it is held against, at the settings they have
+elsewhere: what is asked is whether UCLS learns and who is ahead, not what a new sweep would find.
+"""
+
+from typing import Any, NamedTuple
+
+from ucls.paper.domains import DOMAINS, PUDDLE, RIVER
+from ucls.paper.evidence import Evidence, optimum, said_mean
+from ucls.paper.groups import Group, tuned, ucls
+from ucls.stats import Summary
+
+RIVALS = ("sarsa-optimistic", "dgpq", "ucbootstrap")
+
+
+class OpenChoice(NamedTuple):
+    """A choice the paper leaves open: its name, how it reads the other way, and the settings that make it so."""
+
+    name: str
+    title: str
+    env: str
+    settings: dict[str, Any]
+    of_ucls_only: bool = False
+
+
+THRESHOLD = "the trace threshold", "trace threshold 0, the literal box"
+VALUE = "the feature value", "feature value 1"
+
+CHOICES = (
+    OpenChoice(*THRESHOLD, RIVER, {"trace_threshold": 0}, of_ucls_only=True),
+    OpenChoice(*THRESHOLD, PUDDLE, {"trace_threshold": 0}, of_ucls_only=True),
+    OpenChoice(*VALUE, RIVER, {"feature_value": "1"}),
+    OpenChoice(*VALUE, PUDDLE, {"feature_value": "1"}),
+    OpenChoice("the tiling", "4 tilings of 32, as printed", RIVER, {"tilings": 4, "tiles": 32}),
+    OpenChoice("the noise", "noise 0.01", PUDDLE, {"noise_sd": 0.01}),
+    OpenChoice("the probabilities", "Osband's probabilities", RIVER, {"probabilities": "osband"}),
+)
+
+
+def group_of(choice: OpenChoice, key: str) -> Group:
+    """The runs of an algorithm with a choice made the other way."""
+    base = ucls(choice.env) if key == "ucls" else tuned(key, choice.env)
+    given = choice.settings
+    if key == "dgpq":  # it has no tiles
+        given = {name: v for name, v in given.items() if name not in ("feature_value", "tilings", "tiles")}
+    settings = {**dict(base.settings), **given}
+    return base._replace(settings=tuple(settings.items()), keep=base.keep and not given, heavy=True)
+
+
+def groups() -> list[Group]:
+    """What the table is made of."""
+    keys = {choice.title: ("ucls",) if choice.of_ucls_only else ("ucls", *RIVALS) for choice in CHOICES}
+    return [group_of(choice, key) for choice in CHOICES for key in keys[choice.title]]
+
+
+def optimum_with(choice: OpenChoice) -> float:
+    """The optimal reward a step, or return, with a choice made the other way."""
+    world = {name: value for name, value in choice.settings.items() if name in ("noise_sd", "probabilities")}
+    best = optimum(choice.env, **world)
+    return best.reward_rate if choice.env == RIVER else best.episode_return
+
+
+def rows(evidence: Evidence) -> list[list[str]]:
+    """A row for each choice: UCLS as it is here and with the choice, and who is ahead with it."""
+    found = []
+    for choice in CHOICES:
+        other, usual = evidence.final(group_of(choice, "ucls")).mean, evidence.final(ucls(choice.env)).mean
+        keys = () if choice.of_ucls_only else RIVALS
+        rivals = {key: evidence.final(group_of(choice, key)).mean for key in keys}
+        level = optimum_with(choice)
+        ahead = [key for key, mean in rivals.items() if _above(mean, other)]
+        who = "-" if choice.of_ucls_only else ", ".join(ahead) or "none"
+        runs = str(other.runs + other.diverged)
+        found.append(
+            [choice.title, DOMAINS[choice.env].title, said_mean(usual), said_mean(other), f"{level:.4g}", who, runs]
+        )
+    return found
+
+
+HEADS = ["choice", "domain", "UCLS as here", "UCLS with it", "optimum with it", "competitors clearly ahead", "runs"]
+
+
+def _above(mine: Summary, theirs: Summary) -> bool:
+    """Whether one mean is clearly above another; runs that all diverged are below everything."""
+    if mine.low is None:
+        return False
+    return bool(theirs.diverged) if theirs.high is None else mine.low > theirs.high

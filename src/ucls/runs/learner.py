@@ -1,0 +1,338 @@
+"""A learner: an algorithm with its features, and the one kernel, `advance`, that makes it take a step.
+
+The compiled loop and the Gymnasium shell both call `begin` and `advance`, so that a run is the same in either.
+"""
+
+import functools
+import importlib
+import inspect
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls import checkpoint
+from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.errors import Notice, UserError
+from ucls.features import Room, features_module
+from ucls.kernels import active as la
+from ucls.kernels._jit import jit, jit_uncached
+from ucls.kernels.ranges import ACTION, Sizes, check, may_grow, require
+from ucls.randomness import from_words, generator, spawn, to_words
+from ucls.runs.plan import DTYPES, Plan, brief, refuse_too_large
+from ucls.settings import resolve, shown
+
+PARTS = ("coder", "state", "pending")
+DIVERGED = 1e9  # a value this many times the largest reward is no value: the run has diverged
+
+
+class Pending(NamedTuple):
+    """What a learner carries from one step to the next: the features of its state, the action it chose there, and
+    the largest reward (in size) it has met. `xs_next` is where the next state's features are written."""
+
+    xs: la.Active
+    xs_next: la.Active
+    a: Annotated[Any, ACTION]
+    largest_reward: Any
+
+
+class Uncertainty(NamedTuple):
+    """The two parts of a radius, for every action: what is not known here, and what is noisy here."""
+
+    unknown: np.ndarray
+    noisy: np.ndarray
+
+
+class Kernels(NamedTuple):
+    """The steps of a learner, compiled for its algorithm and features."""
+
+    begin: Any
+    advance: Any
+    bounds: Any
+    survey: Any
+    choose: Any
+    split: Any
+
+
+@jit
+def never_full(state):
+    """The state of an algorithm whose data do not grow."""
+    return False
+
+
+@functools.cache
+def kernels(algorithm: Any, features: Any) -> Kernels:
+    """Build the steps of a learner around the kernels of its algorithm and features."""
+    start, act, update, value = algorithm.start, algorithm.act, algorithm.update, algorithm.value
+    encode, look = features.encode, features.look
+    interval = getattr(algorithm, "interval", None)
+    upper = getattr(algorithm, "upper", None)
+    full = getattr(algorithm, "full", never_full)
+    parts = getattr(algorithm, "parts", None)
+
+    @jit_uncached
+    def begin(hyper, coder, state, pending, s, rng):
+        """Begin an episode in state s: choose its first action."""
+        start(state, hyper, rng)
+        encode(coder, s, pending.xs)
+        pending.a[0] = act(state, hyper, pending.xs, rng)
+
+    @jit_uncached
+    def advance(hyper, coder, state, pending, r, gamma, s_next, terminated, rng):
+        """Observe what the pending action led to, choose the next action with what was known before, then learn.
+
+        The state after termination is not encoded, and no action is chosen in it. Returns whether the values are
+        still within reason, and whether the learner must grow before the next step.
+        """
+        xs, xs_next, a = pending.xs, pending.xs_next, pending.a[0]
+        if terminated:
+            update(state, hyper, xs, a, r, 0.0, xs, a, rng)
+        else:
+            encode(coder, s_next, xs_next)
+            pending.a[0] = act(state, hyper, xs_next, rng)
+            update(state, hyper, xs, a, r, gamma, xs_next, pending.a[0], rng)
+        pending.largest_reward[0] = max(pending.largest_reward[0], abs(r))
+        healthy = abs(value(state, hyper, la.of_action(xs, a))) <= DIVERGED * pending.largest_reward[0]
+        if not terminated:
+            la.copy(xs_next, xs)
+        return healthy, full(state)
+
+    if interval is None:
+
+        @jit_uncached
+        def bounds(hyper, coder, state, s, xs, rng, mean, radius):
+            look(coder, s, xs)
+            for a in range(len(mean)):
+                mean[a] = value(state, hyper, la.of_action(xs, a))
+    else:
+
+        @jit_uncached
+        def bounds(hyper, coder, state, s, xs, rng, mean, radius):
+            look(coder, s, xs)
+            for a in range(len(mean)):
+                mean[a], radius[a] = interval(state, hyper, la.of_action(xs, a), rng)
+
+    if upper is None:
+
+        @jit_uncached
+        def survey(hyper, coder, state, points, xs, rng, mean, top):
+            for i in range(len(points)):
+                bounds(hyper, coder, state, points[i], xs, rng, mean[i], top[i])
+            top += mean
+    else:
+
+        @jit_uncached
+        def survey(hyper, coder, state, points, xs, rng, mean, top):
+            for i in range(len(points)):
+                look(coder, points[i], xs)
+                for a in range(mean.shape[1]):
+                    x = la.of_action(xs, a)
+                    mean[i, a], top[i, a] = value(state, hyper, x), upper(state, hyper, x)
+
+    @jit_uncached
+    def choose(hyper, coder, state, s, xs, rng):
+        look(coder, s, xs)
+        return act(state, hyper, xs, rng)
+
+    @jit_uncached
+    def split(hyper, coder, state, s, xs, unknown, noisy):
+        look(coder, s, xs)
+        for a in range(len(unknown)):
+            unknown[a], noisy[a] = parts(state, hyper, la.of_action(xs, a))  # pyright: ignore[reportOptionalCall]
+
+    return Kernels(begin, advance, bounds, survey, choose, split)
+
+
+class Learner:
+    """An algorithm at work on features, made from a plan."""
+
+    def __init__(
+        self, plan: Plan, facts: Mapping[str, float] = {}, algorithm: Any = None, file: int | None = None
+    ) -> None:
+        """Make a learner that knows nothing yet.
+
+        `facts` are numbers of the environment that some settings follow; `file` is the number of bytes that the plan
+        came with, if it came with arrays to restore: a small file must not ask for much memory.
+        """
+        self.algorithm: Any = algorithm or algorithm_module(plan.agent)
+        features: Any = features_module(plan.features)
+        self.hyper = resolve(self.algorithm.Hyper, plan.settings, facts)
+        settings = resolve(features.Settings, plan.feature_settings)
+        self.plan = replace(plan, settings=shown(self.hyper), feature_settings=shown(settings))
+        self._refuse_too_large(features.room(settings, plan.low, plan.high, plan.n_actions), file)
+        self.coder = features.make(settings, plan.low, plan.high, plan.n_actions)
+        size, n_active = self.coder.size, self.coder.n_active
+        self.state = initial_state(self.algorithm, self.hyper, size, plan.n_actions, n_active, DTYPES[plan.dtype])
+        for name, parts in (("Coder", self.coder), ("State", self.state)):
+            require(name, parts)
+        if hasattr(self.algorithm, "grow") and not may_grow(self.state):
+            raise UserError("State has data that grow, but no field says that it does: Annotated[Any, Grows(axis)]")
+        rows = [la.no_features(plan.n_actions, n_active) for _ in range(3)]
+        self.pending = Pending(rows[0], rows[1], np.zeros(1, np.int64), np.ones(1))
+        self._scratch = rows[2]
+        seeds = spawn(plan.seed)
+        self.rng, self._onlooker = generator(seeds.learner), generator(seeds.onlooker)
+        self.kernels = kernels(self.algorithm, features)
+        self._told: set[str] = set()
+
+    def _refuse_too_large(self, room: Room, file: int | None) -> None:
+        """Refuse a plan before its memory is asked for; an algorithm that says nothing is taken to be quadratic."""
+        n_actions = self.plan.n_actions
+        sizes = room.size, n_actions, room.n_active
+        said = hasattr(self.algorithm, "room")
+        own = self.algorithm.room(self.hyper, *sizes) if said else 4 * room.size**2
+        pending = 6 * n_actions * room.n_active
+        what = f"{self.plan.agent} with {room.size:,} features ({self.plan.features}, {n_actions:,} actions)"
+        what += "" if said else ", which does not say by `room` that it needs less than 4 features^2 numbers,"
+        refuse_too_large(room.numbers + pending + own, what, file)
+
+    @property
+    def action(self) -> int:
+        """The action chosen for the state it is in."""
+        return int(self.pending.a[0])
+
+    def begin(self, s: np.ndarray) -> None:
+        """Begin an episode in state s."""
+        with sound_arithmetic():
+            self.kernels.begin(self.hyper, self.coder, self.state, self.pending, s, self.rng)
+
+    def advance(self, r: float, gamma: float, s_next: np.ndarray, terminated: bool) -> bool:
+        """Learn from what the chosen action led to, choose the next; false if the values have diverged."""
+        parts = self.hyper, self.coder, self.state, self.pending
+        try:
+            healthy, full = self.kernels.advance(*parts, r, gamma, s_next, terminated, self.rng)
+        except ZeroDivisionError:  # numba's own check; the values mean nothing after it
+            return False
+        if full:
+            self.grow()
+        return healthy
+
+    def grow(self) -> None:
+        """Make room for more data; what was learned stays the same."""
+        self.state = self.algorithm.grow(self.state, self.hyper)
+
+    def bounds(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The mean and the radius of every action's value in state s, without changing the run.
+
+        An algorithm that keeps no bounds has a radius of 0.
+        """
+        mean, radius = np.zeros(self.plan.n_actions), np.zeros(self.plan.n_actions)
+        parts = self.hyper, self.coder, self.state
+        s = self._states(s)
+        with sound_arithmetic():
+            self.kernels.bounds(*parts, s, self._scratch, self._onlooker, mean, radius)
+        return mean, radius
+
+    def uncertainty(self, s: np.ndarray) -> "Uncertainty":
+        """The two parts of the radius of every action's value in state s, where the algorithm can tell them apart."""
+        if not hasattr(self.algorithm, "parts"):
+            raise UserError(f"{self.plan.agent} does not tell what is not known from what is noisy: ucls-exact does")
+        unknown, noisy = np.zeros(self.plan.n_actions), np.zeros(self.plan.n_actions)
+        parts = self.hyper, self.coder, self.state
+        self.kernels.split(*parts, self._states(s), self._scratch, unknown, noisy)
+        return Uncertainty(unknown, noisy)
+
+    def tell(self) -> None:
+        """Warn of what a person should know of what was learned; each thing is said once."""
+        notices = getattr(self.algorithm, "notices", None)
+        for text in notices(self.state, self.hyper) if notices else ():
+            if text not in self._told:
+                self._told.add(text)
+                warnings.warn(text, Notice, stacklevel=3)
+
+    def choose(self, s: np.ndarray) -> int:
+        """The action that the algorithm's own rule takes in state s, without changing the run."""
+        parts = self.hyper, self.coder, self.state
+        s = self._states(s)
+        with sound_arithmetic():
+            return int(self.kernels.choose(*parts, s, self._scratch, self._onlooker))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For `copy` and `pickle`: the algorithm by its import path, and no compiled code."""
+        return {**self.__dict__, "algorithm": self.algorithm.__name__, "kernels": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__ = state
+        self.algorithm = importlib.import_module(state["algorithm"])
+        self.kernels = kernels(self.algorithm, features_module(self.plan.features))
+
+    def survey(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The mean of every action's value in many states, and what the agent maximises, without changing the run.
+
+        That is mean + radius, unless the algorithm says by `upper` that it is something else.
+        """
+        points = self._states(points)
+        mean, top = (np.zeros((len(points), self.plan.n_actions)) for _ in range(2))
+        parts = self.hyper, self.coder, self.state
+        self.kernels.survey(*parts, points, self._scratch, self._onlooker, mean, top)
+        return mean, top
+
+    def _states(self, points: Any) -> np.ndarray:
+        """States that kernels may look at; those of one-hot features have no others beyond the bounds."""
+        points, low, high = np.ascontiguousarray(points, np.float64), self.plan.low, self.plan.high
+        bounded = self.plan.features == "one_hot"
+        if points.shape[-1:] != (len(low),) or not np.isfinite(points).all():
+            raise UserError(f"a state is {len(low)} finite numbers, not {brief(points)}")
+        if bounded and not ((points >= low) & (points <= high)).all():
+            raise UserError(f"there are no states outside {low[0]:.0f} to {high[0]:.0f}: {brief(points)}")
+        return points
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """Everything that the next step reads."""
+        arrays = {"rng": to_words(self.rng)}
+        for name in PARTS:
+            arrays |= checkpoint.flatten(name, getattr(self, name))
+        return arrays
+
+    def refuse_unsound(self) -> None:
+        """Refuse to hand on what nobody would take: numbers that are not finite, though the values were."""
+        sizes = Sizes(self.coder.size, self.plan.n_actions)
+        for name in PARTS:
+            check(name, getattr(self, name), getattr(self, name), sizes)
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Go on from a checkpoint of a learner of the same plan; one that is refused changes nothing."""
+        sizes = Sizes(self.coder.size, self.plan.n_actions)
+        parts = {name: checkpoint.rebuild(name, getattr(self, name), arrays, sizes) for name in PARTS}
+        if hasattr(self.algorithm, "grow") and self.algorithm.full(parts["state"]):
+            parts["state"] = self.algorithm.grow(parts["state"], self.hyper)
+        from_words(self.rng, arrays.get("rng"))
+        self.coder, self.state, self.pending = (parts[name] for name in PARTS)
+
+
+def initial_state(algorithm: Any, hyper: Any, size: int, n_actions: int, n_active: int, dtype: Any) -> Any:
+    """What the algorithm knows before it has seen anything.
+
+    Modules outside the package may still have the `init` of an earlier contract, with `steps` before `dtype`.
+    """
+    earlier = "steps" in inspect.signature(algorithm.init).parameters
+    return algorithm.init(hyper, size, n_actions, n_active, *([0] if earlier else []), dtype)
+
+
+@contextmanager
+def sound_arithmetic() -> Iterator[None]:
+    """Say in one line that a kernel divided by 0."""
+    try:
+        yield
+    except ZeroDivisionError:
+        raise UserError("the algorithm divided by zero: start again, with other settings or features") from None
+
+
+def refuse_diverged(diverged: bool) -> None:
+    """Hand nothing on from values that mean nothing."""
+    if diverged:
+        raise UserError("the values have diverged: start again, with smaller steps or other features")
+
+
+def saved_learner(plan: Plan, given: Any, arrays: Mapping[str, np.ndarray]) -> Learner:
+    """A learner that the arrays of a checkpoint may be restored to.
+
+    Its algorithm is one of ours, or the module that was given: a file never names code to run.
+    """
+    if given is None and plan.agent not in ALGORITHMS:
+        raise UserError(f"the checkpoint needs the algorithm {brief(plan.agent)}, not one of ours: give its module")
+    size = sum(array.nbytes for array in arrays.values())
+    return Learner(plan, algorithm=given or algorithm_module(plan.agent), file=size)

@@ -1,0 +1,206 @@
+"""The compiled loop: (environment, features, algorithm, budget) -> what happened.
+
+>>> from ucls.runs.loop import make_run
+>>> run = make_run("ucls/RiverSwim-v0", "ucls", seed=1, settings={"tilings": 4})
+>>> happened = run.advance(100)
+>>> len(happened.rewards), happened.diverged
+(100, False)
+"""
+
+import functools
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ucls import checkpoint
+from ucls.algorithms import algorithm_module
+from ucls.envs import World, bounds, check_saved, make_world, module_of
+from ucls.errors import UserError
+from ucls.features import features_module
+from ucls.kernels._jit import jit_uncached
+from ucls.randomness import from_words, generator, spawn, to_words
+from ucls.runs.history import TERMINATED, TRUNCATED, History
+from ucls.runs.learner import Learner, kernels, refuse_diverged, saved_learner
+from ucls.runs.plan import Plan, read_saved, refuse_too_large, whole
+from ucls.settings import distribute, resolve, shown
+
+
+@functools.cache
+def compiled(environment: Any, algorithm: Any, features: Any) -> Any:
+    """Build the loop around the kernels of an environment and a learner."""
+    steps = kernels(algorithm, features)
+    begin, advance = steps.begin, steps.advance
+    reset, step = environment.reset, environment.step
+
+    @jit_uncached
+    def loop(env, s, clock, world_rng, hyper, coder, state, pending, rng, rewards, ends):
+        """Take a step for each place in `rewards`, or up to the step that leaves values unsound or the learner full.
+
+        Returns how many were taken, whether the values are sound, and whether the learner must grow before the next.
+        `clock[0]` counts the steps of the episode; at 0 a new one begins.
+        """
+        for t in range(len(rewards)):
+            if clock[0] == 0:
+                reset(env, s, world_rng)
+                begin(hyper, coder, state, pending, s, rng)
+            r, gamma, terminated = step(env, s, pending.a[0], world_rng)
+            clock[0] += 1
+            healthy, full = advance(hyper, coder, state, pending, r, gamma, s, terminated, rng)
+            rewards[t] = r
+            if terminated:
+                ends[t] = TERMINATED
+                clock[0] = 0
+            elif clock[0] == env.cutoff:
+                ends[t] = TRUNCATED
+                clock[0] = 0
+            if full or not healthy:
+                return t + 1, healthy, full
+        return len(rewards), True, False
+
+    return loop
+
+
+class Run:
+    """One learner in one of our environments; `advance` it as far as you like, in as many calls as you like."""
+
+    def __init__(self, world: World, learner: Learner) -> None:
+        check_world(world, learner.plan)
+        self.world, self.learner = world, learner
+        self.s = np.zeros(len(world.module.LOW))
+        self.clock = np.zeros(1, np.int64)
+        self.steps = 0
+        self.diverged = False
+        self.world_rng = generator(spawn(learner.plan.seed).world)
+        features = features_module(learner.plan.features)
+        self._loop = compiled(world.module, learner.algorithm, features)
+
+    def advance(self, steps: int) -> History:
+        """Take some steps and return what happened; a run that diverges stops there, says so, and goes no further."""
+        refuse_diverged(self.diverged)
+        steps = whole("steps", steps)
+        refuse_too_large(2 * steps, f"a history of {steps:,} steps")
+        rewards, ends = np.full(steps, np.nan), np.zeros(steps, np.uint8)
+        world = self.world.env, self.s, self.clock, self.world_rng
+        me = self.learner
+        taken, healthy = 0, True
+        while healthy and taken < steps:
+            parts = me.hyper, me.coder, me.state, me.pending, me.rng
+            try:
+                more, healthy, full = self._loop(*world, *parts, rewards[taken:], ends[taken:])
+            except ZeroDivisionError:  # numba's own check; the values mean nothing after it
+                more, healthy, full = int(np.isfinite(rewards[taken:]).sum()), False, False
+            taken += more
+            if full:
+                me.grow()
+        self.steps += taken
+        self.diverged = not healthy
+        me.tell()
+        return History(rewards[:taken], ends[:taken], self.diverged)
+
+    def save(self, path: str | Path) -> Path:
+        """Write a checkpoint; a run restored from it goes on bit for bit."""
+        return checkpoint.save(path, self.about(), self.checkpoint())
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """Everything that the next step reads; refused if nobody would take it back."""
+        refuse_diverged(self.diverged)
+        self.learner.refuse_unsound()
+        world = {"world.s": self.s, "world.clock": self.clock, "world.rng": to_words(self.world_rng)}
+        return {**self.learner.checkpoint(), **world}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], steps: int) -> None:
+        """Go back to a checkpoint that this run wrote after some steps; one that is refused changes nothing."""
+        saved = {name: arrays[f"world.{name}"] for name in ("s", "clock", "rng") if f"world.{name}" in arrays}
+        check_saved(self.world, saved)
+        steps = whole("steps", steps)
+        self.learner.restore(arrays)
+        self.s, self.clock, self.steps = saved["s"].copy(), saved["clock"].copy(), steps
+        from_words(self.world_rng, saved["rng"])
+
+    def about(self) -> dict[str, Any]:
+        """What this run is, as data."""
+        env = {"env": self.world.id, "env_settings": shown(self.world.env)}
+        return {**env, "steps": self.steps, "plan": asdict(self.learner.plan)}
+
+    @classmethod
+    def load(cls, path: str | Path, algorithm: Any = None) -> "Run":
+        """Go on from a checkpoint of one of our environments."""
+        about, arrays = checkpoint.load(path)
+        if about.get("env") is None or "world.s" not in arrays:
+            raise UserError(f"{path} holds no environment: load it with Agent.load and an environment of your own")
+        return cls.revive(about, arrays, algorithm)
+
+    @classmethod
+    def revive(cls, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], algorithm: Any = None) -> "Run":
+        """Go on from the content of a checkpoint."""
+        saved = read_saved(about)
+        world = make_world(saved.env or "", saved.env_settings)
+        run = cls(world, saved_learner(saved.plan, algorithm, arrays))
+        run.restore(arrays, saved.steps)
+        return run
+
+
+def check_world(world: World, plan: Plan) -> None:
+    """Refuse a plan for other states or actions than the world's: its kernels would not fit."""
+    sizes = len(world.module.ACTIONS), *(list(map(float, bound)) for bound in bounds(world))
+    if sizes != (plan.n_actions, plan.low, plan.high):
+        raise UserError(f"the learner is not one for {world.id}: it was made for other states or actions")
+    _check_features(plan.features, world.module)
+
+
+def _check_features(name: str, environment: Any) -> None:
+    """Refuse features of whole numbers for states that are none."""
+    if name == "one_hot" and environment.FEATURES[0] != "one_hot":
+        raise UserError("one_hot features are for states that are whole numbers: use the features 'tiles'")
+
+
+def plan_run(
+    env: str,
+    agent: str = "ucls",
+    *,
+    seed: int = 0,
+    settings: Mapping[str, object] = {},
+    features: str | None = None,
+    dtype: str = "float64",
+) -> tuple[World, Plan]:
+    """Say what a run by these names is, every setting resolved; `settings` may name those of the agent, the features
+    and the environment alike."""
+    algorithm: Any = algorithm_module(agent)
+    environment: Any = module_of(env)
+    default, tuned = getattr(algorithm, "FEATURES", environment.FEATURES)
+    name = features or default
+    coder: Any = features_module(name)
+    _check_features(name, environment)
+    given = distribute(settings, {"agent": algorithm.Hyper, "features": coder.Settings, "env": environment.Env})
+    world = make_world(env, given["env"])
+    low, high = bounds(world)
+    feature_settings = {**(tuned if name == default else {}), **given["features"]}
+    plan = Plan(
+        agent=agent,
+        settings=shown(resolve(algorithm.Hyper, given["agent"], environment.facts(world.env))),
+        features=name,
+        feature_settings=shown(resolve(coder.Settings, feature_settings)),
+        low=[float(low) for low in low],
+        high=[float(high) for high in high],
+        n_actions=len(environment.ACTIONS),
+        seed=seed,
+        dtype=dtype,
+    )
+    return world, plan
+
+
+def make_run(
+    env: str,
+    agent: str = "ucls",
+    *,
+    seed: int = 0,
+    settings: Mapping[str, object] = {},
+    features: str | None = None,
+    dtype: str = "float64",
+) -> Run:
+    """Make the run that `plan_run` says."""
+    world, plan = plan_run(env, agent, seed=seed, settings=settings, features=features, dtype=dtype)
+    return Run(world, Learner(plan))

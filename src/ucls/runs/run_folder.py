@@ -1,0 +1,123 @@
+"""The folder of a run: its checkpoint, what happened, and the summary; each written whole or not at all.
+
+The checkpoint carries what happened too, so that the two can never disagree: `history.npz` is the same for people.
+"""
+
+import json
+import os
+import tempfile
+import zipfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ucls._files import write_atomic
+from ucls.errors import UserError
+from ucls.runs.history import NOTHING, History
+
+CHECKPOINT, HISTORY, RESULT = "agent.safetensors", "history.npz", "result.json"
+
+
+def checkpoint_of(resume: Path) -> Path:
+    """The checkpoint of an earlier run, given its folder or the file itself."""
+    return resume / CHECKPOINT if resume.is_dir() else resume
+
+
+def refuse_unusable(out: Path, source: Path | None) -> None:
+    """Refuse, before a run, a folder with files that it must not overwrite; `source` is what it goes on from."""
+    try:
+        if out.exists() and not out.is_dir():
+            raise UserError(f"{out} is a file: give a folder as --out")
+        found = [name for name in (CHECKPOINT, HISTORY, RESULT) if os.path.lexists(out / name)]
+        same = source is not None and source.exists() and CHECKPOINT in found and source.samefile(out / CHECKPOINT)
+    except OSError as error:
+        raise _cannot(out, error) from None
+    if same:
+        strange = [name for name in found if not _is_ours(out / name)]
+        if strange:
+            raise UserError(f"{out / strange[0]} was not written by ucls: move it away, or give another --out")
+    elif CHECKPOINT in found:
+        raise UserError(f"{out} already holds a run: give another --out, or go on from it with --resume {out}")
+    elif found:
+        raise UserError(f"{out} already holds a {found[0]}: give another --out")
+
+
+def prepare(out: Path) -> None:
+    """Make the folder, and see that files can be written in it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=out, prefix=".", suffix=CHECKPOINT):
+            pass
+    except (OSError, ValueError) as error:
+        raise _cannot(out, error) from None
+
+
+def as_arrays(happened: History) -> dict[str, np.ndarray]:
+    """What happened, as a checkpoint carries it."""
+    return {"history.rewards": happened.rewards, "history.ends": happened.ends}
+
+
+def carried(arrays: Mapping[str, np.ndarray], steps: int) -> History | None:
+    """What happened, if a checkpoint of some steps carries it and it is sound."""
+    found = _sound(arrays.get("history.rewards"), arrays.get("history.ends"))
+    return found if found is not None and len(found.rewards) <= steps else None
+
+
+def recorded(source: Path, arrays: Mapping[str, np.ndarray], steps: int) -> History:
+    """What happened up to a checkpoint of some steps: what it carries, or else the file beside it; or nothing."""
+    found = carried(arrays, steps)
+    beside = _read(source.with_name(HISTORY)) if found is None or len(found.rewards) != steps else None
+    if beside is not None and len(beside.rewards) == steps:
+        return beside
+    return found or NOTHING
+
+
+def write_history(out: Path, happened: History) -> None:
+    """Write what happened."""
+
+    def save(path: Path) -> None:
+        with path.open("wb") as file:
+            np.savez_compressed(file, rewards=happened.rewards, ends=happened.ends)
+
+    write_atomic(out / HISTORY, save)
+
+
+def write_result(out: Path, result: Mapping[str, Any]) -> None:
+    """Write the summary."""
+    write_atomic(out / RESULT, lambda path: path.write_text(json.dumps(result, indent=2) + "\n"))
+
+
+def _read(path: Path) -> History | None:
+    """A history from a file; anything that is not one counts as absent."""
+    try:
+        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
+            return _sound(file["rewards"], file["ends"])
+    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
+        return None
+
+
+def _sound(rewards: Any, ends: Any) -> History | None:
+    if not (isinstance(rewards, np.ndarray) and isinstance(ends, np.ndarray)):
+        return None
+    if rewards.dtype != np.float64 or ends.dtype != np.uint8 or rewards.ndim != 1 or rewards.shape != ends.shape:
+        return None
+    return History(rewards.copy(), ends.copy()) if np.isfinite(rewards).all() and (ends <= 2).all() else None
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file is what its name says; a checkpoint is read before the run anyway."""
+    if path.name == HISTORY:
+        return _read(path) is not None
+    if path.name == RESULT:
+        try:
+            found = json.loads(path.read_bytes())
+        except (OSError, ValueError):
+            return False
+        return isinstance(found, dict) and {"env", "agent", "steps"} <= found.keys()
+    return True
+
+
+def _cannot(out: Path, error: Exception) -> UserError:
+    return UserError(f"--out {str(out)[:200]!r} cannot be used: {getattr(error, 'strerror', None) or error}")

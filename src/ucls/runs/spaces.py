@@ -1,0 +1,73 @@
+"""A Gymnasium environment as an agent meets it: made by its id, its actions, the bounds of what it shows."""
+
+import difflib
+from collections.abc import Mapping
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from ucls.envs import ENVIRONMENTS
+from ucls.envs.gym import GymWorld
+from ucls.errors import UserError, unknown
+from ucls.runs.plan import FAR, brief
+
+
+def make_env(id: str) -> gymnasium.Env[Any, Any]:
+    """Make any registered environment by its id."""
+    try:
+        return gymnasium.make(id)
+    except (gymnasium.error.UnregisteredEnv, gymnasium.error.NamespaceNotFound):
+        near = difflib.get_close_matches(id, list(gymnasium.registry), n=3, cutoff=0.6)
+        known = dict.fromkeys([*ENVIRONMENTS, *near])
+        raise unknown("environment", id, known) from None
+    except (gymnasium.error.Error, ModuleNotFoundError) as error:
+        raise UserError(f"{id} cannot be made: {error}") from None
+
+
+def with_discrete_actions(env: gymnasium.Env[Any, Any] | str) -> gymnasium.Env[Any, Any]:
+    """An environment, or the one of this id, whose actions can be learned."""
+    env = make_env(env) if isinstance(env, str) else env
+    if not isinstance(env.action_space, gymnasium.spaces.Discrete):
+        raise UserError(f"the actions are {env.action_space}: only Discrete ones can be learned, wrap the environment")
+    return env
+
+
+def bounds(space: gymnasium.Space[Any], low: Any, high: Any) -> tuple[list[float], list[float]]:
+    """The bounds of the observation: those given, or else the space's."""
+    if isinstance(space, gymnasium.spaces.Discrete):
+        if low is not None or high is not None:
+            raise UserError("low and high are for observations in a Box: these are whole numbers and have their bounds")
+        return [float(space.start)], [float(space.start + space.n - 1)]
+    if not isinstance(space, gymnasium.spaces.Box):
+        raise UserError(f"the observations are {space}: only Box and Discrete ones can be read, wrap the environment")
+    bounds = []
+    for given, own in ((low, space.low), (high, space.high)):
+        try:
+            bound = np.asarray(own if given is None else given, np.float64).ravel()
+        except (ValueError, TypeError, OverflowError):
+            raise UserError(f"low and high cannot be {brief(given)}: give {space.low.size} numbers each") from None
+        if len(bound) != space.low.size:
+            raise UserError(f"low and high must have {space.low.size} numbers each, not {len(bound)}")
+        bounds.append(bound)
+    open_ends = np.flatnonzero(~((np.abs(bounds[0]) <= FAR) & (np.abs(bounds[1]) <= FAR)))
+    if len(open_ends):
+        raise UserError(f"observation {open_ends[0]} is unbounded: give low and high for all {space.low.size} of them")
+    if not (bounds[0] < bounds[1]).all():
+        raise UserError("every number in low must be below its number in high")
+    return bounds[0].tolist(), bounds[1].tolist()
+
+
+def default_features(space: gymnasium.Space[Any], algorithm: Any, world: GymWorld | None) -> tuple[str, dict[str, Any]]:
+    """The features that serve where none are named, with their settings."""
+    if hasattr(algorithm, "FEATURES"):
+        return algorithm.FEATURES
+    if world is not None:
+        return world.world.module.FEATURES
+    return ("one_hot" if isinstance(space, gymnasium.spaces.Discrete) else "tiles"), {}
+
+
+def refuse_blind_optimism(given: Mapping[str, object], facts: Mapping[str, float]) -> None:
+    """Refuse to start from the best return where nobody knows it: from 0 an agent need not be optimistic."""
+    if given.get("optimistic") == "yes" and "gmax" not in given and "return_max" not in facts:
+        raise UserError("optimistic=yes needs the best return of this environment: give it as gmax")

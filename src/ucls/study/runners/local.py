@@ -1,0 +1,137 @@
+"""The local runner: a pool of processes on this machine, each kept alive and given one cell after another."""
+
+import multiprocessing
+import signal
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from multiprocessing.connection import Connection, wait
+from threading import Event
+
+from ucls.study.cell import Cell
+from ucls.study.runners.base import PATIENCE, Outcome, Queue, Runner, attempt, one_thread_each
+from ucls.study.runners.cores import cores
+from ucls.study.runners.run_cell import Habits
+
+STOP = None
+
+
+def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | None = None) -> Iterator[Outcome]:
+    """Run the cells in a pool of processes; once `stop` is set they keep what they have and end, within seconds.
+
+    A worker that is killed or short of memory loses the cell it was at, which is given to another; how often, `Losses`
+    says.
+    """
+    waiting = Queue(cells)
+    workers: list[_Worker] = []
+    try:
+        workers += [_Worker(habits) for _ in range(min(jobs or cores(), len(cells)))]
+        for worker in workers:
+            worker.give(waiting.take(None, alone=False))
+        while any(worker.cell for worker in workers) and not stop.is_set():
+            ready = wait([worker.pipe for worker in workers if worker.cell], timeout=0.2)
+            for i, worker in enumerate(workers):
+                if worker.pipe not in ready:
+                    continue
+                outcome, cell = worker.answer(), worker.cell
+                assert cell is not None
+                if outcome is None or outcome.lost:  # the process is gone, or has no memory left
+                    worker.end()
+                    worker = workers[i] = _Worker(habits)
+                    outcome = waiting.put_back(cell, outcome)
+                others = any(other.cell for other in workers if other is not worker)
+                worker.give(waiting.take(cell, alone=not others))
+                if outcome is not None:
+                    yield outcome
+        yield from _stop(workers)
+    finally:
+        for worker in workers:
+            worker.end()
+
+
+def local(jobs: int | None = None) -> Runner:
+    """The local runner with a number of processes, as many as cores that it may use by default."""
+    return lambda cells, habits, stop: run_local(cells, habits, stop, jobs)
+
+
+def _stop(workers: "list[_Worker]") -> Iterator[Outcome]:
+    """Ask every worker to keep what it has and end, and take what they finish in the meantime."""
+    for worker in workers:
+        worker.stop()
+    deadline = time.monotonic() + PATIENCE
+    for worker in workers:
+        left = max(0.0, deadline - time.monotonic())
+        if worker.cell and worker.pipe.poll(left) and (outcome := worker.answer()):
+            yield outcome
+        worker.process.join(max(0.0, deadline - time.monotonic()))
+
+
+class _Worker:
+    """A process and the pipe to it; `cell` is what it is at."""
+
+    def __init__(self, habits: Habits) -> None:
+        context = multiprocessing.get_context("spawn")
+        self.pipe, theirs = context.Pipe()
+        self.process = context.Process(target=work, args=(theirs, habits), daemon=True)
+        with one_thread_each():
+            self.process.start()
+        theirs.close()  # so that either side sees the other's end
+        self.cell: Cell | None = None
+
+    def give(self, cell: Cell | None) -> None:
+        """Give it a cell; with none left it stays idle."""
+        self.cell = cell
+        if cell is not None:
+            _send(self.pipe, cell)
+
+    def answer(self) -> Outcome | None:
+        """What came of its cell; None if the process is gone."""
+        try:
+            return self.pipe.recv()
+        except (EOFError, OSError):
+            return None
+
+    def stop(self) -> None:
+        """Ask it to end."""
+        _send(self.pipe, STOP)
+
+    def end(self) -> None:
+        """End it."""
+        if self.process.is_alive():
+            self.process.kill()
+        self.process.join()
+        self.pipe.close()
+
+
+class _Told:
+    """Whether SIGTERM has told this worker to end: at once if it is idle, after keeping its cell if it is at one."""
+
+    def __init__(self) -> None:
+        self.end = self.busy = False
+        signal.signal(signal.SIGTERM, self._on_signal)
+
+    def _on_signal(self, number: int, frame: object) -> None:
+        self.end = True
+        if not self.busy:
+            raise SystemExit
+
+
+def work(pipe: Connection, habits: Habits) -> None:
+    """Run the cells that come through a pipe, until it closes; a message in the middle of a cell means stop."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the driver decides
+    told = _Told()
+    with suppress(EOFError, OSError):  # the driver is gone
+        while (cell := pipe.recv()) is not STOP:
+            told.busy = True
+            outcome = attempt(cell, habits, lambda: told.end or pipe.poll())
+            # With nothing to say a worker that was told to end is silent: it is gone, and its cell goes to another.
+            if not told.end or outcome.result is not None or outcome.error:
+                _send(pipe, outcome)
+            told.busy = False
+            if told.end:
+                return
+
+
+def _send(pipe: Connection, message: object) -> None:
+    with suppress(OSError):  # the other side is gone, which the next reading of its pipe tells
+        pipe.send(message)

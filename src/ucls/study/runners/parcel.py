@@ -1,0 +1,56 @@
+"""Outcomes as files, for workers that share nothing with the driver but a folder."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ucls import checkpoint
+from ucls.errors import UserError
+from ucls.study.result import Measures, Result
+from ucls.study.runners.base import Outcome
+from ucls.study.seal import seal_arrays
+from ucls.study.store import Circumstance
+
+SUFFIX = ".safetensors"
+
+
+def parcel_file(folder: Path, id: str) -> Path:
+    """Where the outcome of a cell is left."""
+    return folder / f"{id}{SUFFIX}"
+
+
+def leave(folder: Path, outcome: Outcome) -> None:
+    """Leave an outcome in a folder, whole or not at all."""
+    told = ("id", "error", "traceback", "attempts", "note")
+    about: dict[str, Any] = {name: getattr(outcome, name) for name in told}
+    arrays: dict[str, np.ndarray] = {}
+    if outcome.result is not None and outcome.about is not None:
+        steps, diverged, measures, found, learner = outcome.result
+        about |= {"steps": steps, "diverged": diverged, "measures": measures, "circumstance": outcome.about}
+        arrays = {f"result.{name}": array for name, array in found.items()}
+        if learner is not None:
+            arrays["learner"] = np.frombuffer(learner, np.uint8)
+    about |= {"seal": _seal(about, arrays)}
+    checkpoint.save(parcel_file(folder, outcome.id), about, arrays)
+
+
+def fetch(path: Path) -> Outcome:
+    """Read what `leave` left; a file that does not verify is refused."""
+    about, arrays = checkpoint.load(path)
+    given = {name: about.get(name) for name in about if name not in ("seal", "format")}
+    if about.get("seal") != _seal(given, arrays) or about.get("id") != path.name.removesuffix(SUFFIX):
+        raise UserError(f"{path} is damaged: its seal does not hold")
+    told = Outcome(about["id"], None, None, about["error"], about["traceback"], about["attempts"], note=about["note"])
+    if "measures" not in about:
+        return told
+    found = {name.removeprefix("result."): array for name, array in arrays.items() if name != "learner"}
+    learner = arrays["learner"].tobytes() if "learner" in arrays else None
+    result = Result(about["steps"], about["diverged"], Measures(*about["measures"]), found, learner)
+    return told._replace(result=result, about=Circumstance(*about["circumstance"]))
+
+
+def _seal(about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
+    return seal_arrays(arrays, json.dumps(about, sort_keys=True))

@@ -1,0 +1,255 @@
+"""The Ray runner: cells on a cluster, or on a small one of its own on this machine. The one door to Ray.
+
+Each worker is an actor that is kept alive and given one cell after another. A worker or a node that is lost loses the
+cell it was at, which is given to another worker; how often, `Losses` says.
+"""
+
+import os
+import signal
+import socket
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event, current_thread, main_thread
+from typing import Any
+from uuid import uuid4
+
+from ucls.errors import UserError
+from ucls.study.cell import Cell
+from ucls.study.runners.base import PATIENCE, THREADS, Outcome, Queue, Runner, attempt, one_thread_each
+from ucls.study.runners.cores import cores
+from ucls.study.runners.run_cell import Habits
+
+# What Ray reads when it is imported: no environments of uv, no telephoning, no notices of lost workers on the screen
+# (it would print them to standard output), no change to what is seen of GPUs.
+SETTINGS = {
+    "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
+    "RAY_USAGE_STATS_ENABLED": "0",
+    "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
+    "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+}
+# In spite of its name: a Ray that is no cluster listens on loopback only, any other on every address.
+LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
+OBJECT_STORE = 200 * 2**20
+LOOK_SECONDS = 2.0
+STARTS = 6  # workers in a row that may die before they say a word
+
+
+def run_ray(
+    cells: Sequence[Cell], habits: Habits, stop: Event, address: str = "local", jobs: int | None = None
+) -> Iterator[Outcome]:
+    """Run the cells on Ray; once `stop` is set the workers keep what they have and end, within seconds.
+
+    `local` starts a cluster that only this machine can reach; another address is attached to. There are as many
+    workers as the cluster has cores, at most `jobs`.
+    """
+    if habits.folder is not None:
+        habits = habits._replace(folder=habits.folder.absolute())
+    with _connected(address, jobs) as api, _password(habits.folder) as word:
+        team = _Team(api, habits, word, jobs)
+        try:
+            yield from team.run(Queue(cells), stop)
+        finally:
+            team.end()
+
+
+def ray(address: str = "local", jobs: int | None = None) -> Runner:
+    """The Ray runner at an address."""
+    return lambda cells, habits, stop: run_ray(cells, habits, stop, address, jobs)
+
+
+class Worker:
+    """What an actor does: run cells, and be told to stop from another thread."""
+
+    def __init__(self, habits: Habits, word: str, path: list[str]) -> None:
+        sys.path += [folder for folder in path if folder not in sys.path]
+        self._habits = habits._replace(folder=habits.folder if _shared(habits.folder, word) else None)
+        self._stop = Event()
+
+    def greet(self) -> None:
+        """Answer, to show that the worker has its place and stands."""
+
+    def run(self, cell: Cell) -> Outcome:
+        """Run a cell."""
+        return attempt(cell, self._habits, self._stop.is_set)
+
+    def stop(self) -> None:
+        """Let the cell be kept as it is."""
+        self._stop.set()
+
+
+class _Team:
+    """The actors, each with one call under way: a greeting, or a cell."""
+
+    def __init__(self, api: Any, habits: Habits, word: str, jobs: int | None) -> None:
+        self._api, self._jobs = api, jobs
+        self._make = api.remote(num_cpus=1, max_concurrency=2)(Worker)
+        self._about = (habits, word, [str(Path(folder).absolute()) for folder in sys.path])
+        self._calls: dict[Any, tuple[Any, Cell | None]] = {}
+        self._dead_starts = 0
+
+    def run(self, waiting: Queue, stop: Event) -> Iterator[Outcome]:
+        """Give out cells until all have an outcome, or until the stop."""
+        look = 0.0
+        while (waiting or self._busy) and not stop.is_set():
+            if time.monotonic() >= look:
+                self._grow(waiting.ready(alone=not self._busy) + len(self._busy))
+                look = time.monotonic() + LOOK_SECONDS
+            ready, _ = self._api.wait(list(self._calls), timeout=0.2)
+            for call in ready:
+                outcome, survived = self._answer(call, waiting)
+                look = look if survived else 0.0
+                if outcome is not None:
+                    yield outcome
+        yield from self._stop()
+
+    def end(self) -> None:
+        """End every worker."""
+        for actor, _ in self._calls.values():
+            self._dismiss(actor)
+        self._calls.clear()
+
+    @property
+    def _busy(self) -> list[Any]:
+        return [call for call, (_, cell) in self._calls.items() if cell]
+
+    def _grow(self, cells: int) -> None:
+        """Have as many workers as the cluster has cores now; it may have lost or gained some."""
+        cores = int(self._api.cluster_resources().get("CPU", 0))
+        wanted = min(max(1, cores), self._jobs or cores or 1, cells)
+        for _ in range(wanted - len(self._calls)):
+            actor = self._make.remote(*self._about)
+            self._calls[actor.greet.remote()] = (actor, None)
+
+    def _answer(self, call: Any, waiting: Queue) -> tuple[Outcome | None, bool]:
+        """What a call brought, and whether its worker is alive; if it is, it gets the next cell."""
+        actor, cell = self._calls.pop(call)
+        try:
+            outcome = self._api.get(call)
+            self._dead_starts = 0
+        except self._api.exceptions.RayError as error:
+            self._dismiss(actor)
+            if cell and isinstance(error, self._api.exceptions.RayTaskError):
+                return Outcome(cell.id, error=_last_line(error), traceback=str(error)), False
+            return (waiting.put_back(cell) if cell else self._missed(error)), False
+        if cell and outcome.lost:
+            self._dismiss(actor)
+            return waiting.put_back(cell, outcome), False
+        following = waiting.take(cell, alone=not self._busy)
+        if following is None:
+            self._dismiss(actor)
+        else:
+            self._calls[actor.run.remote(following)] = (actor, following)
+        return (None if outcome is None else _own(outcome)), True
+
+    def _missed(self, error: Exception) -> None:
+        self._dead_starts += 1
+        if self._dead_starts >= STARTS:
+            said = _last_line(error)
+            raise UserError(f"Ray's workers do not start, is this ucls installed on all its machines? {said}")
+
+    def _stop(self) -> Iterator[Outcome]:
+        """Ask every worker to keep what it has, and take what they finish in the meantime."""
+        if not self._busy:
+            return
+        for actor, _ in self._calls.values():
+            actor.stop.remote()
+        ready, _ = self._api.wait(self._busy, num_returns=len(self._busy), timeout=PATIENCE)
+        for call in ready:
+            with suppress(self._api.exceptions.RayError):
+                yield _own(self._api.get(call))
+
+    def _dismiss(self, actor: Any) -> None:
+        with suppress(self._api.exceptions.RayError):
+            self._api.kill(actor)
+
+
+def _own(outcome: Outcome) -> Outcome:
+    """An outcome whose arrays are its own: those that Ray hands out are read-only views of its memory."""
+    if outcome.result is None:
+        return outcome
+    arrays = {name: array.copy() for name, array in outcome.result.arrays.items()}
+    return outcome._replace(result=outcome.result._replace(arrays=arrays))
+
+
+def _last_line(error: Exception) -> str:
+    return ([line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__])[-1]
+
+
+@contextmanager
+def _connected(address: str, jobs: int | None) -> Iterator[Any]:
+    """Ray, connected; it is left as it was found, and so are the signals."""
+    for name, value in {**SETTINGS, **(LOOPBACK if address == "local" else {})}.items():
+        os.environ.setdefault(name, value)
+    try:
+        import ray as found
+    except ImportError:
+        raise UserError("Ray is not installed: `pip install 'ucls[ray]'`, or run without --ray") from None
+    api: Any = found
+    if api.is_initialized():
+        yield api
+        return
+    _knock(address)
+    mine = current_thread() is main_thread()
+    handler = signal.getsignal(signal.SIGTERM) if mine else None
+    one_thread = {"env_vars": dict.fromkeys(THREADS, "1")}
+    quiet: dict[str, Any] = {"logging_level": "ERROR", "log_to_driver": False, "runtime_env": one_thread}
+    here: dict[str, Any] = {
+        "num_cpus": jobs or cores(),
+        "include_dashboard": False,
+        "object_store_memory": OBJECT_STORE,
+        "_node_ip_address": "127.0.0.1",
+    }
+    try:
+        with one_thread_each():
+            api.init(address=address, **quiet, **(here if address == "local" else {}))
+    except (OSError, RuntimeError, ValueError, api.exceptions.RayError) as error:
+        raise UserError(f"cannot run on Ray at {address}: {_last_line(error)}") from None
+    finally:
+        if mine:  # Ray takes the signal that the driver stops by
+            signal.signal(signal.SIGTERM, handler)
+    try:
+        yield api
+    finally:
+        api.shutdown()
+
+
+def _knock(address: str) -> None:
+    """See whether anybody answers at HOST:PORT, where Ray would try for a minute and then end the process."""
+    host, colon, port = address.removeprefix("ray://").rpartition(":")
+    if not colon:
+        if address in ("local", "auto"):
+            return
+        raise UserError(f"an address of Ray is local, auto or HOST:PORT, not {address!r}")
+    try:
+        socket.create_connection((host, int(port)), timeout=5).close()
+    except (OSError, ValueError) as error:
+        raise UserError(f"nobody answers for Ray at {address}: {error}") from None
+
+
+@contextmanager
+def _password(folder: Path | None) -> Iterator[str]:
+    """Leave a word in the folder of unfinished cells, by which workers know that they share it."""
+    word = uuid4().hex
+    if folder is None:
+        yield word
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    _word_file(folder).write_text(word)
+    try:
+        yield word
+    finally:
+        _word_file(folder).unlink(missing_ok=True)
+
+
+def _shared(folder: Path | None, word: str) -> bool:
+    try:
+        return folder is not None and _word_file(folder).read_text() == word
+    except OSError:
+        return False
+
+
+def _word_file(folder: Path) -> Path:
+    return folder / ".shared"

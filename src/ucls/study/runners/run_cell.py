@@ -1,0 +1,108 @@
+"""Run one cell in this process: in chunks, with checkpoints, so that it can be stopped and continued bit for bit."""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ucls import checkpoint
+from ucls.diagnostics import probed
+from ucls.errors import UserError
+from ucls.runs.history import History, join
+from ucls.runs.loop import Run, make_run
+from ucls.study import partial
+from ucls.study.cell import NUMERICS, Cell, code_of
+from ucls.study.result import Result, summarise
+
+CHUNK_SECONDS = 0.5
+CHECKPOINT_SECONDS = 120.0
+
+
+class Habits(NamedTuple):
+    """How a worker keeps its unfinished cells: in which folder (None: not at all) and how often."""
+
+    folder: Path | None = None
+    every: float = CHECKPOINT_SECONDS
+
+
+class Done(NamedTuple):
+    """A finished cell: its result, how long it took in this process, and how many steps a second once compiled.
+
+    `note` is what a person should know: of something kept that could not be used, or not be kept.
+    """
+
+    result: Result
+    seconds: float
+    speed: float
+    note: str = ""
+
+
+def run_cell(cell: Cell, habits: Habits = Habits(), stopped: Callable[[], bool] = lambda: False) -> Done | None:
+    """Run a cell to its end, from its last checkpoint if there is one; None if it was stopped before.
+
+    `stopped` is asked about twice a second. The result does not depend on where a run was stopped and continued. A
+    cell with a probe is run in one piece.
+    """
+    began = time.perf_counter()
+    if cell.probe:
+        run, _, _ = _begin(cell, None)
+        history, readings = probed(run, cell.steps, density=cell.probe)
+        arrays = {f"probe.{name}": np.asarray(values, np.float64) for name, values in readings.items()}
+        seconds = time.perf_counter() - began
+        return Done(summarise(history, cell.resolution, arrays), seconds, run.steps / seconds)
+    run, so_far, note = _begin(cell, habits.folder)
+    parts, saved, chunk, stepping, stepped = [so_far], time.monotonic(), 1, 0.0, 0
+    while run.steps < cell.steps and not run.diverged:
+        if stopped():
+            _save(run, parts, cell, habits.folder)
+            return None
+        start = time.perf_counter()
+        parts.append(run.advance(min(chunk, cell.steps - run.steps)))
+        took = time.perf_counter() - start
+        if chunk > 1:
+            stepping, stepped = stepping + took, stepped + len(parts[-1].rewards)
+        chunk = 50 if chunk == 1 else max(50, int(chunk * min(4.0, CHUNK_SECONDS / max(took, 1e-6))))
+        if time.monotonic() - saved > habits.every and not run.diverged:
+            note = _save(run, parts, cell, habits.folder) or note
+            parts, saved = [join(parts)], time.monotonic()
+    result = summarise(join(parts), cell.resolution)
+    if cell.keep and not run.diverged:
+        try:
+            result = result._replace(learner=checkpoint.to_bytes(run.checkpoint(), run.about()))
+        except UserError as error:
+            note = f"its learner is not kept: {error}"
+    return Done(result, time.perf_counter() - began, stepped / stepping if stepping else 0.0, note)
+
+
+def _begin(cell: Cell, folder: Path | None) -> tuple[Run, History, str]:
+    """Make the run of a cell, at its last checkpoint if a sound one is there; and a note if there is an unsound one."""
+    if cell.numerics != NUMERICS:
+        raise UserError(f"cell {cell.id} is of numerics {cell.numerics}, this ucls of {NUMERICS}: declare it again")
+    if cell.code != code_of(cell.agent):
+        raise UserError(f"the module {cell.agent!r} has changed since the study was declared: declare it again")
+    run, note = _make(cell), ""
+    if folder is not None:
+        history, note = partial.go_on(folder, cell, run)
+        if history is not None:
+            return run, history, note
+        run = _make(cell) if note else run
+    return run, History(np.zeros(0), np.zeros(0, np.uint8)), note
+
+
+def _make(cell: Cell) -> Run:
+    return make_run(
+        cell.env,
+        cell.agent,
+        seed=cell.seed,
+        settings=dict(cell.settings),
+        features=cell.features,
+        dtype=cell.dtype,
+    )
+
+
+def _save(run: Run, parts: list[History], cell: Cell, folder: Path | None) -> str:
+    if folder is None or run.diverged or run.steps == 0:
+        return ""
+    return partial.keep(folder, cell, run, join(parts))

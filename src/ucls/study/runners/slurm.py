@@ -1,0 +1,209 @@
+"""The Slurm runner: cells in batches, as job arrays. `cluster` is the door to submitit and to Slurm's commands.
+
+Nothing is asked of a job but files: it leaves each outcome in a folder beside the store, where the driver takes it
+from. Jobs outlive a driver that is killed: the next one takes what they left, and waits for those that still run.
+"""
+
+import json
+import shutil
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import Event
+from typing import NamedTuple
+from uuid import uuid4
+
+from ucls._files import write_atomic
+from ucls.errors import UserError
+from ucls.study.cell import Cell
+from ucls.study.runners.base import PATIENCE, Losses, Outcome, Runner, kind
+from ucls.study.runners.cluster import Batch, Cluster, Key, open_cluster
+from ucls.study.runners.parcel import SUFFIX, fetch
+from ucls.study.runners.run_cell import Habits
+
+JOBS = 64
+HOURS = 4.0
+ARRAY = 1000  # what Slurm allows by default in one array
+LOOK_SECONDS = 5.0
+STARTS = 3  # times in a row that jobs may die before they begin
+
+
+class Terms(NamedTuple):
+    """On what terms jobs are submitted; Slurm's own SBATCH_ACCOUNT, SBATCH_TIMELIMIT and so on go before them."""
+
+    partition: str | None = None
+    jobs: int = JOBS
+    hours: float = HOURS
+    executor: str = "slurm"
+    look_seconds: float = LOOK_SECONDS
+
+
+def run_slurm(cells: Sequence[Cell], habits: Habits, stop: Event, terms: Terms = Terms()) -> Iterator[Outcome]:
+    """Run the cells as job arrays; once `stop` is set the jobs keep what they have and end, and are cancelled.
+
+    A job that dies loses the cell it was at, which is submitted again by itself, until it has died six times.
+    """
+    partial = (habits.folder or Path("ucls.partial")).absolute()
+    habits = habits._replace(folder=partial if habits.folder else None)
+    cluster = open_cluster(terms.executor, partial.with_suffix(".slurm") / "log", terms.partition, terms.hours)
+    campaign = _Campaign(cells, habits, partial.with_suffix(".slurm"), cluster, terms)
+    try:
+        yield from campaign.run(stop)
+    finally:
+        campaign.end()
+
+
+def slurm(
+    partition: str | None = None, jobs: int | None = None, hours: float = HOURS, executor: str = "slurm"
+) -> Runner:
+    """The Slurm runner in a partition, with about so many jobs, each of so many hours before it is queued again."""
+    look = LOOK_SECONDS if executor == "slurm" else 0.3
+    terms = Terms(partition, jobs or JOBS, hours, executor, look)
+    return lambda cells, habits, stop: run_slurm(cells, habits, stop, terms)
+
+
+def batches_of(cells: Sequence[Cell], jobs: int) -> list[list[Cell]]:
+    """Cells in about so many batches, each of one kind, so that a job compiles once."""
+    kinds: dict[object, list[Cell]] = {}
+    for cell in cells:
+        kinds.setdefault(kind(cell), []).append(cell)
+    size = max(1, -(-len(cells) // jobs))
+    return [some[i : i + size] for some in kinds.values() for i in range(0, len(some), size)]
+
+
+class _Campaign:
+    """The cells still wanted, the jobs that are at them, and the folder through which they speak."""
+
+    def __init__(self, cells: Sequence[Cell], habits: Habits, folder: Path, cluster: Cluster, terms: Terms) -> None:
+        self._wanted = {cell.id: cell for cell in cells}
+        self._habits, self._folder, self._cluster, self._terms = habits, folder, cluster, terms
+        self._outcomes = folder / "outcomes"
+        self._jobs: dict[Key, list[str]] = {}
+        self._losses = Losses()
+        self._stillborn, self._clean = 0, True
+
+    def run(self, stop: Event) -> Iterator[Outcome]:
+        """Submit what no job is at, and take outcomes until there is one for every cell."""
+        self._outcomes.mkdir(parents=True, exist_ok=True)
+        (self._folder / "begun").mkdir(exist_ok=True)
+        self._adopt()
+        yield from self._collect()
+        taken = {id for ids in self._jobs.values() for id in ids}
+        self._submit(batches_of([cell for id, cell in self._wanted.items() if id not in taken], self._terms.jobs))
+        look = 0.0
+        while self._wanted and not stop.is_set():
+            # Who lives is asked before what they left is taken: the dead have left all they ever will.
+            alive = self._cluster.alive() if time.monotonic() >= look else None
+            yield from self._collect()
+            if alive is not None:
+                yield from self._bury(alive)
+                look = time.monotonic() + self._terms.look_seconds
+            stop.wait(0.2)
+        if self._wanted:
+            yield from self._stop()
+
+    def end(self) -> None:
+        """Leave nothing behind of a study that ended well."""
+        if not self._wanted:
+            self._await_jobs()
+        self._cluster.close()
+        if not self._wanted and self._clean:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+    def _adopt(self) -> None:
+        """Count on the jobs of a driver that was killed, as far as they are alive."""
+        alive = self._cluster.alive()
+        if alive is None:
+            raise UserError("Slurm does not say which jobs there are: does `squeue --me` work?")
+        for record in self._folder.glob("ucls-*.json"):
+            batches = enumerate(_batches(record))
+            jobs = {(record.stem, i): ids for i, ids in batches if (record.stem, i) in alive}
+            if not jobs:
+                record.unlink()
+                self._halt(record.stem).unlink(missing_ok=True)
+            elif not self._halt(record.stem).exists():  # those that were told to stop are about to end
+                self._jobs |= jobs
+
+    def _submit(self, batches: list[list[Cell]]) -> None:
+        for first in range(0, len(batches), ARRAY):
+            some = batches[first : first + ARRAY]
+            name = f"ucls-{uuid4().hex[:12]}"
+            ids = [[cell.id for cell in batch] for batch in some]
+            # Written first: whenever the driver is killed, the next one knows what was in the jobs it finds.
+            write_atomic(self._folder / f"{name}.json", lambda file, ids=ids: file.write_text(json.dumps(ids)))
+            path = tuple(str(Path(folder).absolute()) for folder in sys.path)
+            about = (self._habits, self._outcomes, self._halt(name))
+            work = [Batch(tuple(batch), *about, self._begun((name, i)), path) for i, batch in enumerate(some)]
+            self._cluster.submit(name, work)
+            self._jobs |= {(name, index): batch for index, batch in enumerate(ids)}
+
+    def _collect(self) -> Iterator[Outcome]:
+        """Take every outcome that was left; its file goes once the driver, coming back for more, has written it."""
+        for path in sorted(self._outcomes.glob(f"[!.]*{SUFFIX}")):  # one that begins with a dot is being written
+            if path.stem in self._wanted and (outcome := _read(path)):
+                del self._wanted[path.stem]
+                self._stillborn = 0
+                yield outcome
+            path.unlink(missing_ok=True)
+
+    def _bury(self, alive: set[Key]) -> Iterator[Outcome]:
+        """Submit again what dead jobs did not finish: the cell that each was at by itself, then the others."""
+        again: list[list[Cell]] = []
+        stillborn = False
+        for key in self._jobs.keys() - alive:
+            left = [self._wanted[id] for id in self._jobs.pop(key) if id in self._wanted]
+            if not left:
+                continue
+            self._clean = False
+            if not self._begun(key).exists():  # no cell's fault
+                stillborn = True
+                again.append(left)
+                continue
+            if outcome := self._losses.count(left[0], f"look into {self._folder / 'log'}"):
+                del self._wanted[outcome.id]
+                yield outcome
+            else:
+                again.append(left[:1])
+            again += [left[1:]] if left[1:] else []
+        self._stillborn += stillborn
+        if self._stillborn >= STARTS:
+            raise UserError(f"jobs die before they begin: look into {self._folder / 'log'}, then start again")
+        self._submit(again)
+
+    def _stop(self) -> Iterator[Outcome]:
+        """Ask the jobs to keep what they have, take what they finish in the meantime, and cancel the rest."""
+        for name in {name for name, _ in self._jobs}:
+            self._halt(name).touch()
+        self._cluster.cancel(self._jobs, pending=True)
+        self._await_jobs()
+        yield from self._collect()
+        self._cluster.cancel(self._jobs)
+
+    def _await_jobs(self) -> None:
+        deadline = time.monotonic() + PATIENCE
+        while time.monotonic() < deadline and self._jobs.keys() & (self._cluster.alive() or set()):
+            time.sleep(0.3)
+
+    def _halt(self, name: str) -> Path:
+        return self._folder / f"{name}.halt"
+
+    def _begun(self, job: Key) -> Path:
+        return self._folder / "begun" / f"{job[0]}-{job[1]}"
+
+
+def _batches(record: Path) -> list[list[str]]:
+    """What was in the jobs of an array; nothing if its record is damaged: their cells are then submitted again."""
+    try:
+        found = json.loads(record.read_text())
+    except (OSError, ValueError):
+        return []
+    sound = isinstance(found, list) and all(isinstance(ids, list) for ids in found)
+    return [[str(id) for id in ids] for ids in found] if sound else []
+
+
+def _read(path: Path) -> Outcome | None:
+    try:
+        return fetch(path)
+    except Exception:  # unsound, however it is: the cell is run again
+        return None

@@ -1,0 +1,50 @@
+"""What version 0.1 wrote, a store with an unfinished cell and two checkpoints, is read and goes on bit for bit."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy as np
+
+from ucls import Agent
+from ucls.runs.loop import Run
+from ucls.study import Cell, Store, conduct
+from ucls.study.declare import Member, Study
+from ucls.study.result import pack
+from ucls.study.runners.base import attempt
+from ucls.study.runners.run_cell import run_cell
+
+DATA = Path(__file__).parent / "data"
+TOLD = json.loads((DATA / "v2.json").read_text())
+
+
+def test_a_store_keeps_its_ids_and_results_and_goes_on(tmp_path):
+    path = tmp_path / "v2.sqlite"
+    shutil.copy(DATA / "v2.sqlite", path)
+    shutil.copytree(DATA / "v2.sqlite.partial", tmp_path / "v2.sqlite.partial")
+    with Store(path, write=True) as store:
+        rows = store.rows("old")
+        assert [row.id for row in rows] == TOLD["ids"]
+        assert [row.status for row in rows] == ["done", "done", "waiting"]
+        cells: list[Cell] = [*store.waiting("old")]
+        study = Study("old", tuple(Member(cell.agent, cell) for cell in cells))
+        runner = lambda some, habits, stop: (attempt(cell, habits) for cell in some)  # noqa: E731
+        assert conduct(store, study, runner, quiet=True).done == 1
+        again = run_cell(cells[0])
+        assert pack(again.result.arrays) == pack(store.result(cells[0].id).arrays)
+        assert again.result.measures == store.result(cells[0].id).measures
+
+
+def test_a_run_goes_on():
+    run = Run.load(DATA / "v2.safetensors")
+    run.advance(200)
+    np.testing.assert_array_equal(run.learner.state.w, TOLD["w"])
+
+
+def test_an_agent_on_a_foreign_environment_knows_what_it_knew_and_goes_on():
+    agent = Agent.load(DATA / "v2-agent.safetensors")
+    shown = [[part.tolist() for part in agent.interval(s)] for s in (0, 1, 4)]
+    assert shown == TOLD["interval"]
+    agent = Agent.load(DATA / "v2-agent.safetensors", "FrozenLake-v1")
+    agent.learn(200)
+    np.testing.assert_array_equal(agent.learner.state.w, TOLD["agent w"])
