@@ -87,7 +87,8 @@ def test_processes_that_compile_at_once_and_are_killed_leave_a_sound_cache(tmp_p
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """Compile a function as if a new process met it in a module of the package."""
-    monkeypatch.setattr(_jit, "kernel_cache", lambda: tmp_path)
+    monkeypatch.setattr(_jit, "kernel_cache", lambda ours=True: tmp_path if ours else tmp_path / "others")
+    (tmp_path / "others").mkdir()
 
     def make(function):
         function.__module__ = "ucls.kernels.active"
@@ -101,7 +102,7 @@ def total(x):
 
 
 def files(folder):
-    return sorted(folder.rglob("*.kernel"))
+    return sorted(folder.glob("*/*.kernel"))
 
 
 @compiled
@@ -140,17 +141,70 @@ def test_code_that_nobody_used_for_a_month_goes_when_new_code_is_kept(made, tmp_
     (tmp_path / "link").symlink_to(tmp_path / "used")
     made(total)(np.ones(2))
     [file] = files(tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["link", "used", file.parent.name])
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(["link", "others", "used", file.parent.name])
     os.utime(file.parent, (long_ago, long_ago))
     made(total)(np.ones(2))
     assert time.time() - file.parent.stat().st_mtime < 60
 
 
 @compiled
-def test_no_type_from_outside_enters_the_cache(made, tmp_path):
+def test_what_has_a_part_from_outside_is_kept_apart(made, tmp_path):
     assert made(total)(Pair(1.0, 2.0)) == 3.0
+    assert (len(files(tmp_path)), len(files(tmp_path / "others"))) == (0, 1)
     assert made(total)(((Pair(1.0, 2.0), 1)[0].a, 2.0)) == 3.0
-    assert len(files(tmp_path)) == 1, "the tuple, and not the Pair"
+    assert (len(files(tmp_path)), len(files(tmp_path / "others"))) == (1, 1)
+
+
+def built(made, factor):
+    """A kernel around another, and around a number."""
+
+    def scaled(x):
+        return factor * x
+
+    inner = made(scaled)
+
+    def around(x):
+        return inner(x) + 1.0
+
+    return made(around)
+
+
+@compiled
+def test_a_kernel_that_is_built_around_others_is_found_again_and_not_taken_for_another(made):
+    assert built(made, 2.0)(3.0) == 7.0
+    again = built(made, 2.0)
+    assert again(3.0) == 7.0
+    assert sum(again.stats.cache_hits.values()) == 1
+    other = built(made, 4.0)
+    assert other(3.0) == 13.0
+    assert sum(other.stats.cache_hits.values()) == 0
+
+
+@compiled
+def test_a_kernel_around_what_cannot_be_described_is_not_kept(made, tmp_path):
+    assert built(made, np.float32(2.0))(3.0) == 7.0
+    assert files(tmp_path) == []
+
+
+THEIRS = "from ucls.kernels import jit\nfrom its_helper import FACTOR\n\n\n@jit\ndef act(x):\n    return FACTOR * x\n"
+
+
+@compiled
+def test_an_algorithm_from_elsewhere_is_watched_with_what_it_imports(tmp_path):
+    (tmp_path / "theirs.py").write_text(THEIRS)
+    helper, cache = tmp_path / "its_helper.py", tmp_path / "cache"
+    use = "import theirs\nprint(theirs.act(1.0), sum(theirs.act.stats.cache_hits.values()))"
+    path = os.pathsep.join([str(Path(ucls.__file__).parents[1]), str(tmp_path)])
+    environment = {**os.environ, "PYTHONPATH": path, "UCLS_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+
+    def said(factor):
+        helper.write_text(f"FACTOR = {factor}\n")
+        command = [sys.executable, "-c", use]
+        return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+
+    assert [said(2.0), said(2.0), said(3.0)] == [["2.0", "0"], ["2.0", "1"], ["3.0", "0"]]
+    assert len(list((cache / "kernels of others").rglob("act-*.kernel"))) == 2
+    assert not list((cache / "kernels").rglob("act-*.kernel"))
 
 
 @compiled

@@ -1,11 +1,11 @@
-"""The one door to numba: `jit` and `exact` for kernels, `jit_uncached` for loops that are built around kernels.
+"""The one door to numba: `jit` and `exact` for kernels, whether they stand in a module or are built around others.
 
 Machine code is kept for the next process, a file for each kernel and the types it was compiled for. numba's own cache
 watches only the file of the decorated function, so a changed helper in another file would leave stale machine code
 behind; and one index, a pickle, lists all the types that a kernel was ever compiled for, so that one that cannot be
-imported any more breaks it for all. Here a file is named by a digest of the kernel's module and of all that the
-module imports (`_sources`), and a kernel is kept only if it is ours and all its types are: numbers, arrays, generators
-and NamedTuples of this package.
+imported any more breaks it for all. Here a file is named by a digest of every module that has a part in it, with all
+that those import (`_sources`): the kernel's own, those of the kernels it was built around or is given, and those of its
+NamedTuples. What has a part from outside this package, an algorithm of somebody else's, is kept apart from ours.
 
 A file is written in one move and carries a checksum: a damaged one is thrown away, and where none can be written (no
 space, a quota, read only) the code is compiled anew. It holds pickles, so only files that belong to this user, and that
@@ -69,9 +69,9 @@ _keep_copies()
 
 
 @functools.cache
-def kernel_cache() -> Path | None:
-    """The folder that holds machine code, if there is one that nobody else can write to."""
-    return cache_dir("kernels")
+def kernel_cache(ours: bool = True) -> Path | None:
+    """The folder that holds machine code, of ours or of others, if there is one that nobody else can write to."""
+    return cache_dir("kernels" if ours else "kernels of others")
 
 
 def jit(function: F) -> F:
@@ -84,31 +84,19 @@ def exact(function: F) -> F:
     return _compile(function, set())
 
 
-def jit_uncached(function: F) -> F:
-    """Compile a function whose parts are chosen at run time; numba could not find it in a cache again."""
-    return cast(F, numba.njit(fastmath=FASTMATH)(function))
-
-
 def _compile(function: F, fastmath: set[str]) -> F:
     dispatcher: Any = numba.njit(fastmath=fastmath)(function)
-    if _sources.is_ours(function.__module__) and function.__closure__ is None and not config.DISABLE_JIT:
-        dispatcher._cache = KernelCache(function, fastmath)
+    if not config.DISABLE_JIT:
+        dispatcher._cache = KernelCache(dispatcher)
     return cast(F, dispatcher)
 
 
 class KernelCache(NullCache):
     """Machine code of one kernel on disk, in the place where numba's dispatcher asks for it."""
 
-    def __init__(self, function: Any, fastmath: set[str]) -> None:
-        self._module, self._name = function.__module__, function.__qualname__
-        self._sources = _sources.digest(self._module)  # now: a file may be edited while this process runs
-        self._flags = sorted(fastmath)
-
-    @property
-    def cache_path(self) -> Any:
-        """The folder of this kernel's files."""
-        root = kernel_cache()
-        return None if root is None else str(root / self._sources)
+    def __init__(self, dispatcher: Any) -> None:
+        self._dispatcher = dispatcher
+        _sources.read(dispatcher.py_func.__module__)  # now: a file may be edited while this process runs
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled kernel for these types, or None if a sound file of it is not there."""
@@ -140,22 +128,50 @@ class KernelCache(NullCache):
 
     def _path(self, sig: Any, codegen: Any) -> Path | None:
         """The file for these types on this processor with these versions, if there may be one."""
-        kinds = [_described(kind) for kind in getattr(sig, "args", sig)]
-        if None in kinds or self.cache_path is None:
+        modules: set[str] = set()
+        kinds = [_described(kind, modules) for kind in getattr(sig, "args", sig)]
+        made = _built(self._dispatcher, modules)
+        digests = [_sources.digest(module) for module in sorted(modules)]
+        root = kernel_cache() if all(map(_sources.is_ours, modules)) else kernel_cache(ours=False)
+        if None in (made, root, *kinds, *digests):
             return None
         versions = numba.__version__, llvmlite.__version__, sys.version, sys.implementation.cache_tag
         switches = [getattr(config, name, None) for name in ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE")]
-        key = repr((self._module, self._name, self._flags, kinds, codegen.magic_tuple(), versions, switches))
-        return Path(self.cache_path) / f"{self._name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
+        key = repr((made, kinds, codegen.magic_tuple(), versions, switches))
+        folder = hashlib.sha256(repr(digests).encode()).hexdigest()[:16]
+        name = self._dispatcher.py_func.__name__
+        return cast(Path, root) / folder / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
 
 
-def _described(kind: Any) -> str | None:
-    """A type in words that no other type shares, or None if it is not of numba, NumPy or this package alone."""
+def _built(dispatcher: Any, modules: set[str]) -> str | None:
+    """A kernel in words that no other shares, with the parts that it was built around; None if one has no words.
+
+    Adds the modules that the kernel and its parts stand in.
+    """
+    function = dispatcher.py_func
+    modules.add(function.__module__)
+    parts = [_part(cell.cell_contents, modules) for cell in function.__closure__ or ()]
+    flags = sorted(dispatcher.targetoptions.get("fastmath") or ())
+    return None if None in parts else f"{function.__module__}.{function.__qualname__}{flags}{parts}"
+
+
+def _part(value: Any, modules: set[str]) -> str | None:
+    if hasattr(value, "py_func"):
+        return _built(value, modules)
+    return repr(value) if isinstance(value, bool | int | float | str | None) else None
+
+
+def _described(kind: Any, modules: set[str]) -> str | None:
+    """A type in words that no other shares, or None if it is none of those that can be kept; adds its modules."""
     if isinstance(kind, types.BaseTuple):
-        parts = [_described(part) for part in cast(Any, kind).types]
+        parts = [_described(part, modules) for part in cast(Any, kind).types]
         named = getattr(kind, "instance_class", tuple)
-        if None in parts or not (named is tuple or _sources.is_ours(named.__module__)):
-            return None
-        return f"{named.__module__}.{named.__qualname__}{getattr(named, '_fields', ())}{parts}"
+        if named is not tuple:
+            modules.add(named.__module__)
+        return (
+            None if None in parts else f"{named.__module__}.{named.__qualname__}{getattr(named, '_fields', ())}{parts}"
+        )
+    if isinstance(kind, types.Dispatcher):
+        return _built(kind.dispatcher, modules)
     simple = isinstance(kind, PLAIN) or (isinstance(kind, types.Array) and isinstance(kind.dtype, PLAIN))
     return str(kind) if simple else None

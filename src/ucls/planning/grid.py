@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ucls.kernels._jit import jit, jit_uncached
+from ucls.kernels._jit import jit
 
 TOLERANCE = 1e-9
 SWEEPS = 20_000
@@ -79,7 +79,7 @@ def never(env, s):
     return False
 
 
-@jit_uncached
+@jit
 def twins(over, env, axes):
     """For every point of the grid the nearest one (by steps along the axes) where no episode is over.
 
@@ -106,7 +106,7 @@ def twins(over, env, axes):
     return twin
 
 
-@jit_uncached
+@jit
 def tabulate(move, env, axes, twin, n_actions, nodes):
     """The model on the grid, from the physics at its points; a next state between points is shared among them."""
     points, corners = len(twin), 1 << len(axes.shape)
@@ -235,7 +235,7 @@ def gain(model, policy):
     return ((v - settled) / GAIN_SWEEPS).reshape(-1, 1)
 
 
-@jit_uncached
+@jit
 def run(reset, step, env, axes, q, cutoff, count, rng):
     """Run the greedy policy in the world itself: the reward of all steps, and what the ended episodes were like."""
     s, values = np.empty(len(axes.shape)), np.empty(q.shape[1])

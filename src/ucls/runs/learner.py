@@ -3,14 +3,13 @@
 The compiled loop and the Gymnasium shell both call `begin` and `advance`, so that a run is the same in either.
 """
 
-import functools
 import importlib
 import inspect
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from typing import Annotated, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,24 +18,13 @@ from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.errors import Notice, UserError
 from ucls.features import Room, features_module
 from ucls.kernels import active as la
-from ucls.kernels._jit import jit, jit_uncached
-from ucls.kernels.ranges import ACTION, Sizes, check, may_grow, require
+from ucls.kernels.ranges import Sizes, check, may_grow, require
 from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.runs.plan import DTYPES, Plan, brief, refuse_too_large
+from ucls.runs.steps import Pending, kernels
 from ucls.settings import resolve, shown
 
 PARTS = ("coder", "state", "pending")
-DIVERGED = 1e9  # a value this many times the largest reward is no value: the run has diverged
-
-
-class Pending(NamedTuple):
-    """What a learner carries from one step to the next: the features of its state, the action it chose there, and
-    the largest reward (in size) it has met. `xs_next` is where the next state's features are written."""
-
-    xs: la.Active
-    xs_next: la.Active
-    a: Annotated[Any, ACTION]
-    largest_reward: Any
 
 
 class Uncertainty(NamedTuple):
@@ -44,106 +32,6 @@ class Uncertainty(NamedTuple):
 
     unknown: np.ndarray
     noisy: np.ndarray
-
-
-class Kernels(NamedTuple):
-    """The steps of a learner, compiled for its algorithm and features."""
-
-    begin: Any
-    advance: Any
-    bounds: Any
-    survey: Any
-    choose: Any
-    split: Any
-
-
-@jit
-def never_full(state):
-    """The state of an algorithm whose data do not grow."""
-    return False
-
-
-@functools.cache
-def kernels(algorithm: Any, features: Any) -> Kernels:
-    """Build the steps of a learner around the kernels of its algorithm and features."""
-    start, act, update, value = algorithm.start, algorithm.act, algorithm.update, algorithm.value
-    encode, look = features.encode, features.look
-    interval = getattr(algorithm, "interval", None)
-    upper = getattr(algorithm, "upper", None)
-    full = getattr(algorithm, "full", never_full)
-    parts = getattr(algorithm, "parts", None)
-
-    @jit_uncached
-    def begin(hyper, coder, state, pending, s, rng):
-        """Begin an episode in state s: choose its first action."""
-        start(state, hyper, rng)
-        encode(coder, s, pending.xs)
-        pending.a[0] = act(state, hyper, pending.xs, rng)
-
-    @jit_uncached
-    def advance(hyper, coder, state, pending, r, gamma, s_next, terminated, rng):
-        """Observe what the pending action led to, choose the next action with what was known before, then learn.
-
-        The state after termination is not encoded, and no action is chosen in it. Returns whether the values are
-        still within reason, and whether the learner must grow before the next step.
-        """
-        xs, xs_next, a = pending.xs, pending.xs_next, pending.a[0]
-        if terminated:
-            update(state, hyper, xs, a, r, 0.0, xs, a, rng)
-        else:
-            encode(coder, s_next, xs_next)
-            pending.a[0] = act(state, hyper, xs_next, rng)
-            update(state, hyper, xs, a, r, gamma, xs_next, pending.a[0], rng)
-        pending.largest_reward[0] = max(pending.largest_reward[0], abs(r))
-        healthy = abs(value(state, hyper, la.of_action(xs, a))) <= DIVERGED * pending.largest_reward[0]
-        if not terminated:
-            la.copy(xs_next, xs)
-        return healthy, full(state)
-
-    if interval is None:
-
-        @jit_uncached
-        def bounds(hyper, coder, state, s, xs, rng, mean, radius):
-            look(coder, s, xs)
-            for a in range(len(mean)):
-                mean[a] = value(state, hyper, la.of_action(xs, a))
-    else:
-
-        @jit_uncached
-        def bounds(hyper, coder, state, s, xs, rng, mean, radius):
-            look(coder, s, xs)
-            for a in range(len(mean)):
-                mean[a], radius[a] = interval(state, hyper, la.of_action(xs, a), rng)
-
-    if upper is None:
-
-        @jit_uncached
-        def survey(hyper, coder, state, points, xs, rng, mean, top):
-            for i in range(len(points)):
-                bounds(hyper, coder, state, points[i], xs, rng, mean[i], top[i])
-            top += mean
-    else:
-
-        @jit_uncached
-        def survey(hyper, coder, state, points, xs, rng, mean, top):
-            for i in range(len(points)):
-                look(coder, points[i], xs)
-                for a in range(mean.shape[1]):
-                    x = la.of_action(xs, a)
-                    mean[i, a], top[i, a] = value(state, hyper, x), upper(state, hyper, x)
-
-    @jit_uncached
-    def choose(hyper, coder, state, s, xs, rng):
-        look(coder, s, xs)
-        return act(state, hyper, xs, rng)
-
-    @jit_uncached
-    def split(hyper, coder, state, s, xs, unknown, noisy):
-        look(coder, s, xs)
-        for a in range(len(unknown)):
-            unknown[a], noisy[a] = parts(state, hyper, la.of_action(xs, a))  # pyright: ignore[reportOptionalCall]
-
-    return Kernels(begin, advance, bounds, survey, choose, split)
 
 
 class Learner:

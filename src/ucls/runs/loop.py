@@ -7,7 +7,6 @@
 (100, False)
 """
 
-import functools
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -20,47 +19,12 @@ from ucls.algorithms import algorithm_module
 from ucls.envs import World, bounds, check_saved, make_world, module_of
 from ucls.errors import UserError
 from ucls.features import features_module
-from ucls.kernels._jit import jit_uncached
 from ucls.randomness import from_words, generator, spawn, to_words
-from ucls.runs.history import TERMINATED, TRUNCATED, History
-from ucls.runs.learner import Learner, kernels, refuse_diverged, saved_learner
+from ucls.runs.history import History
+from ucls.runs.learner import Learner, refuse_diverged, saved_learner
 from ucls.runs.plan import Plan, read_saved, refuse_too_large, whole
+from ucls.runs.steps import compiled
 from ucls.settings import distribute, resolve, shown
-
-
-@functools.cache
-def compiled(environment: Any, algorithm: Any, features: Any) -> Any:
-    """Build the loop around the kernels of an environment and a learner."""
-    steps = kernels(algorithm, features)
-    begin, advance = steps.begin, steps.advance
-    reset, step = environment.reset, environment.step
-
-    @jit_uncached
-    def loop(env, s, clock, world_rng, hyper, coder, state, pending, rng, rewards, ends):
-        """Take a step for each place in `rewards`, or up to the step that leaves values unsound or the learner full.
-
-        Returns how many were taken, whether the values are sound, and whether the learner must grow before the next.
-        `clock[0]` counts the steps of the episode; at 0 a new one begins.
-        """
-        for t in range(len(rewards)):
-            if clock[0] == 0:
-                reset(env, s, world_rng)
-                begin(hyper, coder, state, pending, s, rng)
-            r, gamma, terminated = step(env, s, pending.a[0], world_rng)
-            clock[0] += 1
-            healthy, full = advance(hyper, coder, state, pending, r, gamma, s, terminated, rng)
-            rewards[t] = r
-            if terminated:
-                ends[t] = TERMINATED
-                clock[0] = 0
-            elif clock[0] == env.cutoff:
-                ends[t] = TRUNCATED
-                clock[0] = 0
-            if full or not healthy:
-                return t + 1, healthy, full
-        return len(rewards), True, False
-
-    return loop
 
 
 class Run:

@@ -1,0 +1,159 @@
+"""The steps of a learner and the loop of a run, built as kernels around those of algorithm, features and environment.
+
+Little is imported here on purpose: the machine code that is kept of these depends on what this module imports.
+"""
+
+import functools
+from typing import Annotated, Any, NamedTuple
+
+from ucls.kernels import active as la
+from ucls.kernels._jit import jit
+from ucls.kernels.ranges import ACTION
+from ucls.runs.history import TERMINATED, TRUNCATED
+
+DIVERGED = 1e9  # a value this many times the largest reward is no value: the run has diverged
+
+
+class Pending(NamedTuple):
+    """What a learner carries from one step to the next: the features of its state, the action it chose there, and
+    the largest reward (in size) it has met. `xs_next` is where the next state's features are written."""
+
+    xs: la.Active
+    xs_next: la.Active
+    a: Annotated[Any, ACTION]
+    largest_reward: Any
+
+
+class Kernels(NamedTuple):
+    """The steps of a learner, compiled for its algorithm and features."""
+
+    begin: Any
+    advance: Any
+    bounds: Any
+    survey: Any
+    choose: Any
+    split: Any
+
+
+@jit
+def never_full(state):
+    """The state of an algorithm whose data do not grow."""
+    return False
+
+
+@functools.cache
+def kernels(algorithm: Any, features: Any) -> Kernels:
+    """Build the steps of a learner around the kernels of its algorithm and features."""
+    start, act, update, value = algorithm.start, algorithm.act, algorithm.update, algorithm.value
+    encode, look = features.encode, features.look
+    interval = getattr(algorithm, "interval", None)
+    upper = getattr(algorithm, "upper", None)
+    full = getattr(algorithm, "full", never_full)
+    parts = getattr(algorithm, "parts", None)
+
+    @jit
+    def begin(hyper, coder, state, pending, s, rng):
+        """Begin an episode in state s: choose its first action."""
+        start(state, hyper, rng)
+        encode(coder, s, pending.xs)
+        pending.a[0] = act(state, hyper, pending.xs, rng)
+
+    @jit
+    def advance(hyper, coder, state, pending, r, gamma, s_next, terminated, rng):
+        """Observe what the pending action led to, choose the next action with what was known before, then learn.
+
+        The state after termination is not encoded, and no action is chosen in it. Returns whether the values are
+        still within reason, and whether the learner must grow before the next step.
+        """
+        xs, xs_next, a = pending.xs, pending.xs_next, pending.a[0]
+        if terminated:
+            update(state, hyper, xs, a, r, 0.0, xs, a, rng)
+        else:
+            encode(coder, s_next, xs_next)
+            pending.a[0] = act(state, hyper, xs_next, rng)
+            update(state, hyper, xs, a, r, gamma, xs_next, pending.a[0], rng)
+        pending.largest_reward[0] = max(pending.largest_reward[0], abs(r))
+        healthy = abs(value(state, hyper, la.of_action(xs, a))) <= DIVERGED * pending.largest_reward[0]
+        if not terminated:
+            la.copy(xs_next, xs)
+        return healthy, full(state)
+
+    if interval is None:
+
+        @jit
+        def bounds(hyper, coder, state, s, xs, rng, mean, radius):
+            look(coder, s, xs)
+            for a in range(len(mean)):
+                mean[a] = value(state, hyper, la.of_action(xs, a))
+    else:
+
+        @jit
+        def bounds(hyper, coder, state, s, xs, rng, mean, radius):
+            look(coder, s, xs)
+            for a in range(len(mean)):
+                mean[a], radius[a] = interval(state, hyper, la.of_action(xs, a), rng)
+
+    if upper is None:
+
+        @jit
+        def survey(hyper, coder, state, points, xs, rng, mean, top):
+            for i in range(len(points)):
+                bounds(hyper, coder, state, points[i], xs, rng, mean[i], top[i])
+            top += mean
+    else:
+
+        @jit
+        def survey(hyper, coder, state, points, xs, rng, mean, top):
+            for i in range(len(points)):
+                look(coder, points[i], xs)
+                for a in range(mean.shape[1]):
+                    x = la.of_action(xs, a)
+                    mean[i, a], top[i, a] = value(state, hyper, x), upper(state, hyper, x)
+
+    @jit
+    def choose(hyper, coder, state, s, xs, rng):
+        look(coder, s, xs)
+        return act(state, hyper, xs, rng)
+
+    @jit
+    def split(hyper, coder, state, s, xs, unknown, noisy):
+        look(coder, s, xs)
+        for a in range(len(unknown)):
+            unknown[a], noisy[a] = parts(state, hyper, la.of_action(xs, a))  # pyright: ignore[reportOptionalCall]
+
+    return Kernels(begin, advance, bounds, survey, choose, split)
+
+
+@functools.cache
+def compiled(environment: Any, algorithm: Any, features: Any) -> Any:
+    """Build the loop around the kernels of an environment and a learner."""
+    steps = kernels(algorithm, features)
+    begin, advance = steps.begin, steps.advance
+    reset, step = environment.reset, environment.step
+
+    @jit
+    def loop(env, s, clock, world_rng, hyper, coder, state, pending, rng, rewards, ends):
+        """Take a step for each place in `rewards`, or up to the step that leaves values unsound or the learner full.
+
+        Returns how many were taken, whether the values are sound, and whether the learner must grow before the next.
+        `clock[0]` counts the steps of the episode; at 0 a new one begins.
+        """
+        for t in range(len(rewards)):
+            if clock[0] == 0:
+                reset(env, s, world_rng)
+                begin(hyper, coder, state, pending, s, rng)
+            r, gamma, terminated = step(env, s, pending.a[0], world_rng)
+            clock[0] += 1
+            healthy, full = advance(hyper, coder, state, pending, r, gamma, s, terminated, rng)
+            rewards[t] = r
+            if terminated:
+                ends[t] = TERMINATED
+                clock[0] = 0
+            elif clock[0] == env.cutoff:
+                ends[t] = TRUNCATED
+                clock[0] = 0
+            if full or not healthy:
+                return t + 1, healthy, full
+        return len(rewards), True, False
+
+    return loop
