@@ -16,7 +16,7 @@ from ucls.envs import ENVIRONMENTS, make_world
 from ucls.features import tiles
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr
-from ucls.kernels._jit import jit_uncached
+from ucls.kernels._jit import jit
 from ucls.runs.loop import make_run
 
 act, encode = ucls.act, tiles.encode
@@ -42,7 +42,7 @@ def _stepping(id: str) -> Callable[[int], object]:
     world = make_world(id)
     reset, step, n_actions = world.module.reset, world.module.step, len(world.module.ACTIONS)
 
-    @jit_uncached
+    @jit
     def go(env, s, rng, steps):
         for t in range(steps):
             _, _, terminated = step(env, s, t // 3 % n_actions, rng)
@@ -54,13 +54,13 @@ def _stepping(id: str) -> Callable[[int], object]:
     return lambda steps: go(world.env, s, rng, steps)
 
 
-@jit_uncached
+@jit
 def _encode_all(coder, states, xs, steps):
     for t in range(steps):
         encode(coder, states[t % len(states)], xs)
 
 
-@jit_uncached
+@jit
 def _act_all(state, hyper, index, value, rng, steps):
     chosen = 0
     for t in range(steps):
@@ -91,7 +91,7 @@ def _choosing(run: Any) -> Callable[[int], object]:
     return lambda steps: _act_all(me.state, me.hyper, index, value, rng, steps)
 
 
-@jit_uncached
+@jit
 def _sarsa(trace, w, index, value, r, gamma, steps):
     for t in range(steps):
         i = t % len(r)

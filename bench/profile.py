@@ -13,7 +13,7 @@ from ucls.algorithms import ucls
 from ucls.kernels import active as la
 from ucls.kernels import system as sy
 from ucls.kernels import traces as tr
-from ucls.kernels._jit import jit_uncached
+from ucls.kernels._jit import jit
 
 PARTS = ("act", "trace, b", "A: sparse", "A: pass", "B: sparse", "nu", "B: pass", "C", "w")
 SIZES = ((128, "float64"), (512, "float64"), (512, "float32"), (1024, "float64"), (2048, "float64"))
@@ -26,13 +26,13 @@ clock_gettime.argtypes = [ctypes.c_int, ctypes.c_void_p]
 act, raise_initial, average_where = ucls.act, ucls.raise_initial, ucls.average_where
 
 
-@jit_uncached
+@jit
 def _mark(now, marks, part):
     clock_gettime(MONOTONIC, now.ctypes)
     marks[part] = now[0] * 1_000_000_000 + now[1]
 
 
-@jit_uncached
+@jit
 def stamped_step(state, hyper, xs, a, r, gamma, xs_next, a_next, rng, now, marks):
     """Choose an action, then do what `ucls.update` does, with the clock read after each part."""
     _mark(now, marks, 0)
@@ -64,7 +64,7 @@ def stamped_step(state, hyper, xs, a, r, gamma, xs_next, a_next, rng, now, marks
     _mark(now, marks, 9)
 
 
-@jit_uncached
+@jit
 def _along(state, hyper, index, value, r, gamma, rng, now, marks):
     for t in range(len(marks)):
         i = t % len(r)

@@ -8,7 +8,7 @@ import pytest
 
 from ucls import planning
 from ucls.envs import make_world, one_state, river_swim
-from ucls.kernels._jit import jit_uncached
+from ucls.kernels._jit import jit
 from ucls.planning import action_values, normal_nodes, product_nodes, uniform_nodes
 
 
@@ -161,7 +161,7 @@ def corridor_move(env, s, a, u, n):
 def corridor(discount):
     """The corridor as a problem, on a grid that is its states."""
     env, nodes = Maze(discount), uniform_nodes(np.array([0.3]))
-    move, over = jit_uncached(corridor_move), jit_uncached(lambda env, s: s[0] >= 4.0)
+    move, over = jit(corridor_move), jit(lambda env, s: s[0] >= 4.0)
     problem = planning.Problem(None, None, move, 2, (0.0,), (4.0,), (5,), nodes, over)
     return planning.tabulate(env, problem)
 

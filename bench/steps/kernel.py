@@ -8,7 +8,7 @@ import numpy as np
 from bench.steps.stream import Stream
 from ucls.algorithms import ucls, ucls_exact
 from ucls.kernels import active as la
-from ucls.kernels._jit import jit_uncached
+from ucls.kernels._jit import jit
 
 
 @functools.cache
@@ -16,7 +16,7 @@ def _along(algorithm: Any) -> Any:
     """A loop that lets an algorithm learn along a stream."""
     update = algorithm.update
 
-    @jit_uncached
+    @jit
     def along(state, hyper, index, value, r, gamma, first, steps, rng):
         for t in range(first, first + steps):
             i = t % len(r)
