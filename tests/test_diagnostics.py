@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from conftest import small_run
 from ucls import cli, planning
 from ucls.diagnostics import diagnose, policies, probe, probed, verdict, yardstick
-from ucls.diagnostics.probe import read
+from ucls.diagnostics.probe import DENSITIES, read
 from ucls.envs import make_world
 from ucls.errors import UserError
 from ucls.runs.loop import Run, make_run
@@ -36,6 +36,16 @@ def test_a_fresh_ucls_is_as_optimistic_as_its_initial_radius_says():
     assert found.optimism == pytest.approx(radius - stick.d_s @ stick.best.max(axis=1))
     assert found.widest == pytest.approx(radius)
     assert found.optimism < -14
+
+
+def test_covered_is_the_part_of_the_density_where_the_bound_holds():
+    run = make_run(RIVER, "ucls-exact")
+    fresh = {density: probe(run.learner, yardstick(run, density)).covered for density in DENSITIES}
+    assert fresh == pytest.approx(dict.fromkeys(DENSITIES, 1.0))  # nothing is known: return_max everywhere
+    stick = yardstick(run, "uniform")
+    none, half = np.zeros_like(stick.best), np.where(np.arange(2) == 0, stick.best + 1.0, stick.best - 1.0)
+    assert read(stick, none, stick.best - 1.0, stick.best).covered == 0.0
+    assert read(stick, none, half, stick.best).covered == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("density", ["start", "uniform", "optimal"])

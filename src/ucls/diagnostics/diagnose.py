@@ -13,7 +13,7 @@ from ucls.diagnostics.verdict import Verdict, verdict
 from ucls.runs.history import History
 from ucls.runs.loop import make_run
 
-COLUMNS = ("optimism", "radius", "widest", "value_error", "regret", "bound")
+COLUMNS = ("optimism", "covered", "radius", "widest", "value_error", "regret", "bound")
 
 
 class Diagnosis(NamedTuple):

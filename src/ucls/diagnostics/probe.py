@@ -7,6 +7,7 @@ expectations over one density d(s, a):
     radius       E[U]                assumption 2: f(t), goes to 0
     value_error  E[Q-hat - Q^pi]     assumption 3: its size is g(t), goes to 0
     regret       E[Q* - Q^pi]        the theorem: at most f + g
+    covered      P(Q~ >= Q*)         optimism one by one: the part of states and actions where the bound holds
 
 They obey regret = radius + value_error - optimism exactly. So where optimism holds the theorem cannot fail; what the
 readings tell is which of its three conditions fails, and by how much.
@@ -28,6 +29,7 @@ from ucls.runs.history import History, join
 from ucls.runs.learner import Learner
 from ucls.runs.loop import Run
 
+ROUNDING = 1e-6  # relative to the optimal value: what planning's tolerance leaves open
 DENSITIES = ("start", "uniform", "optimal")
 POINTS = 30
 
@@ -48,7 +50,8 @@ class Reading(NamedTuple):
     """The quantities of the theorem at one moment; `optimum` is E[Q*], `bound` is f + g.
 
     `widest` is the largest radius in any state of the grid: if it is small, exploration is over; if it is not but the
-    radius is, the optimism that is left elsewhere does not reach the states of the density.
+    radius is, the optimism that is left elsewhere does not reach the states of the density. `covered` is the part
+    of the states and actions, weighed by the density, where Q~ is at least Q*.
     """
 
     optimism: float
@@ -58,6 +61,7 @@ class Reading(NamedTuple):
     bound: float
     optimum: float
     widest: float
+    covered: float
 
 
 def yardstick(run: Run, density: str = "start") -> Yardstick:
@@ -112,7 +116,15 @@ def read(stick: Yardstick, mean: np.ndarray, top: np.ndarray, q: np.ndarray) -> 
     )
     radius, error = upper - middle, middle - true
     bound, widest = abs(radius) + abs(error), float(np.max(top - mean))
-    return Reading(upper - optimum, radius, error, optimum - true, bound, optimum, widest)
+    return Reading(upper - optimum, radius, error, optimum - true, bound, optimum, widest, _covered(stick, top))
+
+
+def _covered(stick: Yardstick, top: np.ndarray) -> float:
+    """The part of the density where the bound holds; where every side takes its own best action, that of its best."""
+    weights, best = stick.d, stick.best
+    if weights is None:
+        weights, best, top = stick.d_s, best.max(axis=1), top.max(axis=1)
+    return float(np.sum(weights * (top >= best - ROUNDING * (1.0 + np.abs(best)))))
 
 
 def probed(
