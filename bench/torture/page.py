@@ -21,8 +21,8 @@ Found = dict[str, Any]
 def write(folder: Path, file: Path) -> None:
     """Put the section made from the tallies in a folder in place of the one before, or at the end of a page."""
     before, _, rest = (file.read_text() if file.exists() else "# Robustness").partition(MARK)
-    after = rest.partition(END)[2]
-    text = f"{before.rstrip()}\n\n{section(read(folder)).rstrip()}\n\n{END}\n{after}"
+    after = rest.partition(END)[2].lstrip("\n")
+    text = f"{before.rstrip()}\n\n{section(read(folder)).rstrip()}\n\n{END}\n\n{after}".rstrip() + "\n"
     write_atomic(file, lambda draft: draft.write_text(text))
 
 
