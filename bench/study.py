@@ -16,12 +16,12 @@ import numpy as np
 from bench.harness import Effort, cores, lasted, pin, ratio, spread
 from bench.runs import ALL_CORES
 from bench.tables import Table, within
+from ucls.runs.measures import Measures
 from ucls.study import Member, Store, make_cells
-from ucls.study.result import Measures, Result
+from ucls.study.result import Circumstance, Result
 from ucls.study.runners.base import Runner
 from ucls.study.runners.local import local
 from ucls.study.runners.run_cell import Habits
-from ucls.study.store import Circumstance
 
 NAME, GROUPS = "filled", 20
 QUERIES = ("status", "compare")

@@ -4,9 +4,8 @@ import numpy as np
 
 from ucls.runs.history import History
 from ucls.study import Member, Study
-from ucls.study.result import summarise
+from ucls.study.result import Circumstance, summarise
 from ucls.study.runners.base import Outcome
-from ucls.study.store import Circumstance
 
 ABOUT = Circumstance(2.0, 500.0, "here", "ucls 0", "now")
 

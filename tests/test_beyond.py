@@ -15,9 +15,8 @@ from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of
 from ucls.runs.history import TRUNCATED, History
 from ucls.study import Store
-from ucls.study.result import summarise
+from ucls.study.result import Circumstance, summarise
 from ucls.study.runners.base import Outcome
-from ucls.study.store import Circumstance
 
 ABOUT = Circumstance(1.0, 1000.0, "here", "ucls 0", "now")
 PAGE = Path(__file__).parents[1] / "docs" / "beyond.md"

@@ -9,9 +9,8 @@ from ucls.paper.readings import DEPARTURES
 from ucls.runs.history import History
 from ucls.runs.loop import make_run
 from ucls.study import Store
-from ucls.study.result import summarise
+from ucls.study.result import Circumstance, summarise
 from ucls.study.runners.base import Outcome
-from ucls.study.store import Circumstance
 
 TRIALS = [trial for departure in DEPARTURES for trial in departure.trials]
 

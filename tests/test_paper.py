@@ -17,9 +17,8 @@ from ucls.paper.sweeps import RUNS, SIZE, all_sweeps, sweep_of
 from ucls.runs.history import History
 from ucls.stats import Estimate, Summary
 from ucls.study import Store
-from ucls.study.result import summarise
+from ucls.study.result import Circumstance, summarise
 from ucls.study.runners.base import Outcome
-from ucls.study.store import Circumstance
 from ucls.study.sweep import TUNING, candidates, sweep_cells
 
 ABOUT = Circumstance(1.0, 1000.0, "here", "ucls 0", "now")

@@ -18,10 +18,9 @@ from ucls.study import Member, Store, Study, conduct, make_cells
 from ucls.study.compare import compare_study
 from ucls.study.export import export_csv
 from ucls.study.rescue import rescue
-from ucls.study.result import pack, summarise
+from ucls.study.result import Circumstance, pack, summarise
 from ucls.study.runners.base import Outcome
 from ucls.study.runners.run_cell import Habits, run_cell
-from ucls.study.store import Circumstance
 
 RIVER, NAME, PAGE = "ucls/RiverSwim-v0", "s", 4096
 SMALL = {"tilings": 2, "tiles": 2, "memory": 4}

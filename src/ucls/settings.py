@@ -187,6 +187,15 @@ def parse(pairs: Iterable[str]) -> dict[str, str]:
     return found
 
 
+def listed(settings: Mapping[str, object], between: str = ", ") -> str:
+    """Settings as `name=value` words: what `parse` reads, one after another.
+
+    >>> listed({"p": 0.1, "tilings": 4})
+    'p=0.1, tilings=4'
+    """
+    return between.join(f"{name}={value}" for name, value in settings.items())
+
+
 def distribute(given: Mapping[str, object], groups: Mapping[str, type]) -> dict[str, dict[str, object]]:
     """Give each setting to the group that declares it; `group.name` says which where two of them do.
 

@@ -100,6 +100,7 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Find the best settings of each algorithm on tuning seeds, and print the choice."""
+    from ucls.settings import listed
     from ucls.study import Store
     from ucls.study.conduct import tune
     from ucls.study.runners.local import local
@@ -113,7 +114,7 @@ def sweep(
     if as_json:
         print(json.dumps(choices))
     else:
-        rows = [[c["label"], c["env"], _words(c["settings"]), f"{c['trials'][0]['score']:.5g}"] for c in choices]
+        rows = [[c["label"], c["env"], listed(c["settings"]), f"{c['trials'][0]['score']:.5g}"] for c in choices]
         _table(["label", "environment", "best settings", choices[0]["measure"] if choices else "score"], rows)
     if tally.stopped:
         raise typer.Exit(130)
@@ -284,10 +285,6 @@ def say_forecast(found: dict[str, Any], as_json: bool) -> None:
     processes = f"{found['jobs']} process{'es' if found['jobs'] > 1 else ''}"
     time = f"about {found['minutes']:,.1f} minutes with {processes}, of which {found['start_seconds']:.0f} s to start"
     print(f"{found['missing']:,} runs, {time} ({found['basis']})")
-
-
-def _words(settings: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> None:

@@ -10,7 +10,7 @@ An environment is a module with
   array that is changed in place and the discount is 0 when the episode terminated;
 - `FEATURES`, the name and settings of the features the paper uses for it;
 - `facts(env)`, numbers that some algorithms take as defaults: `reward_max`, `return_max`;
-- `measure(env)`, the name of what runs in it are compared by (see `study.result.Measures`): their whole reward, or,
+- `measure(env)`, the name of what runs in it are compared by (see `runs.measures.Measures`): their whole reward, or,
   where every step costs and the number of steps is given, the mean return of an episode;
 - `problem(env) -> planning.Problem`, what planning needs, and `optimal(env) -> planning.Optimal`, what an optimal
   policy achieves;
@@ -28,7 +28,7 @@ import numpy as np
 
 from ucls.errors import UserError, unknown
 from ucls.randomness import check_words
-from ucls.settings import resolve, shown
+from ucls.settings import describe, resolve, shown
 
 ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
     "ucls/RiverSwim-v0": ("river_swim", {}),
@@ -67,6 +67,18 @@ def make_world(id: str, given: Mapping[str, object] = {}) -> World:
     """
     module = module_of(id)
     return World(id, module, resolve(module.Env, {**ENVIRONMENTS[id][1], **given}))
+
+
+def default_measure(id: str, given: Mapping[str, object] = {}) -> str:
+    """What runs in an environment are compared by, if nobody says otherwise; settings of others than it are passed by.
+
+    >>> default_measure("ucls/RiverSwim-v0", {"p": 0.1, "env.noise_sd": 0.0})
+    'reward'
+    """
+    named = {name.removeprefix("env."): value for name, value in given.items()}
+    known = [setting.name for setting in describe(module_of(id).Env)]
+    world = make_world(id, {name: named[name] for name in known if name in named})
+    return world.module.measure(world.env)
 
 
 def bounds(world: World) -> tuple[tuple[float, ...], tuple[float, ...]]:

@@ -10,7 +10,8 @@ from ucls import stats
 from ucls.envs import make_world
 from ucls.paper.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.groups import Group, Scale, cells_of
-from ucls.study.result import HIGHER_IS_BETTER, Result
+from ucls.runs.measures import sign_of, signed
+from ucls.study.result import Result
 from ucls.study.store import Store
 
 POINTS = 200
@@ -37,7 +38,8 @@ class Sample(NamedTuple):
     @property
     def mean(self) -> stats.Summary:
         """The mean of the sound runs, as the measure is read."""
-        return _turned(stats.summarise(self.scores), self.sign)
+        summary = stats.summarise(self.scores)
+        return stats.Summary(*signed(summary, self.sign), *summary[3:])
 
 
 class Evidence:
@@ -56,7 +58,7 @@ class Evidence:
 
     def sample(self, group: Group, measure: str) -> Sample:
         """A measure of the runs; where no episode ended, its length is that of the run and its return all reward."""
-        sign = 1 if HIGHER_IS_BETTER[measure] else -1
+        sign = sign_of(measure)
         otherwise: dict[str, Callable[[Result], float]] = {
             "last_steps": lambda r: float(r.steps),
             "best_steps": lambda r: float(r.steps),
@@ -97,9 +99,7 @@ class Evidence:
         pair = stats.paired(mine.scores[at], theirs.scores[other])
         if pair is None or pair.difference is None:
             return pair
-        d = pair.difference
-        low, high = sorted((mine.sign * d.low, mine.sign * d.high))
-        return pair._replace(difference=stats.Estimate(mine.sign * d.mean, low, high))
+        return pair._replace(difference=stats.Estimate(*signed(pair.difference, mine.sign)))
 
     def difference(self, mine: Sample, theirs: Sample) -> stats.Estimate | None:
         """The mean difference on common seeds, as the measure is read, with its interval; None without sound pairs."""
@@ -148,13 +148,6 @@ def thinned(band: stats.Band) -> stats.Band:
     """A band at no more places than a figure shows."""
     keep = np.unique(np.linspace(0, len(band.at) - 1, POINTS).astype(int)) if len(band.at) else slice(None)
     return stats.Band(*(part[keep] for part in band))
-
-
-def _turned(summary: stats.Summary, sign: int) -> stats.Summary:
-    if summary.centre is None or summary.low is None or summary.high is None:
-        return summary
-    low, high = sorted((sign * summary.low, sign * summary.high))
-    return summary._replace(centre=sign * summary.centre, low=low, high=high)
 
 
 def said(estimate: Sequence[Any]) -> str:

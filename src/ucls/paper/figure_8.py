@@ -2,12 +2,12 @@
 
 import numpy as np
 
+from ucls.envs import default_measure
 from ucls.figures.plot import STYLES, Line, Panel, Plot
 from ucls.paper.domains import DOMAINS, PUDDLE, RIVER
 from ucls.paper.evidence import EPISODES, REWARD_STEPS, Evidence, optimum
 from ucls.paper.groups import MAIN, Group, tuned, ucls
 from ucls.stats import moving_mean
-from ucls.study.declare import default_measure
 from ucls.study.result import Result
 
 

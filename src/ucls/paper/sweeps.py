@@ -9,10 +9,10 @@ import json
 from pathlib import Path
 
 from ucls._files import write_atomic
+from ucls.envs import default_measure
 from ucls.paper.domains import CLASSIC, PUDDLE, QUADRATIC, RIVER, SPARSE, as_printed, dtype_of
 from ucls.study import Member, Store, Study
 from ucls.study.conduct import choose, conduct
-from ucls.study.declare import default_measure
 from ucls.study.runners.base import Runner
 from ucls.study.sweep import Range, Space, Sweep, candidates, sweep_cells
 

@@ -5,10 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls.envs import default_measure
 from ucls.errors import unknown
+from ucls.runs.measures import Measures, sign_of, signed
 from ucls.stats import common_seeds, holm, paired, probability_of_improvement, scores, summarise_many
-from ucls.study.declare import default_measure
-from ucls.study.result import HIGHER_IS_BETTER, Measures
 from ucls.study.store import Row
 from ucls.tables import console, fits, print_table
 
@@ -53,54 +53,41 @@ def compare_study(rows: Sequence[Row], measure: str | None = None, baseline: str
     summaries = [summarise_many(values, statistic=statistic) for statistic in ("mean", "median", "iqm")]
     found = []
     for i, ((env, label), members) in enumerate(groups.items()):
-        sign = 1 if HIGHER_IS_BETTER[measures[env]] else -1
-        mean, median, iqm = (_signed(summary[i], sign) for summary in summaries)
+        mean, median, iqm = (signed(summary[i][:3], sign_of(measures[env])) for summary in summaries)
         states = [row.status for row in members]
         diverged, failed, waiting, damaged = (states.count(s) for s in ("diverged", "failed", "waiting", "damaged"))
         runs = len(members) - failed - waiting - damaged
         group = Group(env, label, measures[env], runs, diverged, failed, waiting, damaged, mean, median, iqm)
         if baseline is not None and label != baseline and (env, baseline) in samples:
-            group = _against(group, samples[env, label], samples[env, baseline], baseline, sign)
+            group = _against(group, samples[env, label], samples[env, baseline], baseline)
         found.append(group)
     tested = [i for i, group in enumerate(found) if group.p is not None]
     for i, p in zip(tested, holm([found[i].p or 0.0 for i in tested]), strict=True):
         found[i] = found[i]._replace(p=float(p))
-    return sorted(found, key=lambda g: (g.env, g.mean[0] is None, -(g.mean[0] or 0.0) * _sign(g)))
+    return sorted(found, key=lambda g: (g.env, g.mean[0] is None, -(g.mean[0] or 0.0) * sign_of(g.measure)))
 
 
 def _sample(rows: Sequence[Row], measure: str) -> tuple[np.ndarray, np.ndarray]:
     """The seeds and scores of the runs that ended; one that has nothing to measure counts as diverged."""
     ended = [row for row in rows if row.measures is not None]
-    sign = 1 if HIGHER_IS_BETTER[measure] else -1
+    sign = sign_of(measure)
     raw = [getattr(row.measures, measure) for row in ended]
     values = [np.nan if value is None else sign * value for value in raw]
     return np.array([row.seed for row in ended], np.int64), scores(values, [row.status == "diverged" for row in ended])
 
 
 def _against(
-    group: Group, mine: tuple[np.ndarray, np.ndarray], theirs: tuple[np.ndarray, np.ndarray], baseline: str, sign: int
+    group: Group, mine: tuple[np.ndarray, np.ndarray], theirs: tuple[np.ndarray, np.ndarray], baseline: str
 ) -> Group:
     at, other = common_seeds(mine[0], theirs[0])
     pair = paired(mine[1][at], theirs[1][other])
     better = probability_of_improvement(mine[1], theirs[1])
     difference = None
     if pair is not None and pair.difference is not None:
-        d = pair.difference
-        difference = (sign * d.mean, *sorted((sign * d.low, sign * d.high)))
+        difference = signed(pair.difference, sign_of(group.measure))
     chance = None if better is None else (better.mean, better.low, better.high)
     p = None if pair is None else pair.p_rank if pair.dropped else pair.p
     return group._replace(baseline=baseline, difference=difference, p=p, better=chance)
-
-
-def _signed(summary: object, sign: int) -> tuple[float | None, float | None, float | None]:
-    centre, low, high = summary[:3]  # pyright: ignore[reportIndexIssue]
-    if centre is None:
-        return None, None, None
-    return sign * centre, *sorted((sign * low, sign * high))
-
-
-def _sign(group: Group) -> int:
-    return 1 if HIGHER_IS_BETTER[group.measure] else -1
 
 
 def print_comparison(groups: Sequence[Group], to: Any = None) -> None:

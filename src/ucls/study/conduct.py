@@ -5,12 +5,12 @@ from types import MappingProxyType
 from typing import Any
 
 from ucls.errors import UserError
+from ucls.runs.measures import Measures
 from ucls.study.cell import Cell
 from ucls.study.declare import Member, Study, sweep_study
 from ucls.study.display import watching
 from ucls.study.drive import Tally, drive
 from ucls.study.optuna import search
-from ucls.study.result import Measures
 from ucls.study.runners.base import Runner
 from ucls.study.runners.local import run_local
 from ucls.study.runners.run_cell import CHECKPOINT_SECONDS

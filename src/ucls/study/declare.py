@@ -7,9 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ucls.envs import default_measure
 from ucls.errors import UserError, unknown
+from ucls.runs.measures import Measures
+from ucls.settings import listed
 from ucls.study.cell import STEPS, Cell, make_cells
-from ucls.study.result import Measures
 from ucls.study.sweep import CELLS, TUNING, Range, Sweep, candidates, count, sweep_cells
 from ucls.study.toml import RunTable, StudyTable, check_table, line_of, parse_table, read_text
 
@@ -64,7 +66,7 @@ class Tuned(NamedTuple):
 def sweep_study(study: Study) -> Study:
     """The tuning runs of a study that can be named beforehand, as a study of their own."""
     members = [
-        Member(f"{t.sweep.label} {_words(settings)}", cell)
+        Member(f"{t.sweep.label} {listed(settings, ' ')}", cell)
         for t in study.tuned
         if t.sweep.sampler == "random"
         for settings in candidates(t.sweep)
@@ -218,7 +220,7 @@ def _expand(run: RunTable, table: StudyTable, runs: int | None, steps: int | Non
             point = dict(zip(varied, values, strict=True))
             kept: dict[str, Any] = {"resolution": run.resolution, "probe": run.probe, "keep": run.keep}
             cells = make_cells(env, run.agent, steps=steps, seeds=seeds, settings={**fixed, **point}, **named, **kept)
-            full = f"{label} {_words(point)}" if point else label
+            full = f"{label} {listed(point, ' ')}" if point else label
             yield tuple(Member(full, cell) for cell in cells)
 
 
@@ -230,19 +232,6 @@ def _once(members: tuple[Member, ...], seen: set[Member]) -> tuple[Member, ...]:
             raise UserError(f"the run of {where} is there twice: leave one out, or give labels")
         seen.add(member)
     return members
-
-
-def default_measure(env: str, settings: Mapping[str, Any] = {}) -> str:
-    """What runs in an environment are compared by, if nobody says otherwise."""
-    from ucls.envs import make_world, module_of
-    from ucls.settings import describe
-
-    module: Any = module_of(env)
-    known = {setting.name for setting in describe(module.Env)}
-    world = make_world(
-        env, {name.removeprefix("env."): v for name, v in settings.items() if name.removeprefix("env.") in known}
-    )
-    return module.measure(world.env)
 
 
 def _values(name: str, value: Any) -> Any:
@@ -262,7 +251,3 @@ def _values(name: str, value: Any) -> Any:
     if not found.low < found.high or (found.log and found.low <= 0):
         raise UserError(f"setting {name!r} has no range from {found.low} to {found.high}")
     return found
-
-
-def _words(settings: Mapping[str, Any]) -> str:
-    return " ".join(f"{name}={value}" for name, value in settings.items())

@@ -8,8 +8,9 @@ from pathlib import Path
 
 from ucls._files import write_atomic
 from ucls.errors import UserError
-from ucls.study.result import Measures
-from ucls.study.store import Circumstance, Store
+from ucls.runs.measures import Measures
+from ucls.study.result import Circumstance
+from ucls.study.store import Store
 
 
 def export_csv(store: Store, name: str, results_only: bool = False) -> str:

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from ucls.settings import listed
 from ucls.study.declare import Study, sweep_study
 from ucls.study.runners.cores import cores
 from ucls.study.store import Store, is_there
@@ -63,7 +64,7 @@ def groups_of(study: Study) -> list[dict[str, Any]]:
         if "settings" not in group:
             alike = [other["all"] for other in found.values() if (other["agent"], other["env"]) == _kind(group)]
             told = {name: value for name, value in group["all"].items() if any(o.get(name) != value for o in alike)}
-            group["settings"] = ", ".join(f"{name}={value}" for name, value in told.items()) or "default"
+            group["settings"] = listed(told) or "default"
     return [{name: value for name, value in group.items() if name != "all"} for group in found.values()]
 
 

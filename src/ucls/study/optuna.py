@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ucls.errors import UserError
-from ucls.study.result import HIGHER_IS_BETTER
+from ucls.runs.measures import HIGHER_IS_BETTER
 from ucls.study.sweep import Range, Sweep
 
 

@@ -1,4 +1,4 @@
-"""What is kept of a run: its episodes, its rewards at a resolution, and the numbers that runs are compared by."""
+"""What is kept of a run: its episodes, its rewards at a resolution, its measures, and how it came about."""
 
 import hashlib
 import zlib
@@ -10,30 +10,9 @@ import numpy as np
 from ucls import checkpoint
 from ucls.errors import UserError
 from ucls.runs.history import TRUNCATED, History
+from ucls.runs.measures import Measures, measure
 
-LAST_EPISODES = 20
 UNPACKED = 1 << 31  # bytes: a damaged file must not fill memory
-
-
-class Measures(NamedTuple):
-    """The numbers that runs are compared by; None where there is no episode to measure.
-
-    `reward` is the sum over all steps and `last_reward` the mean of a step over the last fifth. `mean_return` is the
-    reward of all steps over the number of episodes, the unfinished last one counted: few long episodes are not
-    flattered by the step budget. `last_return` and `last_steps` are means over the last 20 episodes, `best_steps` is
-    the least mean length of 20 consecutive ones (of all, where there are fewer).
-    """
-
-    reward: float
-    last_reward: float
-    episodes: float
-    mean_return: float
-    last_return: float | None
-    last_steps: float | None
-    best_steps: float | None
-
-
-HIGHER_IS_BETTER = {name: name not in ("last_steps", "best_steps") for name in Measures._fields}
 
 
 class Result(NamedTuple):
@@ -44,6 +23,16 @@ class Result(NamedTuple):
     measures: Measures
     arrays: dict[str, np.ndarray]
     learner: bytes | None = None
+
+
+class Circumstance(NamedTuple):
+    """How a result came about: nothing that its numbers depend on."""
+
+    seconds: float
+    speed: float
+    machine: str
+    versions: str
+    finished: str
 
 
 def summarise(history: History, resolution: int, more: Mapping[str, np.ndarray] = {}) -> Result:
@@ -63,30 +52,6 @@ def summarise(history: History, resolution: int, more: Mapping[str, np.ndarray] 
         "truncated": (ends == TRUNCATED).astype(np.uint8),
     }
     return Result(steps, history.diverged, measure(history), {**arrays, **more})
-
-
-def measure(history: History) -> Measures:
-    """Take the measures of a run."""
-    lengths, returns, rewards = history.episode_steps, history.episode_returns, history.rewards
-    last = slice(len(lengths) - min(LAST_EPISODES, len(lengths)), None)
-    unfinished = len(rewards) > 0 and not history.ends[-1]
-    total = float(rewards.sum())
-    some = len(lengths) > 0
-    return Measures(
-        reward=total,
-        last_reward=history.last_fifth_reward,
-        episodes=float(len(lengths)),
-        mean_return=total / max(1, len(lengths) + unfinished),
-        last_return=float(returns[last].mean()) if some else None,
-        last_steps=float(lengths[last].mean()) if some else None,
-        best_steps=_best(lengths) if some else None,
-    )
-
-
-def _best(lengths: np.ndarray) -> float:
-    window = min(LAST_EPISODES, len(lengths))
-    total = np.concatenate([[0], np.cumsum(lengths)])
-    return float((total[window:] - total[:-window]).min() / window)
 
 
 def pack(arrays: Mapping[str, np.ndarray]) -> bytes:

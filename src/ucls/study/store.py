@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ucls.errors import UserError, unknown
+from ucls.runs.measures import Measures
 from ucls.study.cell import Cell
 from ucls.study.database import Database
-from ucls.study.result import Measures, Result, digest_of, pack, unpack
+from ucls.study.result import Circumstance, Result, digest_of, pack, unpack
 from ucls.study.schema import (
     CHOICE_SEAL,
     MEMBER_SEAL,
@@ -33,16 +34,6 @@ MEASURES = Measures._fields
 # A result with the cell it is of, and everything that its seal covers.
 SOUND = f"r.seal IS {RESULT_SEAL}"
 RESULTS = f"FROM result r JOIN cell c ON c.number = r.cell {RESULT_PARTS}"
-
-
-class Circumstance(NamedTuple):
-    """How a result came about: nothing that its numbers depend on."""
-
-    seconds: float
-    speed: float
-    machine: str
-    versions: str
-    finished: str
 
 
 class Row(NamedTuple):

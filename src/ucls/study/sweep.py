@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.errors import UserError
+from ucls.runs.measures import Measures, sign_of
 from ucls.settings import Whole
 from ucls.study.cell import Cell, make_cells
-from ucls.study.result import HIGHER_IS_BETTER, Measures
 
 TUNING = 1_000_000_000
 CELLS = 1_000_000  # runs of a study: more is a slip of the pen, and would fill memory before a step was taken
@@ -156,5 +156,5 @@ def judge(
         sound = [float(value) for value in values if value is not None]
         score = float(np.mean(sound)) if sound else None
         trials.append(Trial(dict(settings), score, sound, len(outcomes) - len(sound)))
-    sign = 1 if HIGHER_IS_BETTER[sweep.measure] else -1
+    sign = sign_of(sweep.measure)
     return sorted(trials, key=lambda t: (t.diverged, t.score is None, -sign * (t.score or 0.0)))

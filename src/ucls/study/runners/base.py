@@ -11,9 +11,8 @@ from threading import Event
 from typing import Any, NamedTuple
 
 from ucls.study.cell import Cell
-from ucls.study.result import Result
+from ucls.study.result import Circumstance, Result
 from ucls.study.runners.run_cell import Habits, run_cell
-from ucls.study.store import Circumstance
 
 TRIES = 3  # of a cell among others, and as many again with no other beside it
 PATIENCE = 8.0  # seconds that a stop may take

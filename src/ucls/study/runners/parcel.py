@@ -9,10 +9,10 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls.errors import UserError
-from ucls.study.result import Measures, Result
+from ucls.runs.measures import Measures
+from ucls.study.result import Circumstance, Result
 from ucls.study.runners.base import Outcome
 from ucls.study.seal import seal_arrays
-from ucls.study.store import Circumstance
 
 SUFFIX = ".safetensors"
 
