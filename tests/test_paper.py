@@ -246,7 +246,7 @@ def test_the_report_is_written_with_its_figures(tmp_path, evidence):
     assert "Quick look" in (out / "report.html").read_text()
     data = json.loads((out / "claims.json").read_text())
     rows = {table["title"]: table["rows"] for table in data["tables"]}
-    assert len(rows["Open table_open_choices"]) == len(table_open_choices.CHOICES)
+    assert len(rows["Open choices"]) == len(table_open_choices.CHOICES)
     assert len(rows["Experiments behind the why"]) == len(table_causes.experiments())
     assert ["ucls", "River Swim", "defaults", "10,000", "5", "0", "10,000"] in rows["What was run"]
 
