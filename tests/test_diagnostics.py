@@ -87,7 +87,7 @@ def test_the_visits_of_episodes_last_as_long_as_episodes_do():
     table = planning.tabulate(world.env, problem, problem.stride)
     policy = np.argmax(planning.best_values(table), axis=1)
     start = planning.start_weights(world.env, problem, table)
-    assert planning._grid.visits(table.model, policy, start).sum() == pytest.approx(32.9, abs=0.4)
+    assert planning.grid.visits(table.model, policy, start).sum() == pytest.approx(32.9, abs=0.4)
 
 
 @pytest.mark.parametrize("agent", KINDS)
@@ -181,7 +181,7 @@ def test_a_run_that_diverges_is_read_up_to_there():
     (one,) = diagnose("ucls/MountainCar-v0", "ucls", 400, [0], {"w_step": 1e9, "cutoff": 20}, points=2)
     assert one.verdict.word == "diverged"
     assert one.policies is None
-    assert np.isfinite([values for name, values in one.found.items() if name != "step"]).all()
+    assert np.isfinite([values for name, values in one.readings.items() if name != "step"]).all()
 
 
 def test_an_agent_without_bounds_and_an_unknown_density_are_refused():
@@ -211,5 +211,5 @@ def test_a_literal_threshold_ends_exploration_and_ours_learns():
     """Seed 0 of River Swim: the printed box loses its radius where it is, and stays at the bottom."""
     ours, literal = (diagnose(RIVER, "ucls", 30_000, [0], s, points=6)[0] for s in ({}, {"trace_threshold": 0}))
     assert (ours.verdict.word, literal.verdict.word) == ("sound", "not optimistic")
-    assert ours.found["radius"][-1] > 0.1 > 0.001 > literal.found["radius"][-1]
-    assert literal.found["widest"][-1] == pytest.approx(np.sqrt(11 / 32))  # optimism is left where it never was
+    assert ours.readings["radius"][-1] > 0.1 > 0.001 > literal.readings["radius"][-1]
+    assert literal.readings["widest"][-1] == pytest.approx(np.sqrt(11 / 32))  # optimism is left where it never was

@@ -10,7 +10,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 from ucls.algorithms import DEFAULT
-from ucls.cli import paper, study
+from ucls.cli import paper, show, study
 from ucls.cli.study import Json
 from ucls.errors import Notice, UserError
 
@@ -134,7 +134,7 @@ def evaluate_log(
     if as_json:
         print(json.dumps({**logfile.as_data(found), "p": p, "estimator": estimator, "factor": factor}))
     else:
-        logfile.print_evaluated(found, f"{file.name}: values with {100 * (1 - p):g}% intervals, {estimator}")
+        show.show_evaluation(found, f"{file.name}: values with {100 * (1 - p):g}% intervals, {estimator}")
 
 
 @app.command()
@@ -164,7 +164,7 @@ def diagnose(
     if as_json:
         print(json.dumps(diagnostics.as_data(found)))
     else:
-        diagnostics.print_verdicts(found, density, out)
+        show.show_diagnosis(found, density, out)
 
 
 @app.command()

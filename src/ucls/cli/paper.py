@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from ucls.cli import study
+from ucls.cli import show, study
 from ucls.cli.study import Json
 from ucls.errors import UserError
 
@@ -69,7 +69,7 @@ def paper(
     if as_json:
         print(json.dumps([claim.as_data() for claim in found.claims]))
     else:
-        account.print_claims(found, out)
+        show.show_claims(found, out)
     if not found.complete:
         raise typer.Exit(1)
 
@@ -120,7 +120,9 @@ def coverage(
     as_json: Json = False,
 ) -> None:
     """Measure how often intervals hold the truth, for every estimator, on chains with known values."""
-    from ucls.paper import coverage as page
+    from ucls.evaluation.coverage import as_data, cases
+    from ucls.paper.coverage import make
 
-    found = page.make(runs or (40 if quick else 400), quick, out, quiet=as_json)
-    print(json.dumps(found) if as_json else f"wrote {out / 'coverage.md'}")
+    with show.counting("coverage", len(cases(quick)), quiet=as_json) as tick:
+        rows = make(runs or (40 if quick else 400), quick, out, tick)
+    print(json.dumps(as_data(rows)) if as_json else f"wrote {out / 'coverage.md'}")

@@ -5,27 +5,30 @@ the value of any policy can be computed (`ucls.planning`). Looking never changes
 
 >>> from ucls.diagnostics import probed, verdict
 >>> from ucls.runs.loop import make_run
->>> history, found = probed(make_run("ucls/OneState-v0", seed=1), 8000, points=4)
->>> found["step"].tolist()
+>>> history, readings = probed(make_run("ucls/OneState-v0", seed=1), 8000, points=4)
+>>> readings["step"].tolist()
 [0, 500, 2000, 4500, 8000]
->>> verdict(found).word
+>>> verdict(readings).word
 'sound'
 """
 
-from ucls.diagnostics.diagnose import Diagnosis, as_data, diagnose, print_verdicts
+from ucls.diagnostics.diagnose import COLUMNS, Counts, Diagnosis, as_data, counts, diagnose, headline
 from ucls.diagnostics.policies import Policies, policies
 from ucls.diagnostics.probe import DENSITIES, probe, probed, yardstick
 from ucls.diagnostics.verdict import Verdict, verdict
 
 __all__ = [
+    "COLUMNS",
     "DENSITIES",
+    "Counts",
     "Diagnosis",
     "Policies",
     "Verdict",
     "as_data",
+    "counts",
     "diagnose",
+    "headline",
     "policies",
-    "print_verdicts",
     "probe",
     "probed",
     "verdict",

@@ -1,8 +1,7 @@
 """Diagnose some runs that differ in their seeds: readings, verdicts, and the policies they end with."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from pathlib import Path
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,9 +20,17 @@ class Diagnosis(NamedTuple):
 
     seed: int
     history: History
-    found: dict[str, np.ndarray]
+    readings: dict[str, np.ndarray]
     verdict: Verdict
     policies: Policies | None
+
+
+class Counts(NamedTuple):
+    """How many readings some runs have, at how many optimism holds, and at how many of those regret exceeds f + g."""
+
+    readings: int
+    optimistic: int
+    above_the_bound: int
 
 
 def diagnose(
@@ -39,13 +46,13 @@ def diagnose(
     diagnoses = []
     for seed in seeds:
         run = make_run(env, agent, seed=seed, settings=settings)
-        history, found = probed(run, steps, points=points, density=density)
+        history, readings = probed(run, steps, points=points, density=density)
         last = None if history.diverged else policies(run, density)
-        diagnoses.append(Diagnosis(seed, history, found, verdict(found, history.diverged), last))
+        diagnoses.append(Diagnosis(seed, history, readings, verdict(readings, history.diverged), last))
     return diagnoses
 
 
-def headline(diagnoses: list[Diagnosis]) -> str:
+def headline(diagnoses: Sequence[Diagnosis]) -> str:
     """The verdicts, the most common first.
 
     >>> headline([])
@@ -57,33 +64,15 @@ def headline(diagnoses: list[Diagnosis]) -> str:
     return "; ".join(f"{word} in {count} of {len(diagnoses)} runs" for word, count in counts)
 
 
-def print_verdicts(diagnoses: list[Diagnosis], density: str, out: Path | None) -> None:
-    """Print what a person wants to know: the verdict, why, and the late readings of every run."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
-    console = Console(highlight=False)
-    console.print(f"[bold]{headline(diagnoses)}[/]")
-    for d in diagnoses:
-        console.print(f"  seed {d.seed}: {d.verdict.word}: {d.verdict.because}", markup=False)
-    table = Table(box=SIMPLE_HEAD, padding=0)
-    for heading in ("seed", *COLUMNS):
-        table.add_column(heading.replace("_", " "), justify="right")
-    for d in diagnoses:
-        table.add_row(str(d.seed), *(f"{d.verdict.late[name]:.4g}" for name in COLUMNS))
-    console.print(table)
-    optimum = diagnoses[0].found["optimum"][0]
-    console.print(f"medians over the last fifth of the steps; density: {density}; E[Q*] = {optimum:.4g}")
-    unsound = sum(int(np.sum(d.found["optimistic"] & ~d.found["holds"])) for d in diagnoses)
-    seen = sum(int(d.found["optimistic"].sum()) for d in diagnoses)
-    count = sum(len(d.found["step"]) for d in diagnoses)
-    console.print(f"optimistic in {seen} of {count} readings; regret above f + g in {unsound} of those")
-    if out is not None:
-        console.print(f"figure   {out / 'diagnosis.png'}\nnumbers  {out / 'diagnosis.json'}")
+def counts(diagnoses: Sequence[Diagnosis]) -> Counts:
+    """Count the readings, those with expected optimism, and those of them at which regret exceeds the bound."""
+    optimistic = [d.readings["optimistic"] for d in diagnoses]
+    above = [d.readings["optimistic"] & ~d.readings["holds"] for d in diagnoses]
+    readings = sum(len(d.readings["step"]) for d in diagnoses)
+    return Counts(readings, *(sum(int(np.sum(each)) for each in some) for some in (optimistic, above)))
 
 
-def as_data(diagnoses: list[Diagnosis]) -> list[dict[str, Any]]:
+def as_data(diagnoses: Sequence[Diagnosis]) -> list[dict[str, Any]]:
     """The diagnoses as JSON can hold them."""
     rows = []
     for d in diagnoses:
@@ -91,5 +80,5 @@ def as_data(diagnoses: list[Diagnosis]) -> list[dict[str, Any]]:
         row |= {"total_reward": float(d.history.rewards.sum()), "last_fifth_reward": d.history.last_fifth_reward}
         if d.policies is not None:
             row["regret_mean"], row["regret_bound"] = d.policies.regrets()
-        rows.append(row | {"readings": {name: values.tolist() for name, values in d.found.items()}})
+        rows.append(row | {"readings": {name: values.tolist() for name, values in d.readings.items()}})
     return rows

@@ -18,10 +18,8 @@ import numpy as np
 from ucls.errors import UserError, unknown
 from ucls.evaluation.lstd import LSTD, TOO_LARGE, Interval
 from ucls.evaluation.npz import NEEDED, read_arrays
-from ucls.tables import console, print_table
 
 CODINGS = ("columns", "affine", "one_hot")
-SHOWN = 6  # columns of x in the printed table
 SAID = 200  # characters of a file in a message
 NPY, ZIP = b"\x93NUMPY", b"PK\x03\x04"
 
@@ -134,15 +132,15 @@ def _cells(path: Path, file: Any, width: int) -> np.ndarray:
     except (csv.Error, ValueError) as error:
         if isinstance(error, UnicodeDecodeError):
             raise
-        raise UserError(f"{path}, line {reader.line_num + 1}: {_short(error)}") from None
+        raise UserError(f"{path}, line {reader.line_num + 1}: {in_one_line(error)}") from None
     return np.frombuffer(numbers, np.float64).reshape(-1, width).copy()
 
 
 def _listed(names: Iterable[str]) -> str:
-    return _short(", ".join(names)) or "none"
+    return in_one_line(", ".join(names)) or "none"
 
 
-def _short(text: object) -> str:
+def in_one_line(text: object) -> str:
     """Text of a file as part of one line."""
     found = "".join(letter if letter.isprintable() else "?" for letter in str(text)[: SAID + 1])
     return found if len(found) <= SAID else found[:SAID] + "..."
@@ -209,29 +207,6 @@ def as_data(found: Evaluated) -> dict[str, Any]:
     ]
     report = {name: _known(value) for name, value in found.lstd.report()._asdict().items()}
     return {**report, "lambda": found.lstd.lambda_, "columns": found.names, "rows": rows}
-
-
-def print_evaluated(found: Evaluated, title: str) -> None:
-    """Print the intervals, and what to know about the data."""
-    from rich.markup import escape
-
-    report = found.lstd.report()
-    shown = escape(_short(", ".join(found.names[:SHOWN]) + (", ..." if len(found.names) > SHOWN else "")))
-    rows = []
-    for x, visits, value, low, high in zip(found.x, found.visits, *found.interval, strict=True):
-        known = np.isfinite(high)
-        cells = [f"{each:.4g}" for each in (value, low, high)] if known else [f"{value:.4g}", "unknown", "unknown"]
-        rows.append([", ".join(f"{each:g}" for each in x[:SHOWN]), f"{visits:,}", *cells])
-    to = console()
-    print_table([shown, "visits", "value", "low", "high"], rows, title, to)
-    to.print(
-        f"{report.transitions:,} transitions; rank {report.rank} of {report.features} features; "
-        f"condition number {report.condition:.2g}"
-    )
-    if report.breaks:
-        to.print(
-            f"in {report.breaks:,} transitions x is not the x_next before: mark starts of episodes in a column 'start'"
-        )
 
 
 def _known(value: Any) -> Any:

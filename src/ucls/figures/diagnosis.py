@@ -24,13 +24,13 @@ FLOOR = 1e-3  # a regret or radius below this part of the optimal value is drawn
 def write_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, out: Path) -> None:
     """Write the picture and the numbers it is made of."""
     draw_diagnosis(title, diagnoses, density, out / "diagnosis")
-    about = {"title": title, "density": density, "runs": as_data(list(diagnoses))}
+    about = {"title": title, "density": density, "runs": as_data(diagnoses)}
     write_atomic(out / "diagnosis.json", lambda path: path.write_text(json.dumps(about) + "\n"))
 
 
 def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, path: Path) -> None:
     """Draw every run thin and their median thick; PNG and SVG."""
-    size = abs(float(diagnoses[0].found["optimum"][0])) or 1.0
+    size = abs(float(diagnoses[0].readings["optimum"][0])) or 1.0
     rivers = [d.policies for d in diagnoses if d.policies is not None and _is_line(d.policies.states)]
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(10.2 if rivers else 8.0, 2.9), layout="constrained")
@@ -45,7 +45,7 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, pat
         axes[0].set_title("expected optimism", color=INK)
         axes[1].set_title("radius and value error", color=INK)
         axes[2].set_title("regret and its bound", color=INK)
-        steps = max(int(d.found["step"][-1]) for d in diagnoses)
+        steps = max(int(d.readings["step"][-1]) for d in diagnoses)
         for ax in axes[:3]:
             _step_axis(ax, steps)
         for ax in axes[1:3]:
@@ -77,10 +77,10 @@ def _optimism(ax: Any, diagnoses: Sequence[Diagnosis], size: float) -> None:
 
 def _line(ax: Any, diagnoses: Sequence[Diagnosis], of: Callable[[Any], np.ndarray], color: str, label: str) -> None:
     """Every run thin, the median of those still running thick."""
-    steps = max((d.found["step"] for d in diagnoses), key=len)
+    steps = max((d.readings["step"] for d in diagnoses), key=len)
     curves = np.full((len(diagnoses), len(steps)), np.nan)
     for row, d in zip(curves, diagnoses, strict=True):
-        row[: len(d.found["step"])] = of(d.found)
+        row[: len(d.readings["step"])] = of(d.readings)
         if len(diagnoses) > 1:
             ax.plot(steps, row, color=color, alpha=0.3, linewidth=0.7)
     ax.plot(steps, np.nanmedian(curves, axis=0), color=color, linewidth=1.8, label=label)

@@ -1,4 +1,4 @@
-"""The account of a reproduction: its claims, tables and facts as data, on a page, and in the terminal."""
+"""The account of a reproduction: its claims, tables and facts as data and on a page."""
 
 import re
 import shutil
@@ -145,26 +145,3 @@ def fill(page: Path, found: Reproduction, out: Path) -> None:
 
 def _table(heads: list[str], rows: list[list[str]]) -> str:
     return markdown_table([heads, ["---"] * len(heads), *rows])
-
-
-def print_claims(found: Reproduction, out: Path) -> None:
-    """Print the verdict on every claim."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table as Printed
-
-    colours = {"rep": "green", "not": "red", "und": "yellow", "dep": "cyan"}
-    table = Printed(title="The paper's claims", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
-    for heading in ("", "claim", "holds", "verdict"):
-        table.add_column(heading)
-    for claim in found.claims:
-        colour = colours[claim.verdict[:3]]
-        table.add_row(
-            str(claim.number), claim.sentence, f"{claim.held}/{len(claim.checks)}", f"[{colour}]{claim.verdict}[/]"
-        )
-    console = Console(highlight=False)
-    if found.claims:
-        console.print(table)
-    if not found.complete:
-        console.print("[red]incomplete[/]: runs are missing (the same command goes on) or failed (`ucls study retry`)")
-    console.print(f"report   {out / 'report.html'}\nnumbers  {out / 'claims.json'}", highlight=False, markup=False)

@@ -4,7 +4,6 @@ import csv
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -19,20 +18,13 @@ LEVER_RUNS = 200
 TEXT = Path(__file__).with_name("coverage.md")
 
 
-def make(runs: int, quick: bool, out: Path, quiet: bool = False) -> list[dict[str, Any]]:
-    """Measure coverage, and write the page, its figures and the numbers."""
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True, quiet=quiet)
-    columns = TextColumn("coverage"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=console) as bar:
-        task = bar.add_task("", total=len(coverage.cases(quick)))
-        found = coverage.study(runs, quick, lambda case: bar.advance(task))
+def make(runs: int, quick: bool, out: Path, tick: Callable[[coverage.Case], object] = lambda case: None) -> list[Row]:
+    """Measure coverage, and write the page, its figures and the numbers; `tick` is called after each case."""
+    rows = coverage.study(runs, quick, tick)
     spent = {kind: one_state.spend(kind, LEVER_RUNS // 10 if quick else LEVER_RUNS) for kind in one_state.KINDS}
-    write_numbers(found, out)
-    write_page(found, spent, out / "coverage.md", f"ucls coverage --runs {runs}" + (" --quick" if quick else ""))
-    return coverage.as_data(found)
+    write_numbers(rows, out)
+    write_page(rows, spent, out / "coverage.md", f"ucls coverage --runs {runs}" + (" --quick" if quick else ""))
+    return rows
 
 
 def write_numbers(found: list[Row], out: Path) -> None:

@@ -1,0 +1,101 @@
+"""What people see of results that the rooms below return as data."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ucls.diagnostics import Diagnosis
+    from ucls.evaluation.logfile import Evaluated
+    from ucls.paper.account import Reproduction
+
+FEATURES = 6  # columns of x in the table of an evaluation
+
+
+def show_claims(made: "Reproduction", out: Path) -> None:
+    """Print the verdict on every claim, and where the report is."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    colours = {"rep": "green", "not": "red", "und": "yellow", "dep": "cyan"}
+    table = Table(title="The paper's claims", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
+    for heading in ("", "claim", "holds", "verdict"):
+        table.add_column(heading)
+    for claim in made.claims:
+        colour = colours[claim.verdict[:3]]
+        count, verdict = f"{claim.held}/{len(claim.checks)}", f"[{colour}]{claim.verdict}[/]"
+        table.add_row(str(claim.number), claim.sentence, count, verdict)
+    console = Console(highlight=False)
+    if made.claims:
+        console.print(table)
+    if not made.complete:
+        console.print("[red]incomplete[/]: runs are missing (the same command goes on) or failed (`ucls study retry`)")
+    console.print(f"report   {out / 'report.html'}\nnumbers  {out / 'claims.json'}", highlight=False, markup=False)
+
+
+def show_evaluation(evaluated: "Evaluated", title: str) -> None:
+    """Print the intervals of a log's values, and what to know about the data."""
+    import numpy as np
+    from rich.markup import escape
+
+    from ucls.evaluation.logfile import in_one_line
+    from ucls.tables import console, print_table
+
+    names = ", ".join(evaluated.names[:FEATURES]) + (", ..." if len(evaluated.names) > FEATURES else "")
+    rows = []
+    for x, visits, value, low, high in zip(evaluated.x, evaluated.visits, *evaluated.interval, strict=True):
+        ends = [f"{end:.4g}" if np.isfinite(high) else "unknown" for end in (low, high)]
+        rows.append([", ".join(f"{each:g}" for each in x[:FEATURES]), f"{visits:,}", f"{value:.4g}", *ends])
+    to, report = console(), evaluated.lstd.report()
+    print_table([escape(in_one_line(names)), "visits", "value", "low", "high"], rows, title, to)
+    to.print(
+        f"{report.transitions:,} transitions; rank {report.rank} of {report.features} features; "
+        f"condition number {report.condition:.2g}"
+    )
+    if report.breaks:
+        to.print(
+            f"in {report.breaks:,} transitions x is not the x_next before: mark starts of episodes in a column 'start'"
+        )
+
+
+def show_diagnosis(diagnoses: "Sequence[Diagnosis]", density: str, out: Path | None) -> None:
+    """Print what a person wants to know: the verdict, why, and the late readings of every run."""
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+
+    from ucls.diagnostics import COLUMNS, counts, headline
+
+    console = Console(highlight=False)
+    console.print(f"[bold]{headline(diagnoses)}[/]")
+    for d in diagnoses:
+        console.print(f"  seed {d.seed}: {d.verdict.word}: {d.verdict.because}", markup=False)
+    table = Table(box=SIMPLE_HEAD, padding=0)
+    for heading in ("seed", *COLUMNS):
+        table.add_column(heading.replace("_", " "), justify="right")
+    for d in diagnoses:
+        table.add_row(str(d.seed), *(f"{d.verdict.late[name]:.4g}" for name in COLUMNS))
+    console.print(table)
+    optimum = diagnoses[0].readings["optimum"][0]
+    console.print(f"medians over the last fifth of the steps; density: {density}; E[Q*] = {optimum:.4g}")
+    count = counts(diagnoses)
+    console.print(
+        f"optimistic in {count.optimistic} of {count.readings} readings; "
+        f"regret above f + g in {count.above_the_bound} of those"
+    )
+    if out is not None:
+        console.print(f"figure   {out / 'diagnosis.png'}\nnumbers  {out / 'diagnosis.json'}")
+
+
+@contextmanager
+def counting(title: str, total: int, quiet: bool = False) -> Iterator[Callable[[Any], None]]:
+    """A bar on the error stream that counts to a total; gives the function to call after each."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = TextColumn(title), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(*columns, console=Console(stderr=True, quiet=quiet)) as bar:
+        task = bar.add_task("", total=total)
+        yield lambda one: bar.advance(task)
