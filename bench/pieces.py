@@ -40,7 +40,7 @@ def measure(effort: Effort) -> dict[str, Any]:
 
 def _stepping(id: str) -> Callable[[int], object]:
     world = make_world(id)
-    reset, step, n_actions = world.module.reset, world.module.step, len(world.module.ACTIONS)
+    reset, step, n_actions = world.module.reset, world.module.step, world.n_actions
 
     @jit
     def go(env, s, rng, steps):
@@ -49,7 +49,7 @@ def _stepping(id: str) -> Callable[[int], object]:
             if terminated:
                 reset(env, s, rng)
 
-    s, rng = np.zeros(len(world.module.LOW)), np.random.default_rng(0)
+    s, rng = np.zeros(len(world.bounds()[0])), np.random.default_rng(0)
     reset(world.env, s, rng)
     return lambda steps: go(world.env, s, rng, steps)
 

@@ -65,14 +65,14 @@ def follow(run, steps):
     starts = False
     for _ in range(steps):
         if run.clock[0] == 0:
-            world.module.reset(world.env, run.s, run.world_rng)
+            world.reset(run.s, run.world_rng)
             me.begin(run.s)
             starts = True
         xs, a = dense(me.pending.xs, size), me.action
-        r, gamma, terminated = world.module.step(world.env, run.s, a, run.world_rng)
+        r, gamma, terminated = world.step(run.s, a, run.world_rng)
         run.clock[0] += 1
         me.advance(r, gamma, run.s, terminated)
-        truncated = run.clock[0] == world.env.cutoff
+        truncated = run.clock[0] == world.cutoff
         xs_next = np.zeros_like(xs) if terminated else dense(me.pending.xs, size)
         yield Transition(xs, a, r, 0.0 if terminated else gamma, xs_next, me.action, starts)
         starts = False

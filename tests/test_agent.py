@@ -99,7 +99,7 @@ def test_callback_can_stop_the_learning():
 
 
 def test_saved_agent_continues_bit_for_bit_on_our_environment(env_id, tmp_path):
-    tiled = make_world(env_id).module.FEATURES[0] == "tiles"
+    tiled = make_world(env_id).features[0] == "tiles"
     agent = Agent(gymnasium.make(env_id), seed=4, tilings=4) if tiled else Agent(env_id, seed=4)
     agent.learn(150)
     path = agent.save(tmp_path / "agent.safetensors")

@@ -7,7 +7,7 @@ import pytest
 from conftest import SMALL, small_run
 from ucls import Agent
 from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.envs import ENVIRONMENTS, make_world
+from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError
 from ucls.runs.history import join
 from ucls.runs.loop import Run
@@ -84,8 +84,7 @@ def test_a_saved_run_goes_on_bit_for_bit(agent, env, tmp_path):
 def test_loop_and_gymnasium_shell_are_the_same_run(agent, env):
     run = small_run(env, agent, seed=11)
     happened = run.advance(STEPS)
-    own = {s.name for s in describe(make_world(env).module.Env)}
-    world = {name: value for name, value in SMALL[env].items() if name in own}
+    world = {name: value for name, value in SMALL[env].items() if name in run.world.settings}
     shell = Agent(gymnasium.make(env, **world), agent, seed=11, **run.learner.plan.feature_settings).learn(STEPS)
     assert np.array_equal(happened.rewards, shell.history.rewards)
     assert np.array_equal(happened.ends, shell.history.ends)

@@ -8,7 +8,7 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from ucls import planning
-from ucls.envs import bounds, deep_sea, make_world
+from ucls.envs import deep_sea, make_world
 from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
 from ucls.features.one_hot import Settings, make
@@ -201,11 +201,11 @@ def test_the_map_stays_the_same_through_a_run_and_for_every_seed_of_it():
 def test_every_cell_has_its_own_feature_and_no_more():
     for size in (2, 50, 100):
         world = make_world(ID, {"size": size})
-        low, high = bounds(world)
+        low, high = world.bounds()
         assert make(Settings(), low, high, 2).size == size * (size + 1)
         places = [deep_sea.place(cell) for cell in range(int(high[0]) + 1)]
         assert places == [(row, column) for row in range(size) for column in range(row + 1)]
-    assert bounds(make_world(ID)) == (deep_sea.LOW, deep_sea.HIGH)
+    assert make_world(ID).bounds() == (deep_sea.LOW, deep_sea.HIGH)
 
 
 @pytest.mark.parametrize(("name", "value"), [("size", 1), ("size", 101), ("size", 2.5), ("mapping_seed", 2**32)])

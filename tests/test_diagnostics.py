@@ -83,7 +83,7 @@ def test_densities_are_the_ones_they_say():
 
 def test_the_visits_of_episodes_last_as_long_as_episodes_do():
     world = make_world("ucls/PuddleWorld-v0")
-    problem = world.module.problem(world.env)
+    problem = world.problem()
     table = planning.tabulate(world.env, problem, problem.stride)
     policy = np.argmax(planning.best_values(table), axis=1)
     start = planning.start_weights(world.env, problem, table)

@@ -17,10 +17,6 @@ def generator(seed=0):
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
 
 
-def bounds(world):
-    return world.module.bounds(world.env) if hasattr(world.module, "bounds") else (world.module.LOW, world.module.HIGH)
-
-
 def moves(env, start, a, count=20_000):
     """Where River Swim goes from `start` without noise: the shares of down, stay and up."""
     rng, s, to = generator(), np.empty(1), np.empty(count)
@@ -182,20 +178,20 @@ def test_one_state_pays_1_left_and_five_equally_likely_amounts_right():
 @pytest.mark.parametrize("id", IDS)
 def test_states_stay_within_bounds_and_rewards_below_reward_max(id):
     world, rng = make_world(id), generator(3)
-    low, high = bounds(world)
+    low, high = world.bounds()
     s = np.empty(len(low))
-    world.module.reset(world.env, s, rng)
+    world.reset(s, rng)
     for _ in range(5000):
-        a = int(rng.integers(len(world.module.ACTIONS)))
-        r, gamma, terminated = world.module.step(world.env, s, a, rng)
+        a = int(rng.integers(world.n_actions))
+        r, gamma, terminated = world.step(s, a, rng)
         assert type(r) is float
         assert type(gamma) is float
         assert type(terminated) is bool
         assert np.all((s >= low) & (s <= high))
-        assert r <= world.module.facts(world.env)["reward_max"]
+        assert r <= world.facts()["reward_max"]
         assert gamma == (0.0 if terminated else world.env.discount)
         if terminated:
-            world.module.reset(world.env, s, rng)
+            world.reset(s, rng)
 
 
 @pytest.mark.parametrize(
@@ -212,7 +208,7 @@ def test_episodes_start_uniformly_in_the_start_region(id, low, high):
     world, rng = make_world(id), generator(4)
     s = np.empty((4000, len(low)))
     for row in s:
-        world.module.reset(world.env, row, rng)
+        world.reset(row, rng)
     assert np.all((s >= low) & (s <= high))
     width = np.subtract(high, low)
     assert s.mean(axis=0) == pytest.approx(np.add(low, high) / 2, abs=0.025 * width.max())
@@ -222,10 +218,10 @@ def test_episodes_start_uniformly_in_the_start_region(id, low, high):
 @pytest.mark.parametrize("id", IDS)
 def test_compiled_physics_equals_plain_python(id):
     world, rng = make_world(id), generator(5)
-    low, high = bounds(world)
+    low, high = world.bounds()
     for _ in range(500):
         s = rng.uniform(low, high)
-        a, u, n = int(rng.integers(len(world.module.ACTIONS))), rng.random(), rng.standard_normal()
+        a, u, n = int(rng.integers(world.n_actions)), rng.random(), rng.standard_normal()
         s_compiled, s_plain = s.copy(), s.copy()
         compiled = world.module.move(world.env, s_compiled, a, u, n)
         plain = world.module.move.py_func(world.env, s_plain, a, u, n)
@@ -236,12 +232,12 @@ def test_compiled_physics_equals_plain_python(id):
 @pytest.mark.parametrize("id", IDS)
 def test_a_step_is_a_move_with_noise_drawn_as_numpy_draws_it(id):
     world = make_world(id)
-    s = {kind: np.empty(len(world.module.LOW)) for kind in ("compiled", "plain")}
+    s = {kind: np.empty(len(world.bounds()[0])) for kind in ("compiled", "plain")}
     rngs = {kind: generator(6) for kind in s}
     for module_reset, kind in ((world.module.reset, "compiled"), (world.module.reset.py_func, "plain")):
         module_reset(world.env, s[kind], rngs[kind])
-    for a in itertools.islice(itertools.cycle(range(len(world.module.ACTIONS))), 50):
-        world.module.step(world.env, s["compiled"], a, rngs["compiled"])
+    for a in itertools.islice(itertools.cycle(range(world.n_actions)), 50):
+        world.step(s["compiled"], a, rngs["compiled"])
         world.module.step.py_func(world.env, s["plain"], a, rngs["plain"])
         assert np.array_equal(s["compiled"], s["plain"])
     assert rngs["compiled"].bit_generator.state == rngs["plain"].bit_generator.state
@@ -267,8 +263,8 @@ def test_every_setting_has_a_sentence_and_a_default(id):
 )
 def test_defaults_are_those_of_the_paper_or_of_bsuite(id, reward_max, return_max, cutoff, discount):
     world = make_world(id)
-    assert world.module.facts(world.env) == {"reward_max": reward_max, "return_max": return_max}
-    assert (world.env.cutoff, world.env.discount) == (cutoff, discount)
+    assert world.facts() == {"reward_max": reward_max, "return_max": return_max}
+    assert (world.cutoff, world.env.discount) == (cutoff, discount)
 
 
 def test_a_continuing_task_needs_a_discount_below_1():

@@ -29,13 +29,13 @@ def test_the_adapter_equals_the_kernels_with_a_generator_of_the_same_seed(id):
     world = make_world(id)
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(7)))
     gym_world = gymnasium.make(id)
-    s = np.empty(len(world.module.LOW))
-    world.module.reset(world.env, s, rng)
+    s = np.empty(len(world.bounds()[0]))
+    world.reset(s, rng)
     observed, _ = gym_world.reset(seed=7)
     assert np.array_equal(observed, s)
     for t in range(60):
-        a = t // 7 % len(world.module.ACTIONS)
-        r, gamma, terminated = world.module.step(world.env, s, a, rng)
+        a = t // 7 % world.n_actions
+        r, gamma, terminated = world.step(s, a, rng)
         observed, r_observed, terminated_observed, truncated, info = gym_world.step(a)
         assert np.array_equal(observed, s)
         assert (r_observed, terminated_observed, truncated, info) == (r, terminated, False, {"discount": gamma})
@@ -64,7 +64,8 @@ def test_the_same_seed_gives_the_same_episode_and_another_seed_another(id):
 def test_settings_are_given_by_name_and_checked():
     world = gymnasium.make("ucls/RiverSwim-v0", noise_sd=0, probabilities="osband").unwrapped
     assert isinstance(world, GymWorld)
-    assert (world.world.env.noise_sd, world.world.env.probabilities) == (0.0, 1)
+    settings = world.world.settings
+    assert (settings["noise_sd"], settings["probabilities"]) == (0.0, "osband")
     for settings, message in [
         ({"noise_sd": -1}, "noise_sd"),
         ({"nois_sd": 0.1}, "did you mean 'noise_sd'"),
@@ -85,7 +86,7 @@ def test_an_episode_is_truncated_at_the_cutoff_and_keeps_its_discount(id):
         *before, last = [world.step(0) for _ in range(5)]
         assert not any(truncated for _, _, _, truncated, _ in before)
         assert last[2:4] == (False, True)
-        assert last[4]["discount"] == make_world(id).env.discount
+        assert last[4]["discount"] == make_world(id).settings["discount"]
 
 
 def test_a_continuing_task_is_not_truncated_by_default():

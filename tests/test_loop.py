@@ -33,7 +33,7 @@ def test_the_state_after_termination_is_not_encoded():
     happened = run.advance(3000)
     assert (happened.ends == TERMINATED).sum() > 3
     coder = run.learner.coder
-    reached = run.world.module.LOW[0] + (coder.keys[coder.indices >= 0][:, 1]) / coder.tiles_per_unit[0]
+    reached = run.world.bounds()[0][0] + (coder.keys[coder.indices >= 0][:, 1]) / coder.tiles_per_unit[0]
     assert reached.max() <= -0.39
 
 
@@ -50,7 +50,7 @@ def test_settings_find_their_owner_and_unknown_ones_are_named():
     assert run.learner.hyper.p == 0.5
     assert run.learner.hyper.trace_threshold == run.learner.hyper.beta == 0.01
     assert run.learner.coder.n_active == 3
-    assert run.world.env.noise_sd == 0.0
+    assert run.world.settings["noise_sd"] == 0.0
     with pytest.raises(UserError, match="did you mean 'beta'"):
         make_run("ucls/RiverSwim-v0", settings={"betta": 1})
 

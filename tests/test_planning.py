@@ -19,8 +19,7 @@ def optimal(tmp_path_factory):
         patch.setenv("UCLS_CACHE_DIR", str(tmp_path_factory.mktemp("cache")))
 
         def get(id, **settings):
-            world = make_world(id, settings)
-            return world.module.optimal(world.env)
+            return make_world(id, settings).optimal()
 
         yield get
 
@@ -139,7 +138,7 @@ def test_a_damaged_cache_file_is_computed_again(tmp_path, monkeypatch, how):
 def test_other_settings_are_another_solution(tmp_path, monkeypatch):
     monkeypatch.setenv("UCLS_CACHE_DIR", str(tmp_path))
     for discount in (0.0, 0.5):
-        one_state.optimal(make_world("ucls/OneState-v0", {"discount": discount}).env)
+        make_world("ucls/OneState-v0", {"discount": discount}).optimal()
     assert len(list((tmp_path / "optimal").glob("*.npz"))) == 2
 
 
@@ -195,7 +194,7 @@ def test_every_policy_of_a_small_corridor_has_the_value_found_by_hand(discount):
 
 def test_the_value_of_the_optimal_policy_is_the_optimal_value():
     world = make_world("ucls/RiverSwim-v0")
-    table = planning.tabulate(world.env, world.module.problem(world.env))
+    table = planning.tabulate(world.env, world.problem())
     best = planning.best_values(table)
     assert planning.evaluate(table, np.argmax(best, axis=1)) == pytest.approx(best, abs=1e-6)
 
@@ -203,7 +202,7 @@ def test_the_value_of_the_optimal_policy_is_the_optimal_value():
 def test_always_up_in_the_river_earns_0_222_a_step():
     """The value of a policy averaged over where it is in the long run is its gain over (1 - discount)."""
     world = make_world("ucls/RiverSwim-v0")
-    problem = world.module.problem(world.env)
+    problem = world.problem()
     table = planning.tabulate(world.env, problem)
     up = np.ones(len(table.points), int)
     where = planning.visits(table, up, planning.start_weights(world.env, problem, table))
@@ -212,12 +211,12 @@ def test_always_up_in_the_river_earns_0_222_a_step():
 
 def test_a_policy_that_never_arrives_is_measured_up_to_the_cutoff():
     world = make_world("ucls/MountainCar-v0", {"cutoff": 300})
-    table = planning.tabulate(world.env, world.module.problem(world.env), stride=20)
+    table = planning.tabulate(world.env, world.problem(), stride=20)
     q = planning.evaluate(table, np.zeros(len(table.points), int))  # always in reverse
     assert q.min() == pytest.approx(-300.0)
 
 
 def test_a_shifted_reward_shifts_the_values_of_a_continuing_task():
     world = make_world("ucls/OneState-v0", {"discount": 0.5})
-    table = planning.tabulate(world.env, world.module.problem(world.env), shift=10.0)
+    table = planning.tabulate(world.env, world.problem(), shift=10.0)
     assert planning.best_values(table) == pytest.approx(np.array([[3.0, 4.0]]) - 20.0, abs=1e-8)

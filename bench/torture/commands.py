@@ -137,9 +137,9 @@ ALWAYS = {
 }
 
 
-OPTIMA = """from ucls.envs import ENVIRONMENTS, make_world, module_of
+OPTIMA = """from ucls.envs import ENVIRONMENTS, make_world
 for id in ENVIRONMENTS:
-    module_of(id).optimal(make_world(id).env)"""
+    make_world(id).optimal()"""
 
 
 def prepare() -> Callable[[int], str]:

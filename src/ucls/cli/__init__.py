@@ -38,12 +38,12 @@ Settings = Annotated[
 def envs(as_json: Json = False) -> None:
     """List the environments with their settings and defaults."""
     from ucls.envs import ENVIRONMENTS, make_world, module_of
-    from ucls.settings import describe, shown
+    from ucls.settings import describe
 
     rows = []
     for id in ENVIRONMENTS:
         module: Any = module_of(id)
-        defaults = shown(make_world(id).env)
+        defaults = make_world(id).settings
         settings = [{**_about(s), "default": defaults[s.name]} for s in describe(module.Env)]
         features = {"name": module.FEATURES[0], **module.FEATURES[1]}
         rows.append(

@@ -19,10 +19,11 @@ action, so that regret is the start's V* - V^pi and optimism is max Q~ - V*. The
 
 import functools
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from ucls.envs import World
 from ucls.errors import UserError, unknown
 from ucls.planning import Tabulated, best_values, evaluate, start_weights, tabulate, visits
 from ucls.runs.history import History, join
@@ -72,18 +73,18 @@ def yardstick(run: Run, density: str = "start") -> Yardstick:
     if not hasattr(me.algorithm, "interval"):
         raise UserError(f"{me.plan.agent} keeps no bounds, so there is no optimism to diagnose: see `ucls agents`")
     shift = me.algorithm.reward_shift(me.hyper) if hasattr(me.algorithm, "reward_shift") else 0.0
-    return _yardstick(run.world.module, run.world.env, density, shift)
+    return _yardstick(run.world, density, shift)
 
 
 @functools.lru_cache(maxsize=4)
-def _yardstick(module: Any, env: Any, density: str, shift: float) -> Yardstick:
-    table, best = _solved(module, env, shift)
+def _yardstick(world: World, density: str, shift: float) -> Yardstick:
+    table, best = _solved(world, shift)
     policy = np.argmax(best, axis=1)
     if density == "uniform":
         d_s = (table.twin == np.arange(len(table.twin))).astype(np.float64)
         d_s /= d_s.sum()
         return Yardstick(table, best, d_s, np.repeat(d_s[:, None] / table.n_actions, table.n_actions, axis=1))
-    start = start_weights(env, module.problem(env), table)
+    start = start_weights(world.env, world.problem(), table)
     if density == "start":
         return Yardstick(table, best, start, None)
     d_s = visits(table, policy, start)
@@ -91,9 +92,9 @@ def _yardstick(module: Any, env: Any, density: str, shift: float) -> Yardstick:
 
 
 @functools.lru_cache(maxsize=4)
-def _solved(module: Any, env: Any, shift: float) -> tuple[Tabulated, np.ndarray]:
-    problem = module.problem(env)
-    table = tabulate(env, problem, problem.stride, shift)
+def _solved(world: World, shift: float) -> tuple[Tabulated, np.ndarray]:
+    problem = world.problem()
+    table = tabulate(world.env, problem, problem.stride, shift)
     return table, best_values(table)
 
 

@@ -22,13 +22,17 @@ To add one: one file here, one line in `ENVIRONMENTS`.
 import importlib
 from collections.abc import Mapping
 from types import ModuleType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from ucls.errors import UserError, unknown
 from ucls.randomness import check_words
 from ucls.settings import describe, resolve, shown
+
+if TYPE_CHECKING:  # what makes and what is drawn on is heavy, and a list of ids needs neither
+    from ucls.envs.canvas import Canvas
+    from ucls.planning import Optimal, Problem
 
 ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
     "ucls/RiverSwim-v0": ("river_swim", {}),
@@ -41,15 +45,80 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
 
 
 class World(NamedTuple):
-    """An environment with its settings resolved."""
+    """An environment with its settings resolved: its module, asked for these settings."""
 
     id: str
     module: Any
     env: Any
 
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings, as a person gives them."""
+        return shown(self.env)
+
+    @property
+    def features(self) -> tuple[str, dict[str, Any]]:
+        """The name and settings of the features that the paper uses for it."""
+        return self.module.FEATURES
+
+    @property
+    def n_actions(self) -> int:
+        """The number of actions."""
+        return len(self.module.ACTIONS)
+
+    @property
+    def cutoff(self) -> int:
+        """The number of steps after which an episode is truncated; 0 for never."""
+        return self.env.cutoff
+
+    def reset(self, s: np.ndarray, rng: np.random.Generator) -> None:
+        """Let an episode begin in `s`."""
+        self.module.reset(self.env, s, rng)
+
+    def step(self, s: np.ndarray, a: int, rng: np.random.Generator) -> tuple[float, float, bool]:
+        """Take an action in `s`, which becomes the next state; the reward, the discount and whether that was all."""
+        return self.module.step(self.env, s, a, rng)
+
+    def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
+        """The bounds of the state, which some settings move."""
+        module = self.module
+        return module.bounds(self.env) if hasattr(module, "bounds") else (module.LOW, module.HIGH)
+
+    def facts(self) -> dict[str, float]:
+        """Numbers that some algorithms take as defaults."""
+        return self.module.facts(self.env)
+
+    def measure(self) -> str:
+        """The name of what runs in it are compared by."""
+        return self.module.measure(self.env)
+
+    def problem(self) -> "Problem":
+        """What planning needs."""
+        return self.module.problem(self.env)
+
+    def optimal(self) -> "Optimal":
+        """What an optimal policy achieves; it may have to be planned first."""
+        return self.module.optimal(self.env)
+
+    def draw(self, s: np.ndarray, canvas: "Canvas") -> None:
+        """Draw a picture of a state."""
+        self.module.draw(self.env, s, canvas)
+
+    def check_saved(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Refuse `s`, `clock` (the steps of a running episode, 0 if none runs) and `rng` that no such world left."""
+        low, high = self.bounds()
+        s, clock = saved.get("s"), saved.get("clock")
+        if s is None or clock is None or s.shape != (len(low),) or clock.shape != (1,):
+            raise UserError(f"this is not a checkpoint of {self.id}: make one with checkpoint()")
+        if s.dtype != np.float64 or clock.dtype != np.int64 or not ((s >= low) & (s <= high)).all():
+            raise UserError(f"the checkpoint cannot be right: its state is none of {self.id}")
+        if clock[0] < 0 or clock[0] >= (self.cutoff or 2**53):
+            raise UserError("the checkpoint cannot be right: its episode has lasted longer than an episode can")
+        check_words(saved.get("rng"))
+
     def __reduce__(self) -> tuple[Any, tuple[str, dict[str, object]]]:
         """For `copy` and `pickle`: by its id and settings."""
-        return make_world, (self.id, shown(self.env))
+        return make_world, (self.id, self.settings)
 
 
 def module_of(id: str) -> ModuleType:
@@ -62,7 +131,7 @@ def module_of(id: str) -> ModuleType:
 def make_world(id: str, given: Mapping[str, object] = {}) -> World:
     """Make an environment by its id, with settings by name.
 
-    >>> make_world("ucls/RiverSwim-v0", {"noise_sd": 0.0}).env.noise_sd
+    >>> make_world("ucls/RiverSwim-v0", {"noise_sd": 0}).settings["noise_sd"]
     0.0
     """
     module = module_of(id)
@@ -78,23 +147,4 @@ def default_measure(id: str, given: Mapping[str, object] = {}) -> str:
     named = {name.removeprefix("env."): value for name, value in given.items()}
     known = [setting.name for setting in describe(module_of(id).Env)]
     world = make_world(id, {name: named[name] for name in known if name in named})
-    return world.module.measure(world.env)
-
-
-def bounds(world: World) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """The bounds of the state, which some settings move."""
-    module = world.module
-    return module.bounds(world.env) if hasattr(module, "bounds") else (module.LOW, module.HIGH)
-
-
-def check_saved(world: World, saved: Mapping[str, np.ndarray]) -> None:
-    """Refuse `s`, `clock` (the steps of a running episode, 0 if none runs) and `rng` that no world like this left."""
-    low, high = bounds(world)
-    s, clock = saved.get("s"), saved.get("clock")
-    if s is None or clock is None or s.shape != (len(low),) or clock.shape != (1,):
-        raise UserError(f"this is not a checkpoint of {world.id}: make one with checkpoint()")
-    if s.dtype != np.float64 or clock.dtype != np.int64 or not ((s >= low) & (s <= high)).all():
-        raise UserError(f"the checkpoint cannot be right: its state is none of {world.id}")
-    if clock[0] < 0 or clock[0] >= (world.env.cutoff or 2**53):
-        raise UserError("the checkpoint cannot be right: its episode has lasted longer than an episode can")
-    check_words(saved.get("rng"))
+    return world.measure()

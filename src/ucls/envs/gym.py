@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from ucls.envs import bounds, check_saved, make_world
+from ucls.envs import make_world
 from ucls.errors import UserError
 from ucls.randomness import from_words, to_words
 
@@ -29,9 +29,9 @@ class GymWorld(gymnasium.Env[np.ndarray, np.int64]):
             raise UserError(f"render_mode cannot be {render_mode!r}: give 'rgb_array' or None")
         self.world = make_world(id, settings)
         self.render_mode = render_mode
-        low, high = bounds(self.world)
+        low, high = self.world.bounds()
         self.observation_space = gymnasium.spaces.Box(np.array(low), np.array(high), dtype=np.float64)
-        self.action_space = gymnasium.spaces.Discrete(len(self.world.module.ACTIONS))
+        self.action_space = gymnasium.spaces.Discrete(self.world.n_actions)
         self._s = np.array(low, dtype=np.float64)
         self._steps = 0
         self._running = False
@@ -41,21 +41,20 @@ class GymWorld(gymnasium.Env[np.ndarray, np.int64]):
     ) -> tuple[np.ndarray, dict[str, Any]]:
         """Start an episode; a seed makes the generator anew."""
         super().reset(seed=None if seed is None else int(seed), options=options)
-        self.world.module.reset(self.world.env, self._s, self.np_random)
+        self.world.reset(self._s, self.np_random)
         self._steps = 0
         self._running = True
         return self._s.copy(), {}
 
     def step(self, action: int | np.integer[Any]) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
         """Take an action; `info["discount"]` is the discount of the transition, 0 on termination."""
-        module, env = self.world.module, self.world.env
         if not self._running:
             raise ResetNeeded("the episode is over or has not begun: call reset() before step()")
         if not self.action_space.contains(action):
-            raise UserError(f"action cannot be {action!r}: give a whole number from 0 to {len(module.ACTIONS) - 1}")
-        r, gamma, terminated = module.step(env, self._s, int(action), self.np_random)
+            raise UserError(f"action cannot be {action!r}: give a whole number from 0 to {self.world.n_actions - 1}")
+        r, gamma, terminated = self.world.step(self._s, int(action), self.np_random)
         self._steps += 1
-        truncated = not terminated and 0 < env.cutoff <= self._steps
+        truncated = not terminated and 0 < self.world.cutoff <= self._steps
         self._running = not (terminated or truncated)
         return self._s.copy(), r, terminated, truncated, {"discount": gamma}
 
@@ -67,7 +66,7 @@ class GymWorld(gymnasium.Env[np.ndarray, np.int64]):
         from ucls.envs.canvas import Canvas
 
         canvas = Canvas()
-        self.world.module.draw(self.world.env, self._s, canvas)
+        self.world.draw(self._s, canvas)
         return canvas.image()
 
     def checkpoint(self) -> dict[str, np.ndarray]:
@@ -77,7 +76,7 @@ class GymWorld(gymnasium.Env[np.ndarray, np.int64]):
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Continue from a checkpoint as if nothing had happened since."""
-        check_saved(self.world, saved)
+        self.world.check_saved(saved)
         from_words(self.np_random, saved["rng"])
         self._s[:] = saved["s"]
         self._steps = int(saved["clock"][0])

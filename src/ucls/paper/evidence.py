@@ -114,8 +114,7 @@ class Evidence:
 @functools.cache
 def optimum(env: str, **settings: Any) -> Any:
     """What an optimal policy achieves."""
-    world = make_world(env, settings)
-    return world.module.optimal(world.env)
+    return make_world(env, settings).optimal()
 
 
 def episode_band(results: list[tuple[int, Result]], steps: int, array: str, sign: int = 1) -> stats.Band:

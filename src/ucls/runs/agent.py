@@ -20,7 +20,7 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls.algorithms import DEFAULT, algorithm_module, name_of
-from ucls.envs import check_saved, make_world
+from ucls.envs import World, make_world
 from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
 from ucls.features import features_module
@@ -31,7 +31,7 @@ from ucls.runs.history import NOTHING, TERMINATED, TRUNCATED, History
 from ucls.runs.learner import Learner, Uncertainty, refuse_diverged, saved_learner
 from ucls.runs.plan import Plan, checked_discount, read_saved, whole
 from ucls.runs.progress import Progress
-from ucls.settings import distribute, shown
+from ucls.settings import distribute
 
 DISCOUNT = 0.99
 
@@ -75,7 +75,7 @@ class Agent:
         algorithm: Any = algorithm_module(agent)
         if "gamma" in settings and discount is None and "gamma" not in algorithm.Hyper._fields:
             discount = settings.pop("gamma")
-        world = self._world()
+        world = self.world
         box = spaces.bounds(self._env.observation_space, low, high)
         default, tuned = spaces.default_features(self._env.observation_space, algorithm, world)
         name = features or default
@@ -91,7 +91,7 @@ class Agent:
             seed=seed,
             dtype=dtype,
         )
-        facts = world.world.module.facts(world.world.env) if world else {}
+        facts = world.facts() if world else {}
         spaces.refuse_blind_optimism(given["agent"], facts)
         self._adopt(Learner(plan, facts, algorithm), checked_discount(discount))
         self._describe()
@@ -252,14 +252,14 @@ class Agent:
         """Write the agent to a file; in one of our environments that too, so that learning goes on bit for bit."""
         refuse_diverged(self.diverged)
         self.learner.refuse_unsound()
-        world = self._world()
         about: dict[str, Any] = {"env": None, "steps": self.steps, "discount": self.discount}
         about |= {"space": self._space, "first_action": self._first_action}
         arrays = {**self.learner.checkpoint(), **run_folder.as_arrays(self.history)}
-        if world is not None:
-            about |= {"env": world.world.id, "env_settings": shown(world.world.env)}
+        ours = self._ours
+        if ours is not None:
+            about |= {"env": ours.world.id, "env_settings": ours.world.settings}
             if self._seed is None:
-                arrays |= {f"world.{name}": array for name, array in world.checkpoint().items()}
+                arrays |= {f"world.{name}": array for name, array in ours.checkpoint().items()}
                 if self._between_episodes:  # of a step that failed, the world may still be in its episode
                     arrays["world.clock"] = np.zeros(1, np.int64)
         return checkpoint.save(path, {**about, "plan": asdict(self.learner.plan)}, arrays)
@@ -296,16 +296,23 @@ class Agent:
 
     def _go_on(self, id: str | None, arrays: Mapping[str, np.ndarray]) -> None:
         """Put our own environment back to where it was saved."""
-        world = self._world()
-        if world is not None and world.world.id == id and "world.rng" in arrays:
-            found = {name: arrays[f"world.{name}"] for name in ("s", "clock", "rng") if f"world.{name}" in arrays}
-            check_saved(world.world, found)
+        ours = self._ours
+        if ours is not None and ours.world.id == id and "world.rng" in arrays:
+            saved = {name: arrays[f"world.{name}"] for name in ("s", "clock", "rng") if f"world.{name}" in arrays}
+            ours.world.check_saved(saved)
             self._env.reset()
-            world.restore(found)
+            ours.restore(saved)
             self._seed = None
-            self._between_episodes = int(found["clock"][0]) == 0
+            self._between_episodes = int(saved["clock"][0]) == 0
 
-    def _world(self) -> GymWorld | None:
+    @property
+    def world(self) -> World | None:
+        """The world that the environment shows, if it is one of ours; None if it is anybody else's."""
+        ours = self._ours
+        return None if ours is None else ours.world
+
+    @property
+    def _ours(self) -> GymWorld | None:
         """Our own environment, if this is one and shows its observations as they are."""
         bare = getattr(self._env, "unwrapped", None)
         same = isinstance(bare, GymWorld) and bare.observation_space == self._env.observation_space

@@ -16,7 +16,7 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls.algorithms import algorithm_module
-from ucls.envs import World, bounds, check_saved, make_world, module_of
+from ucls.envs import World, make_world, module_of
 from ucls.errors import UserError
 from ucls.features import features_module
 from ucls.randomness import from_words, generator, spawn, to_words
@@ -33,7 +33,7 @@ class Run:
     def __init__(self, world: World, learner: Learner) -> None:
         check_world(world, learner.plan)
         self.world, self.learner = world, learner
-        self.s = np.zeros(len(world.module.LOW))
+        self.s = np.zeros(len(learner.plan.low))
         self.clock = np.zeros(1, np.int64)
         self.steps = 0
         self.diverged = False
@@ -78,7 +78,7 @@ class Run:
     def restore(self, arrays: Mapping[str, np.ndarray], steps: int) -> None:
         """Go back to a checkpoint that this run wrote after some steps; one that is refused changes nothing."""
         saved = {name: arrays[f"world.{name}"] for name in ("s", "clock", "rng") if f"world.{name}" in arrays}
-        check_saved(self.world, saved)
+        self.world.check_saved(saved)
         steps = whole("steps", steps)
         self.learner.restore(arrays)
         self.s, self.clock, self.steps = saved["s"].copy(), saved["clock"].copy(), steps
@@ -86,7 +86,7 @@ class Run:
 
     def about(self) -> dict[str, Any]:
         """What this run is, as data."""
-        env = {"env": self.world.id, "env_settings": shown(self.world.env)}
+        env = {"env": self.world.id, "env_settings": self.world.settings}
         return {**env, "steps": self.steps, "plan": asdict(self.learner.plan)}
 
     @classmethod
@@ -109,15 +109,15 @@ class Run:
 
 def check_world(world: World, plan: Plan) -> None:
     """Refuse a plan for other states or actions than the world's: its kernels would not fit."""
-    sizes = len(world.module.ACTIONS), *(list(map(float, bound)) for bound in bounds(world))
+    sizes = world.n_actions, *(list(map(float, bound)) for bound in world.bounds())
     if sizes != (plan.n_actions, plan.low, plan.high):
         raise UserError(f"the learner is not one for {world.id}: it was made for other states or actions")
-    _check_features(plan.features, world.module)
+    _check_features(plan.features, world.features[0])
 
 
-def _check_features(name: str, environment: Any) -> None:
+def _check_features(name: str, own: str) -> None:
     """Refuse features of whole numbers for states that are none."""
-    if name == "one_hot" and environment.FEATURES[0] != "one_hot":
+    if name == "one_hot" and own != "one_hot":
         raise UserError("one_hot features are for states that are whole numbers: use the features 'tiles'")
 
 
@@ -137,19 +137,19 @@ def plan_run(
     default, tuned = getattr(algorithm, "FEATURES", environment.FEATURES)
     name = features or default
     coder: Any = features_module(name)
-    _check_features(name, environment)
+    _check_features(name, environment.FEATURES[0])
     given = distribute(settings, {"agent": algorithm.Hyper, "features": coder.Settings, "env": environment.Env})
     world = make_world(env, given["env"])
-    low, high = bounds(world)
+    low, high = world.bounds()
     feature_settings = {**(tuned if name == default else {}), **given["features"]}
     plan = Plan(
         agent=agent,
-        settings=shown(resolve(algorithm.Hyper, given["agent"], environment.facts(world.env))),
+        settings=shown(resolve(algorithm.Hyper, given["agent"], world.facts())),
         features=name,
         feature_settings=shown(resolve(coder.Settings, feature_settings)),
         low=[float(low) for low in low],
         high=[float(high) for high in high],
-        n_actions=len(environment.ACTIONS),
+        n_actions=world.n_actions,
         seed=seed,
         dtype=dtype,
     )

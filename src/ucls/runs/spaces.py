@@ -7,8 +7,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from ucls.envs import ENVIRONMENTS
-from ucls.envs.gym import GymWorld
+from ucls.envs import ENVIRONMENTS, World
 from ucls.errors import UserError, unknown
 from ucls.runs.plan import FAR, brief
 
@@ -58,12 +57,12 @@ def bounds(space: gymnasium.Space[Any], low: Any, high: Any) -> tuple[list[float
     return bounds[0].tolist(), bounds[1].tolist()
 
 
-def default_features(space: gymnasium.Space[Any], algorithm: Any, world: GymWorld | None) -> tuple[str, dict[str, Any]]:
+def default_features(space: gymnasium.Space[Any], algorithm: Any, world: World | None) -> tuple[str, dict[str, Any]]:
     """The features that serve where none are named, with their settings."""
     if hasattr(algorithm, "FEATURES"):
         return algorithm.FEATURES
     if world is not None:
-        return world.world.module.FEATURES
+        return world.features
     return ("one_hot" if isinstance(space, gymnasium.spaces.Discrete) else "tiles"), {}
 
 

@@ -192,7 +192,7 @@ class _Ours:
 
     def optimum(self) -> float:
         """What an optimal policy earns a step; asked for after the run, because it may have to be planned first."""
-        return self.run.world.module.optimal(self.run.world.env).reward_rate
+        return self.run.world.optimal().reward_rate
 
 
 class _Foreign:

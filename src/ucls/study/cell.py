@@ -12,7 +12,6 @@ from ucls.diagnostics import DENSITIES
 from ucls.errors import UserError, unknown
 from ucls.runs.learner import DTYPES
 from ucls.runs.loop import plan_run
-from ucls.settings import shown
 
 # The version of everything that decides a run's numbers. A change that alters any run raises it, and results of
 # different numerics never meet under one id.
@@ -91,7 +90,7 @@ def make_cells(
     if dtype not in DTYPES:
         raise UserError(f"dtype cannot be {dtype!r}: give one of {', '.join(DTYPES)}")
     world, plan = plan_run(env, agent, settings=settings, features=features, dtype=dtype)
-    groups = {"agent": plan.settings, "features": plan.feature_settings, "env": shown(world.env)}
+    groups = {"agent": plan.settings, "features": plan.feature_settings, "env": world.settings}
     resolved = sorted((f"{group}.{name}", value) for group, named in groups.items() for name, value in named.items())
     resolution = resolution or max(1, -(-steps // BINS))
     one = Cell(agent, env, steps, 0, tuple(resolved), plan.features, resolution, dtype, probe, keep, code_of(agent))
