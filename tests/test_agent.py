@@ -173,7 +173,7 @@ def test_predict_is_the_algorithms_own_rule_and_leaves_it_alone(name):
     assert all(np.array_equal(before[key], after[key]) for key in before)
     assert asked <= {0, 1}
     assert {agent.predict([0.4], deterministic=True)[0] for _ in range(5)} == {
-        int(np.argmax(agent.learner.bounds(np.array([0.4]))[0]))
+        int(np.argmax(agent.learner.interval(np.array([0.4]))[0]))
     } or name == "ucbootstrap"
 
 

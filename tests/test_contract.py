@@ -41,7 +41,7 @@ def test_a_run_is_exactly_its_budget_and_finite(agent, env):
     assert np.isfinite(happened.rewards).all()
     for name, array in run.learner.checkpoint().items():
         assert np.isfinite(array).all(), name
-    mean, radius = run.learner.bounds(run.s)
+    mean, radius = run.learner.interval(run.s)
     assert np.isfinite(mean).all()
     assert (radius >= 0).all()
     assert np.isfinite(radius).all()

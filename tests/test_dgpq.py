@@ -76,7 +76,7 @@ def test_the_printed_deletion_leaves_no_basis_vector_and_learns_nothing(env_id):
     run, oracle = check_against_oracle(env_id, 300, QUICK, literal=True)
     assert oracle.additions > 3
     assert run.learner.state.basis.n.sum() == 0
-    np.testing.assert_array_equal(run.learner.bounds(run.s)[0], 0.0)
+    np.testing.assert_array_equal(run.learner.interval(run.s)[0], 0.0)
 
 
 def test_a_basis_vector_pushes_down_around_it_and_deletes_what_it_makes_needless():
@@ -95,13 +95,13 @@ def test_a_basis_vector_pushes_down_around_it_and_deletes_what_it_makes_needless
 
 def test_interval_is_the_box_and_looking_changes_nothing():
     fresh = small_run("ucls/SparseMountainCar-v0", "dgpq")
-    np.testing.assert_array_equal(fresh.learner.bounds(fresh.s), [[0.0] * 3, [1.0] * 3])
+    np.testing.assert_array_equal(fresh.learner.interval(fresh.s), [[0.0] * 3, [1.0] * 3])
     run, oracle = check_against_oracle("ucls/SparseMountainCar-v0", 400)
     before = run.learner.checkpoint()
     low, high = np.array(run.learner.plan.low), np.array(run.learner.plan.high)
     narrowest = 1.0
     for s in np.random.default_rng(0).uniform([0.2, 0.3], [0.6, 0.7], size=(20, 2)):
-        mean, radius = run.learner.bounds(low + s * (high - low))
+        mean, radius = run.learner.interval(low + s * (high - low))
         np.testing.assert_allclose(mean, oracle.Q(s), rtol=1e-8)
         np.testing.assert_allclose(radius**2, [oracle.process(a, s)[1] for a in range(3)], rtol=1e-8)
         narrowest = min(narrowest, radius.min())

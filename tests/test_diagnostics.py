@@ -116,7 +116,7 @@ def test_a_survey_is_what_bounds_says_in_every_state():
     points = np.linspace(0, 1, 7)[:, None]
     mean, top = run.learner.survey(points)
     for i, s in enumerate(points):
-        one, radius = run.learner.bounds(s)
+        one, radius = run.learner.interval(s)
         assert mean[i] == pytest.approx(one)
         assert top[i] == pytest.approx(one + radius)
 

@@ -300,7 +300,7 @@ def test_nobody_looks_beyond_the_states_of_a_run():
     run = make_run("ucls/OneState-v0", "sarsa")
     for state in ([1000.0], [-1.0], [np.nan], [0.0, 0.0]):
         with pytest.raises(UserError):
-            run.learner.bounds(state)
+            run.learner.interval(state)
     with pytest.raises(UserError):
         run.learner.survey(np.array([[0.0], [7.0]]))
     with pytest.raises(UserError, match="not one for"):

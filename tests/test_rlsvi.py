@@ -111,7 +111,7 @@ def test_interval_is_the_posterior_and_looking_changes_nothing():
     run, oracle, _ = check_against_oracle("ucls/PuddleWorld-v0", 320)
     before = run.learner.checkpoint()
     for s in np.random.default_rng(0).uniform(size=(20, 2)):
-        mean, radius = run.learner.bounds(s)
+        mean, radius = run.learner.interval(s)
         xs = dense(run.learner._scratch, run.learner.coder.size)
         variance = np.einsum("ai,ij,aj->a", xs, np.linalg.inv(oracle.Lambda), xs)
         np.testing.assert_allclose(mean, xs @ oracle.mean, rtol=1e-8, atol=1e-10)
@@ -123,7 +123,7 @@ def test_interval_is_the_posterior_and_looking_changes_nothing():
 def test_interval_before_any_data_is_the_prior():
     for hashing in ("blocks", "joint"):
         run = make_run("ucls/PuddleWorld-v0", "rlsvi", settings={"l": 0.25, "hashing": hashing})
-        mean, radius = run.learner.bounds(np.array([0.5, 0.5]))
+        mean, radius = run.learner.interval(np.array([0.5, 0.5]))
         assert np.all(mean == 0)
         np.testing.assert_allclose(radius, np.sqrt(1 / 5 / 0.25))
 

@@ -71,7 +71,7 @@ def test_optimism_is_the_best_return_of_the_environment_everywhere(env_id):
     for optimistic in ("yes", "no"):
         run = make_run(env_id, "sarsa", settings={"optimistic": optimistic})
         best = run.world.facts()["return_max"]
-        mean, radius = run.learner.bounds(run.s)
+        mean, radius = run.learner.interval(run.s)
         assert (mean == (best if optimistic == "yes" else 0.0)).all()
         assert (radius == 0).all()
 

@@ -132,7 +132,7 @@ def test_interval_is_the_box_and_looking_changes_nothing():
     before = run.learner.checkpoint()
     rng = np.random.default_rng(0)
     for s in rng.uniform(size=(20, 2)):
-        mean, radius = run.learner.bounds(s)
+        mean, radius = run.learner.interval(s)
         xs = dense(run.learner._scratch, run.learner.coder.size)
         np.testing.assert_allclose(mean, xs @ oracle.w, rtol=1e-8, atol=1e-10)
         np.testing.assert_allclose(mean + radius, oracle.upper(xs), rtol=1e-8, atol=1e-10)
@@ -142,7 +142,7 @@ def test_interval_is_the_box_and_looking_changes_nothing():
 
 def test_initial_radius_follows_from_p_and_the_feature_value():
     run = make_run("ucls/PuddleWorld-v0", settings={"p": 0.25})
-    mean, radius = run.learner.bounds(np.array([0.5, 0.5]))
+    mean, radius = run.learner.interval(np.array([0.5, 0.5]))
     assert np.all(mean == 0)
     np.testing.assert_allclose(radius, np.sqrt((1 + 1 / 0.25) / 5))
 

@@ -247,5 +247,5 @@ def test_each_part_of_the_bound_acts(settings, acts):
             for chosen in (settings, {"belief": 0, "factor": 0})
         )
         same.append(np.array_equal(run.advance(500).rewards, greedy.advance(500).rewards))
-        assert (run.learner.bounds(np.array([0.0]))[1] > 0).any() == acts
+        assert (run.learner.interval(np.array([0.0]))[1] > 0).any() == acts
     assert all(same) != acts

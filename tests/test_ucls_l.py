@@ -68,7 +68,7 @@ def test_interval_is_the_box_and_looking_changes_nothing():
     before = run.learner.checkpoint()
     rng = np.random.default_rng(0)
     for s in rng.uniform(size=(20, 2)):
-        mean, radius = run.learner.bounds(s)
+        mean, radius = run.learner.interval(s)
         xs = dense(run.learner._scratch, run.learner.coder.size)
         np.testing.assert_allclose(mean, xs @ oracle.w, rtol=1e-8, atol=1e-10)
         np.testing.assert_allclose(mean + radius, oracle.upper(xs), rtol=1e-8, atol=1e-10)
@@ -81,7 +81,7 @@ def test_interval_is_the_box_and_looking_changes_nothing():
 )
 def test_initial_radius_follows_from_p_or_p_bar_and_the_feature_value(settings, factor):
     run = make_run("ucls/PuddleWorld-v0", "ucls-l", settings={**settings, "v_init": 4})
-    mean, radius = run.learner.bounds(np.array([0.5, 0.5]))
+    mean, radius = run.learner.interval(np.array([0.5, 0.5]))
     assert np.all(mean == 0)
     np.testing.assert_allclose(radius, factor * np.sqrt(4 / 5))
 

@@ -270,7 +270,7 @@ def _try(blob: bytes, algorithm: Any) -> str:
 
 def _use_run(path: Path, algorithm: Any) -> None:
     run = Run.load(path, algorithm)
-    run.learner.bounds(run.s)
+    run.learner.interval(run.s)
     run.advance(20)
     if not run.diverged:
         run.checkpoint()

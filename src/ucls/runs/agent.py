@@ -208,7 +208,7 @@ class Agent:
     def interval(self, observation: Any) -> tuple[np.ndarray, np.ndarray]:
         """The mean and the radius of every action's value, without changing what the agent will do."""
         refuse_diverged(self.diverged)
-        return self.learner.bounds(self._observed.read(observation))
+        return self.learner.interval(self._observed.read(observation))
 
     def uncertainty(self, observation: Any) -> Uncertainty:
         """The two parts of the radius of every action's value: what is not known here, and what is noisy here.

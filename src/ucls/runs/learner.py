@@ -102,7 +102,7 @@ class Learner:
         """Make room for more data; what was learned stays the same."""
         self.state = self.algorithm.grow(self.state, self.hyper)
 
-    def bounds(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def interval(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The mean and the radius of every action's value in state s, without changing the run.
 
         An algorithm that keeps no bounds has a radius of 0.
@@ -111,7 +111,7 @@ class Learner:
         parts = self.hyper, self.coder, self.state
         s = self._states(s)
         with sound_arithmetic():
-            self.kernels.bounds(*parts, s, self._scratch, self._onlooker, mean, radius)
+            self.kernels.interval(*parts, s, self._scratch, self._onlooker, mean, radius)
         return mean, radius
 
     def uncertainty(self, s: np.ndarray) -> "Uncertainty":

@@ -29,7 +29,7 @@ class Kernels(NamedTuple):
 
     begin: Any
     advance: Any
-    bounds: Any
+    interval: Any
     survey: Any
     choose: Any
     split: Any
@@ -46,7 +46,7 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
     """Build the steps of a learner around the kernels of its algorithm and features."""
     start, act, update, value = algorithm.start, algorithm.act, algorithm.update, algorithm.value
     encode, look = features.encode, features.look
-    interval = getattr(algorithm, "interval", None)
+    own_interval = getattr(algorithm, "interval", None)
     upper = getattr(algorithm, "upper", None)
     full = getattr(algorithm, "full", never_full)
     parts = getattr(algorithm, "parts", None)
@@ -78,27 +78,27 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
             la.copy(xs_next, xs)
         return healthy, full(state)
 
-    if interval is None:
+    if own_interval is None:
 
         @jit
-        def bounds(hyper, coder, state, s, xs, rng, mean, radius):
+        def interval(hyper, coder, state, s, xs, rng, mean, radius):
             look(coder, s, xs)
             for a in range(len(mean)):
                 mean[a] = value(state, hyper, la.of_action(xs, a))
     else:
 
         @jit
-        def bounds(hyper, coder, state, s, xs, rng, mean, radius):
+        def interval(hyper, coder, state, s, xs, rng, mean, radius):
             look(coder, s, xs)
             for a in range(len(mean)):
-                mean[a], radius[a] = interval(state, hyper, la.of_action(xs, a), rng)
+                mean[a], radius[a] = own_interval(state, hyper, la.of_action(xs, a), rng)
 
     if upper is None:
 
         @jit
         def survey(hyper, coder, state, points, xs, rng, mean, top):
             for i in range(len(points)):
-                bounds(hyper, coder, state, points[i], xs, rng, mean[i], top[i])
+                interval(hyper, coder, state, points[i], xs, rng, mean[i], top[i])
             top += mean
     else:
 
@@ -121,7 +121,7 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
         for a in range(len(unknown)):
             unknown[a], noisy[a] = parts(state, hyper, la.of_action(xs, a))  # pyright: ignore[reportOptionalCall]
 
-    return Kernels(begin, advance, bounds, survey, choose, split)
+    return Kernels(begin, advance, interval, survey, choose, split)
 
 
 @functools.cache
