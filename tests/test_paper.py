@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from ucls.cli.show import show_claims
 from ucls.errors import UserError
 from ucls.paper import account, figure_2, table_causes, table_open_choices
 from ucls.paper import reproduce as paper
@@ -14,6 +15,7 @@ from ucls.paper.domains import CLASSIC, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of, tuned, ucls, winners
 from ucls.paper.sweeps import RUNS, SIZE, all_sweeps, sweep_of
+from ucls.report import Verdict
 from ucls.runs.history import History
 from ucls.stats import Estimate, Summary
 from ucls.study import Store
@@ -169,20 +171,40 @@ def test_levels_and_parts():
 
 def test_the_verdict_is_as_weak_as_the_weakest_check():
     yes, no, perhaps = (Check("", "", holds, 7) for holds in (True, False, None))
-    assert Claim(1, "", None, (yes, yes)).verdict == "reproduced"
-    assert Claim(1, "", None, (yes, perhaps)).verdict == "undecided with 7 runs"
-    assert Claim(1, "", None, (yes, perhaps, no)).verdict == "not reproduced"
-    assert Claim(1, "", None, (yes, no), depends="p").verdict == "depends on p"
-    assert Claim(1, "", None, ()).verdict.startswith("undecided")
+    assert Claim(1, "", None, (yes, yes)).words == "reproduced"
+    assert Claim(1, "", None, (yes, perhaps)).words == "undecided with 7 runs"
+    assert Claim(1, "", None, (yes, perhaps, no)).words == "not reproduced"
+    assert Claim(1, "", None, (yes, no), depends="p").words == "depends on p"
+    assert Claim(1, "", None, ()).words.startswith("undecided")
+
+
+def test_a_verdict_is_a_kind_whatever_its_words():
+    yes, no = (Check("", "", holds, 7) for holds in (True, False))
+    assert Claim(1, "", None, (yes, yes)).verdict is Verdict.REPRODUCED
+    assert Claim(1, "", None, (yes, no)).verdict is Verdict.NOT_REPRODUCED
+    assert Claim(1, "", None, (yes, no), depends="what was not reproduced").verdict is Verdict.DEPENDS
+    assert Claim(1, "", None, (yes, no), short=True).verdict is Verdict.UNDECIDED
+    assert Claim(1, "", None, (yes, no), depends="p").as_data()["verdict"] == "depends on p"
+
+
+def test_every_kind_of_verdict_has_a_colour_on_the_screen(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    yes, no, perhaps = (Check("", "", holds, 7) for holds in (True, False, None))
+    claims = [Claim(i, "", None, checks) for i, checks in enumerate([(yes,), (no,), (perhaps,)])]
+    claims.append(Claim(3, "", None, (no,), depends="p"))
+    show_claims(account.Reproduction(claims, [], [], True, {}, ""), tmp_path)
+    shown = capsys.readouterr().out
+    colours = {32: "reproduced", 31: "not reproduced", 33: "undecided with 7 runs", 36: "depends on p"}
+    assert all(f"\x1b[{colour}m{words}\x1b[0m" in shown for colour, words in colours.items())
 
 
 def test_a_verdict_turns_on_what_decides_it_the_other_way():
     yes, no, perhaps = (Check("", "", holds, 7) for holds in (True, False, None))
     failed, held = Claim(1, "", None, (yes, no)), Claim(1, "", None, (yes, yes))
-    assert turned(failed, {"p": [yes], "beta": [yes, perhaps], "q": [no]}).verdict == "depends on p"
-    assert turned(held, {"a": [no], "b": [yes], "c": [no, perhaps], "d": [no]}).verdict == "depends on a, c and d"
-    assert turned(held, {"a": [perhaps]}).verdict == "reproduced"
-    assert turned(Claim(1, "", None, (perhaps,)), {"a": [yes]}).verdict == "undecided with 7 runs"
+    assert turned(failed, {"p": [yes], "beta": [yes, perhaps], "q": [no]}).words == "depends on p"
+    assert turned(held, {"a": [no], "b": [yes], "c": [no, perhaps], "d": [no]}).words == "depends on a, c and d"
+    assert turned(held, {"a": [perhaps]}).words == "reproduced"
+    assert turned(Claim(1, "", None, (perhaps,)), {"a": [yes]}).words == "undecided with 7 runs"
 
 
 def test_idling_does_not_look_good_early_where_every_step_costs(evidence):
@@ -198,14 +220,14 @@ def test_idling_does_not_look_good_early_where_every_step_costs(evidence):
 
 def test_a_quick_look_decides_nothing_about_learning(evidence, monkeypatch):
     monkeypatch.setattr("ucls.paper.claims.bounds.COVERAGE_RUNS", 20)
-    verdicts = {claim.number: claim.verdict for claim in judge_all(evidence)}
+    verdicts = {claim.number: claim.words for claim in judge_all(evidence)}
     assert {verdicts[number] for number in set(verdicts) - {11, 12, 13}} == {"undecided: a quick look"}
 
 
 def test_what_was_not_run_keeps_a_claim_open(evidence):
     yes = Check("", "", True, 7)
-    assert Claim(1, "", None, (yes, Check("", "not run", None, 0))).verdict == "undecided with 0 runs"
-    assert Claim(1, "", None, (Check("", "not run", None, 0),)).verdict == "undecided: nothing was run"
+    assert Claim(1, "", None, (yes, Check("", "not run", None, 0))).words == "undecided with 0 runs"
+    assert Claim(1, "", None, (Check("", "not run", None, 0),)).words == "undecided: nothing was run"
 
 
 def test_all_eighteen_claims_are_judged(evidence, monkeypatch):

@@ -6,7 +6,7 @@ import re
 import pytest
 
 import plots
-from ucls.report import write_report
+from ucls.report import Verdict, write_report
 from ucls.report.data import embedded
 from ucls.report.numbers import picture
 
@@ -16,6 +16,7 @@ CLAIMS = (
         "claim": "UCLS has the best final performance in all three domains.",
         "measured": "probability that UCLS beats the best rival, paired by seed",
         "effect": "0.62 (0.41 to 0.80)",
+        "kind": Verdict.UNDECIDED,
         "verdict": "undecided",
         "why": "The interval holds one half.",
         "figure": "figure-1",
@@ -25,6 +26,7 @@ CLAIMS = (
         "claim": "Every p reaches the optimum; <b>smaller</b> is slower.",
         "measured": "reward of the last fifth & its interval",
         "effect": "97% (92 to 99)",
+        "kind": Verdict.REPRODUCED,
         "verdict": "reproduced",
         "why": "",
         "figure": "figure-2",
@@ -34,6 +36,7 @@ CLAIMS = (
         "claim": "UCLS clearly beats DGPQ in classic Mountain Car.",
         "measured": "difference in episodes",
         "effect": None,
+        "kind": Verdict.NOT_REPRODUCED,
         "verdict": "not reproduced",
         "why": "DGPQ finishes 41 (12 to 60) more episodes.",
         "figure": None,
@@ -43,6 +46,7 @@ CLAIMS = (
         "claim": "UCLS-L learns a better policy because its p was swept.",
         "measured": "steps of the last 20 episodes",
         "effect": "3.1 fewer (1.2 to 5.0)",
+        "kind": Verdict.DEPENDS,
         "verdict": "depends on trace_threshold",
         "why": "Holds with beta, not with 0.",
         "figure": None,
@@ -71,12 +75,19 @@ def test_claims_come_first_then_figures_tables_and_facts(page):
     assert 'id="figure-1"' in page
 
 
+def test_the_kind_of_a_verdict_does_not_follow_from_its_words(tmp_path):
+    said = {**CLAIMS[0], "kind": Verdict.REPRODUCED, "verdict": "not reproduced by others, but here"}
+    page = report(tmp_path / "report.html", [], [said])
+    assert '<tr data-kind="reproduced">' in page
+    assert '<span class="badge reproduced"><span aria-hidden="true">✓</span> not reproduced by others' in page
+
+
 def test_text_of_the_user_is_never_markup(tmp_path):
     evil = "</script><script>alert(1)</script>"
     figure = plots.sensitivity(evil)._replace(title=evil, caption=evil, note=evil)
     panel = figure.panels[0]._replace(title=evil, x=evil, y=evil, optimum_label=evil)
     panel = panel._replace(lines=tuple(line._replace(label=evil) for line in panel.lines))
-    claims = [dict.fromkeys(CLAIMS[0], evil)]
+    claims = [{**dict.fromkeys(CLAIMS[0], evil), "kind": Verdict.UNDECIDED}]
     path = tmp_path / "report.html"
     write_report(path, evil, evil, claims, [figure._replace(panels=(panel,))], [(evil, [evil], [[evil]])], {evil: evil})
     page = path.read_text(encoding="utf-8")

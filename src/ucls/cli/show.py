@@ -19,13 +19,19 @@ def show_claims(made: "Reproduction", out: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    colours = {"rep": "green", "not": "red", "und": "yellow", "dep": "cyan"}
+    from ucls.report import Verdict
+
+    colours = {
+        Verdict.REPRODUCED: "green",
+        Verdict.NOT_REPRODUCED: "red",
+        Verdict.UNDECIDED: "yellow",
+        Verdict.DEPENDS: "cyan",
+    }
     table = Table(title="The paper's claims", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
     for heading in ("", "claim", "holds", "verdict"):
         table.add_column(heading)
     for claim in made.claims:
-        colour = colours[claim.verdict[:3]]
-        count, verdict = f"{claim.held}/{len(claim.checks)}", f"[{colour}]{claim.verdict}[/]"
+        count, verdict = f"{claim.held}/{len(claim.checks)}", f"[{colours[claim.verdict]}]{claim.words}[/]"
         table.add_row(str(claim.number), claim.sentence, count, verdict)
     console = Console(highlight=False)
     if made.claims:

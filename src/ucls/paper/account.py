@@ -88,7 +88,7 @@ def verdicts(found: Reproduction) -> str:
     rows = []
     for claim in found.claims:
         count = f"{claim.held} of {len(claim.checks)}"
-        rows.append([str(claim.number), claim.sentence, count, f"**{claim.verdict}**"])
+        rows.append([str(claim.number), claim.sentence, count, f"**{claim.words}**"])
     return found.note + "\n\n" + _table(["", "claim", "checks that hold", "verdict"], rows)
 
 

@@ -121,7 +121,8 @@ def write(found: Reproduction, out: Path) -> None:
     write_atomic(out / "claims.md", lambda path: path.write_text(markdown(found)))
     title = "Context-dependent upper-confidence bounds for directed exploration, reproduced"
     lead = f"Every claim of the paper, held against runs of this implementation. {found.note}"
-    write_report(out / "report.html", title, lead, data["claims"], found.plots, found.tables, found.facts)
+    claims = [{**claim.as_data(), "kind": claim.verdict} for claim in found.claims]
+    write_report(out / "report.html", title, lead, claims, found.plots, found.tables, found.facts)
 
 
 def titles(figures: Sequence[str]) -> list[str]:

@@ -5,5 +5,6 @@ HTML, `chart.js` draws and `page.css` dresses it. Nothing on the page can send a
 """
 
 from ucls.report.page import write_report
+from ucls.report.verdict import Verdict
 
-__all__ = ["write_report"]
+__all__ = ["Verdict", "write_report"]

@@ -16,10 +16,10 @@ from ucls.figures.geometry import NONE, fewest, plain
 from ucls.figures.plot import Plot
 from ucls.report.data import embedded
 from ucls.report.numbers import picture, tables_of
+from ucls.report.verdict import Verdict
 
 Table = tuple[str, Sequence[str], Sequence[Sequence[Any]]]
 
-VERDICTS = {"reproduced": "✓", "not reproduced": "✗", "depends": "⇄", "undecided": "?"}
 PICTURES, LEAST = 600_000, 20_000  # bytes of pictures for readers without scripts: of all at most, of one about
 
 HINT = (
@@ -41,8 +41,8 @@ def write_report(
 ) -> None:
     """Write claims with their verdicts, figures, tables and facts into one HTML file that opens without a network.
 
-    A claim has the keys number, claim, measured, effect, verdict (reproduced, not reproduced, undecided, or depends on
-    something), why, and figure: the name of one of the plots, or None.
+    A claim has the keys number, claim, measured, effect, kind (a `Verdict`), verdict (the same in words, and more of
+    them), why, and figure: the name of one of the plots, or None.
     """
     colours = sorted({line.colour for plot in plots for panel in plot.panels for line in panel.lines})
     style = _asset("page.css") + "".join(_paint(i, colour) for i, colour in enumerate(colours))
@@ -104,32 +104,28 @@ def _anchor(name: str) -> str:
     return "figure-" + re.sub(r"[^A-Za-z0-9_-]+", "-", name.removeprefix("figure-"))
 
 
-def _kind(verdict: str) -> str:
-    return next((kind for kind in VERDICTS if verdict.lower().startswith(kind)), "undecided")
-
-
 def _claims(claims: Sequence[Mapping[str, Any]], plots: Sequence[Plot]) -> str:
     if not claims:
         return ""
     titles = {plot.name: plot.title for plot in plots}
-    kinds = [_kind(claim["verdict"]) for claim in claims]
+    kinds: list[Verdict] = [claim["kind"] for claim in claims]
     rows = []
     for claim, kind in zip(claims, kinds, strict=True):
         name = claim.get("figure")
         link = f' <a href="#{_anchor(name)}" title="{escape(titles[name])}">figure</a>' if name in titles else ""
         why = f'<p class="why">{escape(str(claim["why"]))}</p>' if claim.get("why") else ""
         rows.append(
-            f'<tr data-kind="{kind}"><td class="number">{escape(str(claim["number"]))}</td>'
+            f'<tr data-kind="{kind.value}"><td class="number">{escape(str(claim["number"]))}</td>'
             f'<td data-head="claim">{escape(str(claim["claim"]))}{link}</td>'
             f'<td data-head="measured">{_lines(claim["measured"])}</td>'
             f'<td data-head="effect">{_lines(claim["effect"])}</td>'
-            f'<td data-head="verdict"><span class="badge {kind.split()[0]}"><span aria-hidden="true">{VERDICTS[kind]}'
+            f'<td data-head="verdict"><span class="badge {kind.value.split()[0]}"><span aria-hidden="true">{kind.mark}'
             f"</span> {escape(str(claim['verdict']))}</span>{why}</td></tr>"
         )
     buttons = "".join(
-        f'<button type="button" data-kind="{kind}" aria-pressed="false"><b>{kinds.count(kind)}</b> {kind}</button>'
-        for kind in VERDICTS
-        if kind in kinds
+        f'<button type="button" data-kind="{word}" aria-pressed="false"><b>{count}</b> {word}</button>'
+        for word, count in ((kind.value, kinds.count(kind)) for kind in Verdict)
+        if count
     )
     heads = "".join(f'<th scope="col">{head}</th>' for head in ("#", "claim", "measured", "effect", "verdict"))
     return f"""<section id="claims"><h2>Claims</h2>

@@ -3,11 +3,12 @@
 import numpy as np
 
 from ucls.paper import figure_9, figure_theorem
-from ucls.paper.claims.check import REPRODUCED, Check, Claim, at_least, not_run, part, turned
+from ucls.paper.claims.check import Check, Claim, at_least, decided, not_run, part, turned
 from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence, Sample, said
 from ucls.paper.table_open_choices import CHOICES, optimum_with
 from ucls.paper.table_open_choices import group_of as choice_group
+from ucls.report import Verdict
 from ucls.stats import summarise
 
 CLOSE = 0.1  # of the optimal value
@@ -28,7 +29,7 @@ def final_policies(evidence: Evidence) -> Claim:
         losses = found.regrets()
         for which, loss in zip(("M", "M+CIR"), losses, strict=True):
             mean = summarise(loss)
-            near = True if mean.high <= CLOSE * value else False if mean.low > CLOSE * value else None  # pyright: ignore
+            near = decided(mean.high <= CLOSE * value, mean.low > CLOSE * value)  # pyright: ignore
             wanted = near if key == "ucls" else None if near is None else not near
             what = f"{key} ({which}), loss from the start states against a tenth of {value:.4g}"
             note = f", {lost} diverged" if lost else ""
@@ -50,7 +51,7 @@ def final_policies(evidence: Evidence) -> Claim:
         otherwise[choice.name] = at_least(end, (1 - CLOSE) * optimum_with(choice), what)
     why = "The table of open choices has what it depends on: with those, UCLS's runs end far from the optimum."
     claim = Claim(11, sentence, "figure-9", tuple(checks))
-    if claim.verdict == REPRODUCED:  # these say nothing of GV-UCB: they can take the verdict back, not give it
+    if claim.verdict is Verdict.REPRODUCED:  # these say nothing of GV-UCB: they can take the verdict back, not give it
         claim = turned(claim, otherwise)
     return claim._replace(why=why if claim.depends else "")
 

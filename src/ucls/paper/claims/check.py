@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.paper.evidence import Evidence, Sample, said
-from ucls.stats import Estimate, Summary
+from ucls.report import Verdict
+from ucls.stats import Estimate, Summary, proportion
 
 FEWEST = 5  # runs that an interval is trusted with: fewer decide nothing
 LEVEL = 0.05
 OF_ANY_LENGTH = (12, 13)  # the theorems: they speak of no number of steps
 HELD = {True: "yes", False: "no", None: "undecided"}
-REPRODUCED, NOT, UNDECIDED = "reproduced", "not reproduced", "undecided"
 
 
 class Check(NamedTuple):
@@ -47,21 +47,34 @@ class Claim(NamedTuple):
     short: bool = False
 
     @property
-    def verdict(self) -> str:
-        """The verdict in words."""
-        if not any(check.runs for check in self.checks):
-            return f"{UNDECIDED}: nothing was run"
-        if self.short:
-            return f"{UNDECIDED}: a quick look"
+    def verdict(self) -> Verdict:
+        """As weak as the weakest check."""
+        if self.short or not self._was_run:
+            return Verdict.UNDECIDED
         if self.depends:
+            return Verdict.DEPENDS
+        decisions = [check.decided for check in self.checks]
+        if False in decisions:
+            return Verdict.NOT_REPRODUCED
+        return Verdict.UNDECIDED if None in decisions else Verdict.REPRODUCED
+
+    @property
+    def words(self) -> str:
+        """The verdict in words: what it depends on, or why it is undecided, too."""
+        if self.verdict is Verdict.DEPENDS:
             return f"depends on {self.depends}"
-        if any(check.decided is False for check in self.checks):
-            return NOT
-        open_ = [check.runs for check in self.checks if check.decided is None]
-        if not open_:
-            return REPRODUCED
-        fewest = min(open_)
-        return f"{UNDECIDED} with {fewest} run{'s' * (fewest != 1)}"
+        if self.verdict is not Verdict.UNDECIDED:
+            return self.verdict.value
+        if not self._was_run:
+            return "undecided: nothing was run"
+        if self.short:
+            return "undecided: a quick look"
+        fewest = min(check.runs for check in self.checks if check.decided is None)
+        return f"undecided with {fewest} run{'s' * (fewest != 1)}"
+
+    @property
+    def _was_run(self) -> bool:
+        return any(check.runs for check in self.checks)
 
     @property
     def held(self) -> int:
@@ -78,7 +91,7 @@ class Claim(NamedTuple):
             "claim": self.sentence,
             "measured": f"{self.held} of {len(self.checks)} checks hold",
             "effect": "\n".join(f"{mark[check.holds]} {check.what}: {check.found}" for check in telling),
-            "verdict": self.verdict,
+            "verdict": self.words,
             "why": self.why,
             "figure": self.figure,
             "checks": checks,
@@ -90,9 +103,15 @@ Judge = Callable[[Evidence], Claim]
 
 def turned(claim: Claim, others: Mapping[str, Sequence[Check]]) -> Claim:
     """The claim, with the names of what turns its verdict: checks made with it changed say the opposite, decided."""
-    opposite = {REPRODUCED: NOT, NOT: REPRODUCED}.get(claim.verdict)
-    names = [name for name, checks in others.items() if claim._replace(checks=tuple(checks)).verdict == opposite]
+    held, failed = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED
+    opposite = {held: failed, failed: held}.get(claim.verdict)
+    names = [name for name, checks in others.items() if claim._replace(checks=tuple(checks)).verdict is opposite]
     return claim._replace(depends=" and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names))
+
+
+def decided(holds: bool, fails: bool) -> bool | None:
+    """Whether something holds, of which an interval says that it surely does, surely does not, or (None) neither."""
+    return True if holds else False if fails else None
 
 
 def not_run(what: str) -> list[Check]:
@@ -112,7 +131,7 @@ def better(evidence: Evidence, mine: Sample, theirs: Sample, what: str) -> list[
     runs = pair.pairs + pair.dropped
     if not pair.dropped and pair.difference is not None:
         low, high = sorted((mine.sign * pair.difference.low, mine.sign * pair.difference.high))
-        return [Check(what, said(pair.difference), True if low > 0 else False if high < 0 else None, runs)]
+        return [Check(what, said(pair.difference), decided(low > 0, high < 0), runs)]
     sound = f"{said(pair.difference)} in {pair.pairs} sound pairs, " if pair.difference is not None else ""
     lost = [f"{int(np.isinf(sample.scores).sum())} of {len(sample.scores)}" for sample in (mine, theirs)]
     clear = pair.p_rank < LEVEL and pair.wins != pair.losses
@@ -124,7 +143,7 @@ def at_least(summary: Summary, level: float, what: str) -> list[Check]:
     lost = summary.diverged
     if summary.centre is None or summary.low is None or summary.high is None:
         return [Check(what, f"all {lost} runs diverged", False, lost)] if lost else not_run(what)
-    holds = False if summary.high < level else True if summary.low >= level and not lost else None
+    holds = decided(summary.low >= level and not lost, summary.high < level)
     note = f", {lost} diverged" if lost else ""
     return [Check(what, f"{said(summary)} against {level:.4g}{note}", holds, summary.runs + lost)]
 
@@ -136,7 +155,7 @@ def within(estimate: Estimate | Summary, low: float, high: float, what: str, run
         return not_run(what)
     inside, outside = low <= least and most <= high, most < low or least > high
     found = f"{said(estimate)} against {low:.4g} to {high:.4g}"
-    return [Check(what, found, True if inside else False if outside else None, runs)]
+    return [Check(what, found, decided(inside, outside), runs)]
 
 
 def apart(
@@ -153,13 +172,11 @@ def apart(
 
 def part(successes: int, runs: int, what: str, most: float | None = None, least: float | None = None) -> list[Check]:
     """Check that a part of the runs is at most or at least a number, by Wilson's interval."""
-    from ucls.stats import proportion
-
     if (found := proportion(successes, runs)) is None:
         return not_run(what)
     if most is not None:
-        holds = True if found.high <= most else False if found.low > most else None
+        holds = decided(found.high <= most, found.low > most)
     else:
         level = least or 0.0
-        holds = True if found.low >= level else False if found.high < level else None
+        holds = decided(found.low >= level, found.high < level)
     return [Check(what, f"{successes} of {runs} [{found.low:.2f}, {found.high:.2f}]", holds, runs)]

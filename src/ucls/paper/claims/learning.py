@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ucls.paper import figure_6, figure_7, figure_mountain_car, figure_theorem, table_causes
-from ucls.paper.claims.check import Check, Claim, apart, at_least, better, not_run, turned, within
+from ucls.paper.claims.check import Check, Claim, apart, at_least, better, decided, not_run, turned, within
 from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, optimum, said
 from ucls.paper.groups import MAIN, Group, tuned, ucls
@@ -102,7 +102,7 @@ def _more_spread(wide: np.ndarray, narrow: np.ndarray, what: str) -> list[Check]
             logs.append(np.log(a / b))
     low, high = np.quantile(logs, [0.025, 0.975])
     found = said((np.log(wide.std() / narrow.std()), low, high))
-    return [Check(what, found, True if low > 0 else False if high < 0 else None, min(len(wide), len(narrow)))]
+    return [Check(what, found, decided(low > 0, high < 0), min(len(wide), len(narrow)))]
 
 
 def others_do_poorly(evidence: Evidence) -> Claim:
