@@ -8,8 +8,9 @@ from threading import Event
 from typing import Any
 
 from ucls.study import Cell, Member, Store, Study, conduct, make_cells
-from ucls.study.runners.base import Outcome, Runner
-from ucls.study.runners.run_cell import Habits
+from ucls.study.outcome import Outcome
+from ucls.study.partial import Checkpoints
+from ucls.study.runners.base import Runner
 
 NAME = "campaign"
 RUNNERS = ("local", "ray", "ray-two-nodes", "submitit", "slurm")
@@ -55,16 +56,16 @@ def main() -> None:
 
 def runner_named(name: str) -> Runner:
     """A runner with two workers."""
-    from ucls.study.runners.local import local
-    from ucls.study.runners.ray import ray
-    from ucls.study.runners.slurm import slurm
+    from ucls.study.runners.local import local_runner
+    from ucls.study.runners.ray import ray_runner
+    from ucls.study.runners.slurm import slurm_runner
 
     makers: dict[str, Any] = {
-        "local": lambda: local(2),
-        "ray": lambda: ray("local", 2),
+        "local": lambda: local_runner(2),
+        "ray": lambda: ray_runner("local", 2),
         "ray-two-nodes": lambda: _on_two_nodes,
-        "submitit": lambda: slurm(jobs=2, executor="local"),
-        "slurm": lambda: slurm(os.environ.get("UCLS_SLURM_PARTITION"), jobs=2),
+        "submitit": lambda: slurm_runner(jobs=2, executor="local"),
+        "slurm": lambda: slurm_runner(os.environ.get("UCLS_SLURM_PARTITION"), jobs=2),
     }
     return makers[name]()
 
@@ -72,9 +73,9 @@ def runner_named(name: str) -> Runner:
 def logged(runner: Runner, log: Path) -> Runner:
     """A runner that notes every outcome before the driver has it."""
 
-    def run(cells: Sequence[Cell], habits: Habits, stop: Event) -> Iterator[Outcome]:
+    def run(cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event) -> Iterator[Outcome]:
         with log.open("a") as file:
-            for outcome in runner(cells, habits, stop):
+            for outcome in runner(cells, checkpoints, stop):
                 if outcome.result is not None or outcome.error:
                     file.write(f"{outcome.id}\n")
                     file.flush()
@@ -83,7 +84,7 @@ def logged(runner: Runner, log: Path) -> Runner:
     return run
 
 
-def _on_two_nodes(cells: Sequence[Cell], habits: Habits, stop: Event) -> Iterator[Outcome]:
+def _on_two_nodes(cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event) -> Iterator[Outcome]:
     """Run on a Ray of two nodes with a core each, and take the second away after a few outcomes."""
     from ucls.study.runners.ray import LOOPBACK, SETTINGS, run_ray
 
@@ -97,7 +98,7 @@ def _on_two_nodes(cells: Sequence[Cell], habits: Habits, stop: Event) -> Iterato
     cluster.wait_for_nodes(60)
     ray.init(address=cluster.address, logging_level="ERROR", log_to_driver=False)
     try:
-        for count, outcome in enumerate(run_ray(cells, habits, stop)):
+        for count, outcome in enumerate(run_ray(cells, checkpoints, stop)):
             if count == LOSE_NODE_AFTER:
                 cluster.remove_node(second, allow_graceful=False)
             yield outcome

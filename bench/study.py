@@ -18,10 +18,10 @@ from bench.runs import ALL_CORES
 from bench.tables import Table, within
 from ucls.runs.measures import Measures
 from ucls.study import Member, Store, make_cells
+from ucls.study.partial import Checkpoints
 from ucls.study.result import Circumstance, Result
 from ucls.study.runners.base import Runner
-from ucls.study.runners.local import local
-from ucls.study.runners.run_cell import Habits
+from ucls.study.runners.local import local_runner
 
 NAME, GROUPS = "filled", 20
 QUERIES = ("status", "compare")
@@ -43,11 +43,11 @@ def _speed(effort: Effort) -> dict[str, Any]:
     if len(ALL_CORES) < 2:
         return {"skipped": "only one core"}
     steps, cells = effort.of((6000, 40), (400, 12))
-    runners: dict[str, Runner] = {"one": local(1), "two": local(2)}
+    runners: dict[str, Runner] = {"one": local_runner(1), "two": local_runner(2)}
     if find_spec("ray"):
-        from ucls.study.runners.ray import ray
+        from ucls.study.runners.ray import ray_runner
 
-        runners["Ray"] = ray("local", 2)
+        runners["Ray"] = ray_runner("local", 2)
     rates: dict[str, list[float]] = {name: [] for name in runners}
     for _ in range(effort.of(3, 1)):
         for name, runner in runners.items():
@@ -67,7 +67,7 @@ def rate(runner: Runner, steps: int, cells: int) -> float:
     """
     todo = make_cells("ucls/PuddleWorld-v0", "ucls", steps=steps, seeds=range(cells))
     stamps = []
-    for outcome in runner(todo, Habits(), Event()):
+    for outcome in runner(todo, Checkpoints(), Event()):
         if outcome.result is None:
             raise RuntimeError(f"a cell failed: {outcome.error}")
         stamps.append(time.perf_counter())

@@ -4,8 +4,8 @@ import numpy as np
 
 from ucls.runs.history import History
 from ucls.study import Member, Study
+from ucls.study.outcome import Outcome
 from ucls.study.result import Circumstance, summarise
-from ucls.study.runners.base import Outcome
 
 ABOUT = Circumstance(2.0, 500.0, "here", "ucls 0", "now")
 
@@ -13,7 +13,7 @@ ABOUT = Circumstance(2.0, 500.0, "here", "ucls 0", "now")
 def pretend(value=lambda cell: float(cell.seed), fail=lambda cell: False, log=None):
     """A runner that runs nothing: each cell earns `value` a step for ten steps."""
 
-    def runner(cells, habits, stop):
+    def runner(cells, checkpoints, stop):
         for cell in cells:
             if log is not None:
                 log.append(cell.id)

@@ -11,7 +11,7 @@ from ucls.runs.loop import Run
 from ucls.study import Cell, Store, conduct
 from ucls.study.declare import Member, Study
 from ucls.study.result import pack
-from ucls.study.runners.base import attempt
+from ucls.study.runners.base import outcome_of
 from ucls.study.runners.run_cell import run_cell
 
 DATA = Path(__file__).parent / "data"
@@ -28,7 +28,7 @@ def test_a_store_keeps_its_ids_and_results_and_goes_on(tmp_path):
         assert [row.status for row in rows] == ["done", "done", "waiting"]
         cells: list[Cell] = [*store.waiting("old")]
         study = Study("old", tuple(Member(cell.agent, cell) for cell in cells))
-        runner = lambda some, habits, stop: (attempt(cell, habits) for cell in some)  # noqa: E731
+        runner = lambda some, checkpoints, stop: (outcome_of(cell, checkpoints) for cell in some)  # noqa: E731
         assert conduct(store, study, runner, quiet=True).done == 1
         again = run_cell(cells[0])
         assert pack(again.result.arrays) == pack(store.result(cells[0].id).arrays)

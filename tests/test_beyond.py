@@ -15,14 +15,14 @@ from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of
 from ucls.runs.history import TRUNCATED, History
 from ucls.study import Store
+from ucls.study.outcome import Outcome
 from ucls.study.result import Circumstance, summarise
-from ucls.study.runners.base import Outcome
 
 ABOUT = Circumstance(1.0, 1000.0, "here", "ucls 0", "now")
 PAGE = Path(__file__).parents[1] / "docs" / "beyond.md"
 
 
-def pretend(cells, habits, stop):
+def pretend(cells, checkpoints, stop):
     """Runs of episodes of ten steps that find everything, `ucls-exact` a little richer: nothing is learned here."""
     for cell in cells:
         steps = min(cell.steps, 2500)

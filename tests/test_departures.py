@@ -9,8 +9,8 @@ from ucls.paper.readings import DEPARTURES
 from ucls.runs.history import History
 from ucls.runs.loop import make_run
 from ucls.study import Store
+from ucls.study.outcome import Outcome
 from ucls.study.result import Circumstance, summarise
-from ucls.study.runners.base import Outcome
 
 TRIALS = [trial for departure in DEPARTURES for trial in departure.trials]
 
@@ -30,7 +30,7 @@ def test_what_is_not_measured_says_why():
 def runner(diverges):
     """Runs of UCLS that earn 1, 2, 3 a step by seed with the literal trace threshold, and twice that with ours."""
 
-    def run(cells, habits, stop):
+    def run(cells, checkpoints, stop):
         for cell in cells:
             literal = dict(cell.settings)["agent.trace_threshold"] == 0
             value = [1.0, 2.0, 3.0][cell.seed] * (1 if literal else 2)

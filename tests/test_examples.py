@@ -14,7 +14,7 @@ from ucls.errors import UserError
 from ucls.runs.learner import Learner, Plan
 from ucls.runs.loop import Run, make_run
 from ucls.study import Member, Store, Study, conduct, make_cells
-from ucls.study.runners.local import local
+from ucls.study.runners.local import local_runner
 
 RIVER = "ucls/RiverSwim-v0"
 
@@ -72,7 +72,7 @@ def test_a_cell_names_it_too(tmp_path):
     assert cell.code, "a changed file makes other cells"
     expected = make_run(RIVER, "my_agent", seed=4, settings={"kappa": 2.0}).advance(300)
     with Store(tmp_path / "runs.sqlite", write=True) as store:
-        conduct(store, Study("mine", (Member("mine", cell),)), local(1), quiet=True)
+        conduct(store, Study("mine", (Member("mine", cell),)), local_runner(1), quiet=True)
         found = store.result(cell.id)
     assert found is not None
     assert np.array_equal(found.arrays["curve"], expected.rewards)

@@ -19,14 +19,14 @@ from ucls.report import Verdict
 from ucls.runs.history import History
 from ucls.stats import Estimate, Summary
 from ucls.study import Store
+from ucls.study.outcome import Outcome
 from ucls.study.result import Circumstance, summarise
-from ucls.study.runners.base import Outcome
 from ucls.study.sweep import TUNING, candidates, sweep_cells
 
 ABOUT = Circumstance(1.0, 1000.0, "here", "ucls 0", "now")
 
 
-def pretend(cells, habits, stop):
+def pretend(cells, checkpoints, stop):
     """Runs of episodes that get shorter, UCLS's the shortest: nothing is learned here."""
     for cell in cells:
         steps = min(cell.steps, 3000)

@@ -21,12 +21,14 @@ from ucls import checkpoint
 from ucls.errors import UserError
 from ucls.runs.loop import Run
 from ucls.study import Cell, Member, Store, conduct, make_cells
-from ucls.study.partial import partial_file
-from ucls.study.runners.base import Losses, Outcome, Queue, attempt
-from ucls.study.runners.parcel import fetch, leave, parcel_file
+from ucls.study.outcome import Outcome
+from ucls.study.partial import Checkpoints, partial_file
+from ucls.study.runners.base import outcome_of
+from ucls.study.runners.outcome_file import outcome_file, read_outcome, write_outcome
+from ucls.study.runners.queue import Losses, Queue
 from ucls.study.runners.ray import run_ray
-from ucls.study.runners.run_cell import Habits, run_cell
-from ucls.study.runners.slurm import Terms, batches_of, run_slurm, slurm
+from ucls.study.runners.run_cell import run_cell
+from ucls.study.runners.slurm import Terms, batches_of, run_slurm, slurm_runner
 
 CELLS = 16
 # What is tried are the runners: kernels as plain Python start at once in every new process.
@@ -98,10 +100,10 @@ def test_ray_stops_within_seconds_listens_on_loopback_and_says_nothing(tmp_path)
 import sys
 from pathlib import Path
 from ucls.study import Member, Store, Study, conduct, make_cells
-from ucls.study.runners.ray import ray
+from ucls.study.runners.ray import ray_runner
 cells = make_cells("ucls/RiverSwim-v0", "sarsa", steps=50_000_000, seeds=range(3), settings={SMALL!r})
 with Store({str(tmp_path / "s.sqlite")!r}, write=True) as store:
-    tally = conduct(store, Study("s", tuple(Member("a", c) for c in cells)), ray("local", 1), True, 0.2)
+    tally = conduct(store, Study("s", tuple(Member("a", c) for c in cells)), ray_runner("local", 1), True, 0.2)
 sys.exit(7 if tally.stopped and not tally.done else 1)
 """
     process = start(code, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
@@ -164,8 +166,9 @@ def test_a_cell_killed_in_its_middle_goes_on_from_its_checkpoint(tmp_path):
     code = f"""
 from pathlib import Path
 from ucls.study.cell import Cell
-from ucls.study.runners.run_cell import Habits, run_cell
-run_cell(Cell.from_json({cell.json()!r}), Habits(Path({str(tmp_path)!r}), 0.0))
+from ucls.study.partial import Checkpoints
+from ucls.study.runners.run_cell import run_cell
+run_cell(Cell.from_json({cell.json()!r}), Checkpoints(Path({str(tmp_path)!r}), 0.0))
 """
     process = start(code)
     path, deadline = partial_file(tmp_path, cell.id), time.monotonic() + 120
@@ -188,7 +191,7 @@ def check_continued(content, folder, before):
     """Run a cell from its checkpoint, and see that it takes only the steps that are left."""
     cell, advanced, advance = Cell.from_json(content), [], Run.advance
     Run.advance = lambda run, steps: advanced.append(steps) or advance(run, steps)
-    continued = run_cell(cell, Habits(folder)).result
+    continued = run_cell(cell, Checkpoints(folder)).result
     assert sum(advanced) == cell.steps - before
     whole = run_cell(cell).result
     assert continued.measures == whole.measures
@@ -198,9 +201,9 @@ def check_continued(content, folder, before):
 
 def test_an_outcome_comes_back_from_its_file_as_it_was(tmp_path):
     for cell in (*cells_of(n=1, keep=True), *cells_of(n=1, steps=1)):
-        outcome = attempt(cell, Habits())
-        leave(tmp_path, outcome)
-        again = fetch(parcel_file(tmp_path, cell.id))
+        outcome = outcome_of(cell, Checkpoints())
+        write_outcome(tmp_path, outcome)
+        again = read_outcome(outcome_file(tmp_path, cell.id))
         assert again.about == outcome.about
         assert again.result.measures == outcome.result.measures
         assert again.result.learner == outcome.result.learner
@@ -208,8 +211,8 @@ def test_an_outcome_comes_back_from_its_file_as_it_was(tmp_path):
             name: a.tobytes() for name, a in outcome.result.arrays.items()
         }
     failed = Outcome("abc", error="no: memory", traceback="line\nline", attempts=3)
-    leave(tmp_path, failed)
-    assert fetch(parcel_file(tmp_path, "abc")) == failed
+    write_outcome(tmp_path, failed)
+    assert read_outcome(outcome_file(tmp_path, "abc")) == failed
 
 
 def test_batches_hold_one_kind_and_every_cell_once():
@@ -270,7 +273,7 @@ def run_on_fake(work, cells, folder, monkeypatch, jobs=1):
     cluster = FakeCluster(work)
     monkeypatch.setattr("ucls.study.runners.slurm.open_cluster", lambda *_: cluster)
     terms = Terms(jobs=jobs, look_seconds=0.0)
-    found = {o.id: o for o in run_slurm(cells, Habits(folder / "s.partial"), Event(), terms)}
+    found = {o.id: o for o in run_slurm(cells, Checkpoints(folder / "s.partial"), Event(), terms)}
     return [found[cell.id] for cell in cells], cluster.submitted
 
 
@@ -296,7 +299,7 @@ def test_a_cluster_where_jobs_die_before_they_begin_is_no_cells_fault(tmp_path, 
 
 def test_what_jobs_left_for_a_killed_driver_is_taken_and_not_run_again(tmp_path, monkeypatch):
     cells = cells_of(n=3, steps=1)
-    leave(tmp_path / "s.slurm" / "outcomes", attempt(cells[1], Habits()))
+    write_outcome(tmp_path / "s.slurm" / "outcomes", outcome_of(cells[1], Checkpoints()))
     outcomes, submitted = run_on_fake(lambda batch: batch(), cells, tmp_path, monkeypatch)
     assert all(outcome.result is not None for outcome in outcomes)
     assert submitted == [[0, 2]]
@@ -313,13 +316,13 @@ def test_jobs_that_outlive_their_driver_are_waited_for(tmp_path, monkeypatch, ha
 
     def work(batch):
         for cell in cells:  # the older job ends too
-            leave(batch.outcomes, attempt(cell, Habits()))
+            write_outcome(batch.outcomes, outcome_of(cell, Checkpoints()))
         cluster.living = set()
 
     cluster = FakeCluster(work)
     cluster.living = {("ucls-abc", 0)}
     monkeypatch.setattr("ucls.study.runners.slurm.open_cluster", lambda *_: cluster)
-    found = list(run_slurm(cells, Habits(tmp_path / "s.partial"), Event(), Terms(jobs=1, look_seconds=0.0)))
+    found = list(run_slurm(cells, Checkpoints(tmp_path / "s.partial"), Event(), Terms(jobs=1, look_seconds=0.0)))
     assert sorted(outcome.id for outcome in found) == sorted(cell.id for cell in cells)
     assert cluster.submitted == submitted
 
@@ -328,12 +331,12 @@ def test_jobs_that_outlive_their_driver_are_waited_for(tmp_path, monkeypatch, ha
 def test_a_stop_ends_jobs_which_keep_what_they_have(tmp_path, monkeypatch):
     cell = cells_of("sarsa", 1, 50_000_000)[0]
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    habits, stop = Habits(tmp_path / "s.partial", 0.2), Event()
-    runner = slurm(jobs=1, executor="local")([cell], habits, stop)
+    checkpoints, stop = Checkpoints(tmp_path / "s.partial", 0.2), Event()
+    runner = slurm_runner(jobs=1, executor="local")([cell], checkpoints, stop)
 
     def stopping():
         deadline = time.monotonic() + 120
-        while not partial_file(habits.folder, cell.id).exists() and time.monotonic() < deadline:
+        while not partial_file(checkpoints.folder, cell.id).exists() and time.monotonic() < deadline:
             time.sleep(0.05)
         stop.set()
 
@@ -341,7 +344,7 @@ def test_a_stop_ends_jobs_which_keep_what_they_have(tmp_path, monkeypatch):
     thread.start()
     assert list(runner) == []
     thread.join()
-    assert checkpoint.load(partial_file(habits.folder, cell.id))[0]["steps"] > 0
+    assert checkpoint.load(partial_file(checkpoints.folder, cell.id))[0]["steps"] > 0
 
 
 @needs_submitit
@@ -363,7 +366,7 @@ def test_jobs_find_an_algorithm_in_the_current_folder(tmp_path, monkeypatch):
 
 def test_what_is_not_there_is_said_in_one_line(tmp_path, monkeypatch):
     def ask(runner):
-        return list(runner(cells_of(n=1), Habits(tmp_path), Event()))
+        return list(runner(cells_of(n=1), Checkpoints(tmp_path), Event()))
 
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(UserError, match=r"pip install 'ucls\[ray\]'"):
@@ -377,15 +380,15 @@ def test_what_is_not_there_is_said_in_one_line(tmp_path, monkeypatch):
 def test_slurm_that_is_not_there_is_said_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(UserError, match="there is no Slurm here"):
-        list(run_slurm(cells_of(n=1), Habits(tmp_path / "p"), Event()))
+        list(run_slurm(cells_of(n=1), Checkpoints(tmp_path / "p"), Event()))
 
 
 def test_an_address_where_nobody_answers_is_said_in_one_line():
-    from ucls.study.runners.ray import _knock
+    from ucls.study.runners.ray import _check_address
 
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: nobody else can answer there
         with pytest.raises(UserError, match="nobody answers for Ray at 127"):
-            _knock(f"127.0.0.1:{taken.getsockname()[1]}")
+            _check_address(f"127.0.0.1:{taken.getsockname()[1]}")
     with pytest.raises(UserError, match="HOST:PORT"):
-        _knock("here")
+        _check_address("here")

@@ -12,7 +12,7 @@ from ucls.study import Store, conduct, make_cells
 from ucls.study.database import APPLICATION
 from ucls.study.export import export_csv, export_parquet
 from ucls.study.result import summarise
-from ucls.study.runners.local import local
+from ucls.study.runners.local import local_runner
 from ucls.study.schema import MIGRATIONS
 
 RIVER = "ucls/RiverSwim-v0"
@@ -112,7 +112,7 @@ def test_equal_results_export_equal_bytes(tmp_path):
     texts = []
     for name, order in (("a", cells), ("b", cells[::-1])):
         with Store(tmp_path / f"{name}.sqlite", write=True) as store:
-            conduct(store, study_of(order), local(1), quiet=True)
+            conduct(store, study_of(order), local_runner(1), quiet=True)
             texts.append(export_csv(store, "s", results_only=True))
             assert "seconds" in export_csv(store, "s").splitlines()[0]
     assert texts[0] == texts[1]

@@ -12,10 +12,10 @@ from ucls.study import Cell, Member, Store, Study, conduct, make_cells, parse_st
 from ucls.study.cell import NUMERICS
 from ucls.study.compare import compare_study
 from ucls.study.forecast import forecast, groups_of
-from ucls.study.partial import partial_file
+from ucls.study.outcome import Outcome
+from ucls.study.partial import Checkpoints, partial_file
 from ucls.study.result import pack, summarise, unpack
-from ucls.study.runners.base import Outcome
-from ucls.study.runners.run_cell import Habits, run_cell
+from ucls.study.runners.run_cell import run_cell
 from ucls.study.sweep import TUNING, Range, Sweep, candidates, judge, sweep_cells
 
 RIVER, PUDDLE = "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"
@@ -68,9 +68,9 @@ def test_a_stopped_cell_continues_bit_for_bit(tmp_path):
     [cell] = make_cells(RIVER, "sarsa", steps=3000, seeds=[5], resolution=1)
     whole = run_cell(cell)
     asked = iter([False, False, True])
-    assert run_cell(cell, Habits(tmp_path), lambda: next(asked)) is None
+    assert run_cell(cell, Checkpoints(tmp_path), lambda: next(asked)) is None
     assert partial_file(tmp_path, cell.id).exists()
-    rest = run_cell(cell, Habits(tmp_path))
+    rest = run_cell(cell, Checkpoints(tmp_path))
     assert whole is not None
     assert rest is not None
     assert pack(whole.result.arrays) == pack(rest.result.arrays)
@@ -80,7 +80,7 @@ def test_a_stopped_cell_continues_bit_for_bit(tmp_path):
 def test_an_unsound_checkpoint_costs_its_steps_only(tmp_path):
     [cell] = make_cells(RIVER, "sarsa", steps=500, seeds=[5])
     partial_file(tmp_path, cell.id).write_bytes(b"not a checkpoint")
-    done, whole = run_cell(cell, Habits(tmp_path)), run_cell(cell)
+    done, whole = run_cell(cell, Checkpoints(tmp_path)), run_cell(cell)
     assert done is not None
     assert whole is not None
     assert done.result.measures == whole.result.measures
@@ -237,7 +237,7 @@ def test_comparison_is_paired_on_common_seeds(tmp_path):
 def test_waiting_failed_and_diverged_runs_are_counted(tmp_path):
     cells = make_cells(RIVER, "sarsa", steps=10, seeds=range(4))
 
-    def runner(cells, habits, stop):
+    def runner(cells, checkpoints, stop):
         yield Outcome(cells[0].id, summarise(History(np.ones(5), np.zeros(5, np.uint8), True), 1), ABOUT)
         yield Outcome(cells[1].id, summarise(History(np.ones(10), np.zeros(10, np.uint8)), 1), ABOUT)
         yield Outcome(cells[2].id, error="no")

@@ -22,14 +22,14 @@ from test_cli import ucls as command
 from ucls import checkpoint
 from ucls.errors import UserError
 from ucls.study import Store, conduct, make_cells, parse_study
-from ucls.study.partial import partial_file
+from ucls.study.partial import Checkpoints, partial_file
 from ucls.study.rescue import rescue
 from ucls.study.result import pack
-from ucls.study.runners.base import attempt
+from ucls.study.runners.base import outcome_of
 from ucls.study.runners.cores import _quota, cores
 from ucls.study.runners.local import run_local
-from ucls.study.runners.parcel import fetch, leave, parcel_file
-from ucls.study.runners.run_cell import Habits, run_cell
+from ucls.study.runners.outcome_file import outcome_file, read_outcome, write_outcome
+from ucls.study.runners.run_cell import run_cell
 
 RIVER = "ucls/RiverSwim-v0"
 SMALL = {"tilings": 2, "tiles": 2, "memory": 4}
@@ -182,8 +182,8 @@ def test_a_store_of_schema_1_is_read_as_it_is_and_goes_on(tmp_path):
     assert not (tmp_path / "v1.sqlite.partial").exists()
 
 
-def attempting(cells, habits, stop):
-    yield from (attempt(cell, habits) for cell in cells)
+def attempting(cells, checkpoints, stop):
+    yield from (outcome_of(cell, checkpoints) for cell in cells)
 
 
 # Unfinished cells
@@ -191,7 +191,7 @@ def attempting(cells, habits, stop):
 
 def keep_unfinished(cell, folder):
     asked = iter([False, False, True])
-    assert run_cell(cell, Habits(folder), lambda: next(asked)) is None
+    assert run_cell(cell, Checkpoints(folder), lambda: next(asked)) is None
     return partial_file(folder, cell.id)
 
 
@@ -233,7 +233,7 @@ def test_a_partial_cell_that_does_not_verify_starts_again(tmp_path, change):
     about, arrays = checkpoint.load(path)
     change(about, arrays)
     path.write_bytes(checkpoint.to_bytes(arrays, about))
-    done, whole = run_cell(cell, Habits(tmp_path)), run_cell(cell)
+    done, whole = run_cell(cell, Checkpoints(tmp_path)), run_cell(cell)
     assert "started again, what was kept of it is unsound" in done.note
     assert done.result.measures == whole.result.measures
     assert pack(done.result.arrays) == pack(whole.result.arrays)
@@ -249,7 +249,7 @@ def test_every_flipped_byte_of_a_partial_cell_is_noticed_or_means_nothing(tmp_pa
         content = bytearray(kept)
         content[place] ^= 1 << rng.integers(8)
         path.write_bytes(content)
-        found = run_cell(cell, Habits(tmp_path)).result
+        found = run_cell(cell, Checkpoints(tmp_path)).result
         assert (found.measures, pack(found.arrays)) == (want.measures, pack(want.arrays))
 
 
@@ -260,7 +260,7 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("ucls.checkpoint.save", full)
-    done = run_cell(cell, Habits(tmp_path, -1.0))
+    done = run_cell(cell, Checkpoints(tmp_path, -1.0))
     assert done.note == "could not be kept unfinished, No space left on device"
 
 
@@ -268,7 +268,7 @@ def test_a_learner_that_nobody_would_take_back_is_not_kept_and_the_run_goes_on(t
     [cell] = make_cells(RIVER, "sarsa", steps=70, seeds=[0], settings=SMALL, keep=True)
     want = run_cell(cell).result
     monkeypatch.setattr("ucls.runs.learner.Learner.refuse_unsound", unsound)
-    done = run_cell(cell, Habits(tmp_path, -1.0))
+    done = run_cell(cell, Checkpoints(tmp_path, -1.0))
     assert done.note == "its learner is not kept: 'state.w' must be finite"
     assert (done.result.measures, done.result.learner) == (want.measures, None)
     assert want.learner is not None
@@ -279,16 +279,16 @@ def unsound(_):
     raise UserError("'state.w' must be finite")
 
 
-def test_a_parcel_with_a_changed_number_is_refused(tmp_path):
+def test_an_outcome_file_with_a_changed_number_is_refused(tmp_path):
     [cell] = cells_of(1)
-    leave(tmp_path, attempt(cell, Habits()))
-    path = parcel_file(tmp_path, cell.id)
-    assert fetch(path).result is not None
+    write_outcome(tmp_path, outcome_of(cell, Checkpoints()))
+    path = outcome_file(tmp_path, cell.id)
+    assert read_outcome(path).result is not None
     about, arrays = checkpoint.load(path)
     about["measures"][0] += 1
     path.write_bytes(checkpoint.to_bytes(arrays, about))
     with pytest.raises(UserError, match="seal does not hold"):
-        fetch(path)
+        read_outcome(path)
 
 
 # Files that are no stores
@@ -362,9 +362,9 @@ def test_a_full_disk_in_mid_study_keeps_what_was_finished(full):
         pages = store._db.rows("PRAGMA page_count")[0][0]
         stopped = []
 
-        def runner(cells, habits, stop):
+        def runner(cells, checkpoints, stop):
             store._db.rows(f"PRAGMA max_page_count = {pages + 8}")
-            for outcome in pretend()(cells, habits, stop):
+            for outcome in pretend()(cells, checkpoints, stop):
                 big = {"noise": np.random.default_rng(0).random(2000)}
                 yield outcome._replace(result=outcome.result._replace(arrays=big))
                 stopped.append(stop.is_set())
@@ -403,7 +403,7 @@ def init(hyper, *rest):
     cells = [
         make_cells(RIVER, "hungry", steps=20, seeds=[0], settings={**SMALL, "alpha": alpha})[0] for alpha in (0.5, 0.1)
     ]
-    found = {outcome.id: outcome for outcome in run_local(cells, Habits(), Event(), jobs=1)}
+    found = {outcome.id: outcome for outcome in run_local(cells, Checkpoints(), Event(), jobs=1)}
     bad, good = (found[cell.id] for cell in cells)
     assert (bad.error, bad.attempts) == ("MemoryError: Unable to allocate 8 TiB (4 times)", 4)
     assert (tmp_path / "log").read_text() == "xxxx"

@@ -17,10 +17,11 @@ from ucls.runs.history import History
 from ucls.study import Member, Store, Study, conduct, make_cells
 from ucls.study.compare import compare_study
 from ucls.study.export import export_csv
+from ucls.study.outcome import Outcome
+from ucls.study.partial import Checkpoints
 from ucls.study.rescue import rescue
 from ucls.study.result import Circumstance, pack, summarise
-from ucls.study.runners.base import Outcome
-from ucls.study.runners.run_cell import Habits, run_cell
+from ucls.study.runners.run_cell import run_cell
 
 RIVER, NAME, PAGE = "ucls/RiverSwim-v0", "s", 4096
 SMALL = {"tilings": 2, "tiles": 2, "memory": 4}
@@ -126,7 +127,7 @@ def _partial(rng: random.Random, folder: Path, whole: _Whole) -> str:
     path = folder / f"{whole.cell.id}.safetensors"
     path.write_bytes(whole.kept)
     rng.choice((*BYTES, _claim, _claim))(rng, path)
-    done = run_cell(whole.cell, Habits(folder))
+    done = run_cell(whole.cell, Checkpoints(folder))
     if done is None or _content(done.result) != whole.result:
         raise Different("a damaged partial cell ended with another result")
     return "fine"
@@ -141,7 +142,7 @@ def _one_line(error: UserError) -> None:
         raise AssertionError(f"not one line: {error!s:.300}")
 
 
-def _runner(cells: Any, habits: Habits, stop: Event) -> Any:
+def _runner(cells: Any, checkpoints: Checkpoints, stop: Event) -> Any:
     for cell in cells:
         yield Outcome(cell.id, _result(cell), ABOUT)
 
@@ -167,7 +168,7 @@ def _whole() -> _Whole:
         }
         asked = iter([False, False, True])
         cell = make_cells(RIVER, "sarsa", steps=70, seeds=[5], settings=SMALL)[0]
-        run_cell(cell, Habits(Path(folder)), lambda: next(asked))
+        run_cell(cell, Checkpoints(Path(folder)), lambda: next(asked))
         kept = (Path(folder) / f"{cell.id}.safetensors").read_bytes()
         done = run_cell(cell)
         assert done is not None

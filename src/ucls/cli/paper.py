@@ -83,10 +83,10 @@ def sweeps(
     """Run the sweeps that tune the paper's competitors, and write what they find."""
     from ucls.paper.sweeps import tune
     from ucls.study import Store
-    from ucls.study.runners.local import local
+    from ucls.study.runners.local import local_runner
 
     with Store(store, write=True) as opened:
-        complete = tune(opened, local(jobs), out)
+        complete = tune(opened, local_runner(jobs), out)
     if not complete:
         print(f"stopped before the end: {out} was not written, the same command goes on", file=sys.stderr)
         raise typer.Exit(1)
@@ -104,10 +104,10 @@ def departures(
     from ucls.paper.departures import measure, write_page
     from ucls.paper.readings import DEPARTURES
     from ucls.study import Store
-    from ucls.study.runners.local import local
+    from ucls.study.runners.local import local_runner
 
     with Store(store, write=True) as opened:
-        found = measure(DEPARTURES, runs, opened, local(jobs))
+        found = measure(DEPARTURES, runs, opened, local_runner(jobs))
     write_page(DEPARTURES, found, runs, out)
     print(f"wrote {out}")
 

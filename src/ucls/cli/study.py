@@ -103,13 +103,13 @@ def sweep(
     from ucls.settings import listed
     from ucls.study import Store
     from ucls.study.conduct import tune
-    from ucls.study.runners.local import local
+    from ucls.study.runners.local import local_runner
 
     declared = _declared(study, store, None, steps)
     if not declared.tuned:
         raise UserError(f"{study} has nothing to tune: give it a [sweep] table and lists or ranges in `set`")
     with Store(store, write=True) as opened:
-        tally, _ = tune(opened, declared, local(jobs), quiet=as_json)
+        tally, _ = tune(opened, declared, local_runner(jobs), quiet=as_json)
         choices = opened.choices(declared.name)
     if as_json:
         print(json.dumps(choices))

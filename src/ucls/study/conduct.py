@@ -1,6 +1,13 @@
-"""Conduct a study from its declaration to its last result: tune what is to be tuned, then run what the store lacks."""
+"""Conduct a study from its declaration to its last result: tune what is to be tuned, then run what the store lacks.
 
-from collections.abc import Callable, Mapping, Sequence
+This is the driver of a study: it gives cells to a runner, and is the one writer of what comes back.
+"""
+
+import shutil
+import signal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from threading import Event, current_thread, main_thread
 from types import MappingProxyType
 from typing import Any
 
@@ -8,12 +15,12 @@ from ucls.errors import UserError
 from ucls.runs.measures import Measures
 from ucls.study.cell import Cell
 from ucls.study.declare import Member, Study, sweep_study
-from ucls.study.display import watching
-from ucls.study.drive import Tally, drive
+from ucls.study.display import Watch, watching
 from ucls.study.optuna import search
+from ucls.study.outcome import Outcome, Tally
+from ucls.study.partial import CHECKPOINT_SECONDS, Checkpoints, discard
 from ucls.study.runners.base import Runner
 from ucls.study.runners.local import run_local
-from ucls.study.runners.run_cell import CHECKPOINT_SECONDS
 from ucls.study.store import Row, Store
 from ucls.study.sweep import Sweep, judge, sweep_cells
 
@@ -104,4 +111,63 @@ def _run(store: Store, study: Study, runner: Runner, quiet: bool, checkpoint_eve
     if not cells:
         return Tally(0)
     with watching(study.name, sum(cell.steps for cell in cells), quiet) as watch:
-        return drive(store, cells, runner, watch, checkpoint_every)
+        return _give(store, cells, runner, watch, Checkpoints(store.partial, checkpoint_every))
+
+
+def _give(store: Store, cells: Sequence[Cell], runner: Runner, watch: Watch, checkpoints: Checkpoints) -> Tally:
+    """Give cells, which the store must know of, to a runner, and write down every outcome as it comes.
+
+    Ctrl-C (or SIGTERM) stops the workers, which keep their unfinished cells beside the store to go on from.
+    """
+    known = {cell.id: cell for cell in cells}
+    tally = Tally(len(known))
+    trouble: UserError | None = None
+    with _stopping() as stop:
+        for outcome in runner(list(known.values()), checkpoints, stop):
+            if trouble is None:
+                try:
+                    _write(store, outcome)
+                except UserError as error:  # a full disk, most often: the workers still keep what they have
+                    trouble = error
+                    stop.set()
+                else:
+                    tally = tally.after(known[outcome.id], outcome)
+                    watch(tally, known[outcome.id], outcome)
+    if trouble is not None:
+        kept = f"{tally.done:,} of {tally.cells:,} runs were finished and are kept"
+        raise UserError(f"{trouble}; {kept}, and the same command goes on")
+    _tidy(store)
+    return tally._replace(stopped=stop.is_set())
+
+
+def _write(store: Store, outcome: Outcome) -> None:
+    if outcome.result is not None and outcome.about is not None:
+        store.finish(outcome.id, outcome.result, outcome.about)
+        discard(store.partial, outcome.id)
+    elif outcome.error:
+        store.fail(outcome.id, outcome.error, outcome.traceback, outcome.attempts)
+
+
+@contextmanager
+def _stopping() -> Iterator[Event]:
+    """An event that Ctrl-C and SIGTERM set; a second Ctrl-C is the ordinary one."""
+    stop = Event()
+
+    def on_signal(number: int, frame: object) -> None:
+        if stop.is_set():
+            raise KeyboardInterrupt
+        stop.set()
+
+    mine = current_thread() is main_thread()
+    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM) if mine}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def _tidy(store: Store) -> None:
+    """Remove the folder of unfinished cells if none is left; hidden files are what was being written at a kill."""
+    if store.partial.is_dir() and all(file.name.startswith(".") for file in store.partial.iterdir()):
+        shutil.rmtree(store.partial, ignore_errors=True)

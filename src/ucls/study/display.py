@@ -5,8 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ucls.study.cell import Cell
-from ucls.study.drive import Tally
-from ucls.study.runners.base import Outcome
+from ucls.study.outcome import Outcome, Tally
 
 LINE_SECONDS = 10.0
 

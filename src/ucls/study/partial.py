@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,15 @@ from ucls.runs.loop import Run
 from ucls.study.cell import Cell
 from ucls.study.seal import seal_arrays
 
+CHECKPOINT_SECONDS = 120.0
 REWARDS, ENDS = "history.rewards", "history.ends"
+
+
+class Checkpoints(NamedTuple):
+    """The folder where a worker keeps its unfinished cells (None: it keeps none), and the seconds between two saves."""
+
+    folder: Path | None = None
+    every: float = CHECKPOINT_SECONDS
 
 
 def partial_file(folder: Path, id: str) -> Path:

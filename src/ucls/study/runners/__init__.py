@@ -2,7 +2,7 @@
 
 from ucls.errors import UserError
 from ucls.study.runners.base import Runner
-from ucls.study.runners.local import local
+from ucls.study.runners.local import local_runner
 
 
 def runner_of(jobs: int | None = None, ray: str | None = None, slurm: str | None = None) -> Runner:
@@ -10,11 +10,11 @@ def runner_of(jobs: int | None = None, ray: str | None = None, slurm: str | None
     if ray is not None and slurm is not None:
         raise UserError("a study runs in one place: give --ray or --slurm, not both")
     if ray is not None:
-        from ucls.study.runners.ray import ray as on_ray
+        from ucls.study.runners.ray import ray_runner
 
-        return on_ray(ray, jobs)
+        return ray_runner(ray, jobs)
     if slurm is not None:
-        from ucls.study.runners.slurm import slurm as on_slurm
+        from ucls.study.runners.slurm import slurm_runner
 
-        return on_slurm(slurm, jobs)
-    return local(jobs)
+        return slurm_runner(slurm, jobs)
+    return local_runner(jobs)

@@ -13,9 +13,9 @@ from typing import Any, NamedTuple, Protocol
 
 from ucls.errors import UserError
 from ucls.study.cell import Cell
-from ucls.study.runners.base import PATIENCE, THREADS, attempt, one_thread_each
-from ucls.study.runners.parcel import leave, parcel_file
-from ucls.study.runners.run_cell import Habits
+from ucls.study.partial import Checkpoints
+from ucls.study.runners.base import PATIENCE, THREADS, one_thread_each, outcome_of
+from ucls.study.runners.outcome_file import outcome_file, write_outcome
 
 REQUEUES = 1000  # a job at its time limit is queued again, and goes on: cells, not jobs, are what may be too long
 
@@ -27,7 +27,7 @@ class Batch(NamedTuple):
     """The work of one job: run cells one after another, and leave the outcome of each in a folder."""
 
     cells: tuple[Cell, ...]
-    habits: Habits
+    checkpoints: Checkpoints
     outcomes: Path
     halt: Path
     begun: Path
@@ -40,12 +40,12 @@ class Batch(NamedTuple):
         for cell in self.cells:
             if self.halt.exists():
                 return
-            if not parcel_file(self.outcomes, cell.id).exists():
-                outcome = attempt(cell, self.habits, self.halt.exists)
+            if not outcome_file(self.outcomes, cell.id).exists():
+                outcome = outcome_of(cell, self.checkpoints, self.halt.exists)
                 if outcome.lost:
                     raise MemoryError(outcome.error)  # the job dies, and its cell is submitted by itself
                 if outcome.result is not None or outcome.error:
-                    leave(self.outcomes, outcome)
+                    write_outcome(self.outcomes, outcome)
 
     def checkpoint(self) -> Any:
         """What submitit queues again when the job's time is up or it is preempted: the same."""

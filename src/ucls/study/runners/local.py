@@ -9,14 +9,18 @@ from multiprocessing.connection import Connection, wait
 from threading import Event
 
 from ucls.study.cell import Cell
-from ucls.study.runners.base import PATIENCE, Outcome, Queue, Runner, attempt, one_thread_each
+from ucls.study.outcome import Outcome
+from ucls.study.partial import Checkpoints
+from ucls.study.runners.base import PATIENCE, Runner, one_thread_each, outcome_of
 from ucls.study.runners.cores import cores
-from ucls.study.runners.run_cell import Habits
+from ucls.study.runners.queue import Queue
 
 STOP = None
 
 
-def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | None = None) -> Iterator[Outcome]:
+def run_local(
+    cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event, jobs: int | None = None
+) -> Iterator[Outcome]:
     """Run the cells in a pool of processes; once `stop` is set they keep what they have and end, within seconds.
 
     A worker that is killed or short of memory loses the cell it was at, which is given to another; how often, `Losses`
@@ -25,7 +29,7 @@ def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | No
     waiting = Queue(cells)
     workers: list[_Worker] = []
     try:
-        workers += [_Worker(habits) for _ in range(min(jobs or cores(), len(cells)))]
+        workers += [_Worker(checkpoints) for _ in range(min(jobs or cores(), len(cells)))]
         for worker in workers:
             worker.give(waiting.take(None, alone=False))
         while any(worker.cell for worker in workers) and not stop.is_set():
@@ -37,7 +41,7 @@ def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | No
                 assert cell is not None
                 if outcome is None or outcome.lost:  # the process is gone, or has no memory left
                     worker.end()
-                    worker = workers[i] = _Worker(habits)
+                    worker = workers[i] = _Worker(checkpoints)
                     outcome = waiting.put_back(cell, outcome)
                 others = any(other.cell for other in workers if other is not worker)
                 worker.give(waiting.take(cell, alone=not others))
@@ -49,9 +53,9 @@ def run_local(cells: Sequence[Cell], habits: Habits, stop: Event, jobs: int | No
             worker.end()
 
 
-def local(jobs: int | None = None) -> Runner:
+def local_runner(jobs: int | None = None) -> Runner:
     """The local runner with a number of processes, as many as cores that it may use by default."""
-    return lambda cells, habits, stop: run_local(cells, habits, stop, jobs)
+    return lambda cells, checkpoints, stop: run_local(cells, checkpoints, stop, jobs)
 
 
 def _stop(workers: "list[_Worker]") -> Iterator[Outcome]:
@@ -69,10 +73,10 @@ def _stop(workers: "list[_Worker]") -> Iterator[Outcome]:
 class _Worker:
     """A process and the pipe to it; `cell` is what it is at."""
 
-    def __init__(self, habits: Habits) -> None:
+    def __init__(self, checkpoints: Checkpoints) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=work, args=(theirs, habits), daemon=True)
+        self.process = context.Process(target=run_given, args=(theirs, checkpoints), daemon=True)
         with one_thread_each():
             self.process.start()
         theirs.close()  # so that either side sees the other's end
@@ -116,14 +120,14 @@ class _Told:
             raise SystemExit
 
 
-def work(pipe: Connection, habits: Habits) -> None:
+def run_given(pipe: Connection, checkpoints: Checkpoints) -> None:
     """Run the cells that come through a pipe, until it closes; a message in the middle of a cell means stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the driver decides
     told = _Told()
     with suppress(EOFError, OSError):  # the driver is gone
         while (cell := pipe.recv()) is not STOP:
             told.busy = True
-            outcome = attempt(cell, habits, lambda: told.end or pipe.poll())
+            outcome = outcome_of(cell, checkpoints, lambda: told.end or pipe.poll())
             # With nothing to say a worker that was told to end is silent: it is gone, and its cell goes to another.
             if not told.end or outcome.result is not None or outcome.error:
                 _send(pipe, outcome)

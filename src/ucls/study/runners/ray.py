@@ -18,12 +18,14 @@ from uuid import uuid4
 
 from ucls.errors import UserError
 from ucls.study.cell import Cell
-from ucls.study.runners.base import PATIENCE, THREADS, Outcome, Queue, Runner, attempt, one_thread_each
+from ucls.study.outcome import Outcome
+from ucls.study.partial import Checkpoints
+from ucls.study.runners.base import PATIENCE, THREADS, Runner, one_thread_each, outcome_of
 from ucls.study.runners.cores import cores
-from ucls.study.runners.run_cell import Habits
+from ucls.study.runners.queue import Queue
 
-# What Ray reads when it is imported: no environments of uv, no telephoning, no notices of lost workers on the screen
-# (it would print them to standard output), no change to what is seen of GPUs.
+# What Ray reads when it is imported: no environments of uv, no usage statistics, no notices of lost workers (it would
+# print them to standard output), no change to what is seen of GPUs.
 SETTINGS = {
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
@@ -34,46 +36,46 @@ SETTINGS = {
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 OBJECT_STORE = 200 * 2**20
 LOOK_SECONDS = 2.0
-STARTS = 6  # workers in a row that may die before they say a word
+STARTS = 6  # workers in a row that may die before they answer
 
 
 def run_ray(
-    cells: Sequence[Cell], habits: Habits, stop: Event, address: str = "local", jobs: int | None = None
+    cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event, address: str = "local", jobs: int | None = None
 ) -> Iterator[Outcome]:
     """Run the cells on Ray; once `stop` is set the workers keep what they have and end, within seconds.
 
     `local` starts a cluster that only this machine can reach; another address is attached to. There are as many
     workers as the cluster has cores, at most `jobs`.
     """
-    if habits.folder is not None:
-        habits = habits._replace(folder=habits.folder.absolute())
-    with _connected(address, jobs) as api, _password(habits.folder) as word:
-        team = _Team(api, habits, word, jobs)
+    if checkpoints.folder is not None:
+        checkpoints = checkpoints._replace(folder=checkpoints.folder.absolute())
+    with _connected(address, jobs) as api, _mark(checkpoints.folder) as mark:
+        team = _Team(api, checkpoints, mark, jobs)
         try:
             yield from team.run(Queue(cells), stop)
         finally:
             team.end()
 
 
-def ray(address: str = "local", jobs: int | None = None) -> Runner:
+def ray_runner(address: str = "local", jobs: int | None = None) -> Runner:
     """The Ray runner at an address."""
-    return lambda cells, habits, stop: run_ray(cells, habits, stop, address, jobs)
+    return lambda cells, checkpoints, stop: run_ray(cells, checkpoints, stop, address, jobs)
 
 
 class Worker:
     """What an actor does: run cells, and be told to stop from another thread."""
 
-    def __init__(self, habits: Habits, word: str, path: list[str]) -> None:
+    def __init__(self, checkpoints: Checkpoints, mark: str, path: list[str]) -> None:
         sys.path += [folder for folder in path if folder not in sys.path]
-        self._habits = habits._replace(folder=habits.folder if _shared(habits.folder, word) else None)
+        self._checkpoints = checkpoints if _shared(checkpoints.folder, mark) else checkpoints._replace(folder=None)
         self._stop = Event()
 
-    def greet(self) -> None:
-        """Answer, to show that the worker has its place and stands."""
+    def ready(self) -> None:
+        """Answer, which shows that the worker has started."""
 
     def run(self, cell: Cell) -> Outcome:
         """Run a cell."""
-        return attempt(cell, self._habits, self._stop.is_set)
+        return outcome_of(cell, self._checkpoints, self._stop.is_set)
 
     def stop(self) -> None:
         """Let the cell be kept as it is."""
@@ -81,12 +83,12 @@ class Worker:
 
 
 class _Team:
-    """The actors, each with one call under way: a greeting, or a cell."""
+    """The actors, each with one call under way: its start, or a cell."""
 
-    def __init__(self, api: Any, habits: Habits, word: str, jobs: int | None) -> None:
+    def __init__(self, api: Any, checkpoints: Checkpoints, mark: str, jobs: int | None) -> None:
         self._api, self._jobs = api, jobs
         self._make = api.remote(num_cpus=1, max_concurrency=2)(Worker)
-        self._about = (habits, word, [str(Path(folder).absolute()) for folder in sys.path])
+        self._about = (checkpoints, mark, [str(Path(folder).absolute()) for folder in sys.path])
         self._calls: dict[Any, tuple[Any, Cell | None]] = {}
         self._dead_starts = 0
 
@@ -121,7 +123,7 @@ class _Team:
         wanted = min(max(1, cores), self._jobs or cores or 1, cells)
         for _ in range(wanted - len(self._calls)):
             actor = self._make.remote(*self._about)
-            self._calls[actor.greet.remote()] = (actor, None)
+            self._calls[actor.ready.remote()] = (actor, None)
 
     def _answer(self, call: Any, waiting: Queue) -> tuple[Outcome | None, bool]:
         """What a call brought, and whether its worker is alive; if it is, it gets the next cell."""
@@ -147,8 +149,8 @@ class _Team:
     def _missed(self, error: Exception) -> None:
         self._dead_starts += 1
         if self._dead_starts >= STARTS:
-            said = _last_line(error)
-            raise UserError(f"Ray's workers do not start, is this ucls installed on all its machines? {said}")
+            reason = _last_line(error)
+            raise UserError(f"Ray's workers do not start, is this ucls installed on all its machines? {reason}")
 
     def _stop(self) -> Iterator[Outcome]:
         """Ask every worker to keep what it has, and take what they finish in the meantime."""
@@ -184,14 +186,14 @@ def _connected(address: str, jobs: int | None) -> Iterator[Any]:
     for name, value in {**SETTINGS, **(LOOPBACK if address == "local" else {})}.items():
         os.environ.setdefault(name, value)
     try:
-        import ray as found
+        import ray
     except ImportError:
         raise UserError("Ray is not installed: `pip install 'ucls[ray]'`, or run without --ray") from None
-    api: Any = found
+    api: Any = ray
     if api.is_initialized():
         yield api
         return
-    _knock(address)
+    _check_address(address)
     mine = current_thread() is main_thread()
     handler = signal.getsignal(signal.SIGTERM) if mine else None
     one_thread = {"env_vars": dict.fromkeys(THREADS, "1")}
@@ -216,7 +218,7 @@ def _connected(address: str, jobs: int | None) -> Iterator[Any]:
         api.shutdown()
 
 
-def _knock(address: str) -> None:
+def _check_address(address: str) -> None:
     """See whether anybody answers at HOST:PORT, where Ray would try for a minute and then end the process."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon:
@@ -230,26 +232,26 @@ def _knock(address: str) -> None:
 
 
 @contextmanager
-def _password(folder: Path | None) -> Iterator[str]:
-    """Leave a word in the folder of unfinished cells, by which workers know that they share it."""
-    word = uuid4().hex
+def _mark(folder: Path | None) -> Iterator[str]:
+    """Leave a mark in the folder of unfinished cells, by which workers know that they share it."""
+    mark = uuid4().hex
     if folder is None:
-        yield word
+        yield mark
         return
     folder.mkdir(parents=True, exist_ok=True)
-    _word_file(folder).write_text(word)
+    _mark_file(folder).write_text(mark)
     try:
-        yield word
+        yield mark
     finally:
-        _word_file(folder).unlink(missing_ok=True)
+        _mark_file(folder).unlink(missing_ok=True)
 
 
-def _shared(folder: Path | None, word: str) -> bool:
+def _shared(folder: Path | None, mark: str) -> bool:
     try:
-        return folder is not None and _word_file(folder).read_text() == word
+        return folder is not None and _mark_file(folder).read_text() == mark
     except OSError:
         return False
 
 
-def _word_file(folder: Path) -> Path:
+def _mark_file(folder: Path) -> Path:
     return folder / ".shared"

@@ -14,17 +14,10 @@ from ucls.runs.history import History, join
 from ucls.runs.loop import Run, make_run
 from ucls.study import partial
 from ucls.study.cell import NUMERICS, Cell, code_of
+from ucls.study.partial import Checkpoints
 from ucls.study.result import Result, summarise
 
 CHUNK_SECONDS = 0.5
-CHECKPOINT_SECONDS = 120.0
-
-
-class Habits(NamedTuple):
-    """How a worker keeps its unfinished cells: in which folder (None: not at all) and how often."""
-
-    folder: Path | None = None
-    every: float = CHECKPOINT_SECONDS
 
 
 class Done(NamedTuple):
@@ -39,7 +32,9 @@ class Done(NamedTuple):
     note: str = ""
 
 
-def run_cell(cell: Cell, habits: Habits = Habits(), stopped: Callable[[], bool] = lambda: False) -> Done | None:
+def run_cell(
+    cell: Cell, checkpoints: Checkpoints = Checkpoints(), stopped: Callable[[], bool] = lambda: False
+) -> Done | None:
     """Run a cell to its end, from its last checkpoint if there is one; None if it was stopped before.
 
     `stopped` is asked about twice a second. The result does not depend on where a run was stopped and continued. A
@@ -52,11 +47,11 @@ def run_cell(cell: Cell, habits: Habits = Habits(), stopped: Callable[[], bool] 
         arrays = {f"probe.{name}": np.asarray(values, np.float64) for name, values in readings.items()}
         seconds = time.perf_counter() - began
         return Done(summarise(history, cell.resolution, arrays), seconds, run.steps / seconds)
-    run, so_far, note = _begin(cell, habits.folder)
+    run, so_far, note = _begin(cell, checkpoints.folder)
     parts, saved, chunk, stepping, stepped = [so_far], time.monotonic(), 1, 0.0, 0
     while run.steps < cell.steps and not run.diverged:
         if stopped():
-            _save(run, parts, cell, habits.folder)
+            _save(run, parts, cell, checkpoints.folder)
             return None
         start = time.perf_counter()
         parts.append(run.advance(min(chunk, cell.steps - run.steps)))
@@ -64,8 +59,8 @@ def run_cell(cell: Cell, habits: Habits = Habits(), stopped: Callable[[], bool] 
         if chunk > 1:
             stepping, stepped = stepping + took, stepped + len(parts[-1].rewards)
         chunk = 50 if chunk == 1 else max(50, int(chunk * min(4.0, CHUNK_SECONDS / max(took, 1e-6))))
-        if time.monotonic() - saved > habits.every and not run.diverged:
-            note = _save(run, parts, cell, habits.folder) or note
+        if time.monotonic() - saved > checkpoints.every and not run.diverged:
+            note = _save(run, parts, cell, checkpoints.folder) or note
             parts, saved = [join(parts)], time.monotonic()
     result = summarise(join(parts), cell.resolution)
     if cell.keep and not run.diverged:

@@ -17,10 +17,12 @@ from uuid import uuid4
 from ucls._files import write_atomic
 from ucls.errors import UserError
 from ucls.study.cell import Cell
-from ucls.study.runners.base import PATIENCE, Losses, Outcome, Runner, kind
+from ucls.study.outcome import Outcome
+from ucls.study.partial import Checkpoints
+from ucls.study.runners.base import PATIENCE, Runner
 from ucls.study.runners.cluster import Batch, Cluster, Key, open_cluster
-from ucls.study.runners.parcel import SUFFIX, fetch
-from ucls.study.runners.run_cell import Habits
+from ucls.study.runners.outcome_file import SUFFIX, read_outcome
+from ucls.study.runners.queue import Losses, kind
 
 JOBS = 64
 HOURS = 4.0
@@ -30,7 +32,7 @@ STARTS = 3  # times in a row that jobs may die before they begin
 
 
 class Terms(NamedTuple):
-    """On what terms jobs are submitted; Slurm's own SBATCH_ACCOUNT, SBATCH_TIMELIMIT and so on go before them."""
+    """On what terms jobs are submitted; Slurm's own SBATCH_ACCOUNT, SBATCH_TIMELIMIT and so on take precedence."""
 
     partition: str | None = None
     jobs: int = JOBS
@@ -39,28 +41,30 @@ class Terms(NamedTuple):
     look_seconds: float = LOOK_SECONDS
 
 
-def run_slurm(cells: Sequence[Cell], habits: Habits, stop: Event, terms: Terms = Terms()) -> Iterator[Outcome]:
+def run_slurm(
+    cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event, terms: Terms = Terms()
+) -> Iterator[Outcome]:
     """Run the cells as job arrays; once `stop` is set the jobs keep what they have and end, and are cancelled.
 
     A job that dies loses the cell it was at, which is submitted again by itself, until it has died six times.
     """
-    partial = (habits.folder or Path("ucls.partial")).absolute()
-    habits = habits._replace(folder=partial if habits.folder else None)
+    partial = (checkpoints.folder or Path("ucls.partial")).absolute()
+    checkpoints = checkpoints._replace(folder=partial if checkpoints.folder else None)
     cluster = open_cluster(terms.executor, partial.with_suffix(".slurm") / "log", terms.partition, terms.hours)
-    campaign = _Campaign(cells, habits, partial.with_suffix(".slurm"), cluster, terms)
+    campaign = _Campaign(cells, checkpoints, partial.with_suffix(".slurm"), cluster, terms)
     try:
         yield from campaign.run(stop)
     finally:
         campaign.end()
 
 
-def slurm(
+def slurm_runner(
     partition: str | None = None, jobs: int | None = None, hours: float = HOURS, executor: str = "slurm"
 ) -> Runner:
     """The Slurm runner in a partition, with about so many jobs, each of so many hours before it is queued again."""
     look = LOOK_SECONDS if executor == "slurm" else 0.3
     terms = Terms(partition, jobs or JOBS, hours, executor, look)
-    return lambda cells, habits, stop: run_slurm(cells, habits, stop, terms)
+    return lambda cells, checkpoints, stop: run_slurm(cells, checkpoints, stop, terms)
 
 
 def batches_of(cells: Sequence[Cell], jobs: int) -> list[list[Cell]]:
@@ -73,15 +77,17 @@ def batches_of(cells: Sequence[Cell], jobs: int) -> list[list[Cell]]:
 
 
 class _Campaign:
-    """The cells still wanted, the jobs that are at them, and the folder through which they speak."""
+    """The cells still wanted, the jobs that are at them, and the folder where they leave outcomes."""
 
-    def __init__(self, cells: Sequence[Cell], habits: Habits, folder: Path, cluster: Cluster, terms: Terms) -> None:
+    def __init__(
+        self, cells: Sequence[Cell], checkpoints: Checkpoints, folder: Path, cluster: Cluster, terms: Terms
+    ) -> None:
         self._wanted = {cell.id: cell for cell in cells}
-        self._habits, self._folder, self._cluster, self._terms = habits, folder, cluster, terms
+        self._checkpoints, self._folder, self._cluster, self._terms = checkpoints, folder, cluster, terms
         self._outcomes = folder / "outcomes"
         self._jobs: dict[Key, list[str]] = {}
         self._losses = Losses()
-        self._stillborn, self._clean = 0, True
+        self._dead_starts, self._clean = 0, True
 
     def run(self, stop: Event) -> Iterator[Outcome]:
         """Submit what no job is at, and take outcomes until there is one for every cell."""
@@ -93,11 +99,11 @@ class _Campaign:
         self._submit(batches_of([cell for id, cell in self._wanted.items() if id not in taken], self._terms.jobs))
         look = 0.0
         while self._wanted and not stop.is_set():
-            # Who lives is asked before what they left is taken: the dead have left all they ever will.
+            # Which jobs run is asked before outcomes are taken: one that has ended by then will write no more.
             alive = self._cluster.alive() if time.monotonic() >= look else None
             yield from self._collect()
             if alive is not None:
-                yield from self._bury(alive)
+                yield from self._resubmit(alive)
                 look = time.monotonic() + self._terms.look_seconds
             stop.wait(0.2)
         if self._wanted:
@@ -133,7 +139,7 @@ class _Campaign:
             # Written first: whenever the driver is killed, the next one knows what was in the jobs it finds.
             write_atomic(self._folder / f"{name}.json", lambda file, ids=ids: file.write_text(json.dumps(ids)))
             path = tuple(str(Path(folder).absolute()) for folder in sys.path)
-            about = (self._habits, self._outcomes, self._halt(name))
+            about = (self._checkpoints, self._outcomes, self._halt(name))
             work = [Batch(tuple(batch), *about, self._begun((name, i)), path) for i, batch in enumerate(some)]
             self._cluster.submit(name, work)
             self._jobs |= {(name, index): batch for index, batch in enumerate(ids)}
@@ -143,21 +149,21 @@ class _Campaign:
         for path in sorted(self._outcomes.glob(f"[!.]*{SUFFIX}")):  # one that begins with a dot is being written
             if path.stem in self._wanted and (outcome := _read(path)):
                 del self._wanted[path.stem]
-                self._stillborn = 0
+                self._dead_starts = 0
                 yield outcome
             path.unlink(missing_ok=True)
 
-    def _bury(self, alive: set[Key]) -> Iterator[Outcome]:
-        """Submit again what dead jobs did not finish: the cell that each was at by itself, then the others."""
+    def _resubmit(self, alive: set[Key]) -> Iterator[Outcome]:
+        """Submit again what jobs that died did not finish: the cell that each was at by itself, then the others."""
         again: list[list[Cell]] = []
-        stillborn = False
+        dead_start = False
         for key in self._jobs.keys() - alive:
             left = [self._wanted[id] for id in self._jobs.pop(key) if id in self._wanted]
             if not left:
                 continue
             self._clean = False
             if not self._begun(key).exists():  # no cell's fault
-                stillborn = True
+                dead_start = True
                 again.append(left)
                 continue
             if outcome := self._losses.count(left[0], f"look into {self._folder / 'log'}"):
@@ -166,8 +172,8 @@ class _Campaign:
             else:
                 again.append(left[:1])
             again += [left[1:]] if left[1:] else []
-        self._stillborn += stillborn
-        if self._stillborn >= STARTS:
+        self._dead_starts += dead_start
+        if self._dead_starts >= STARTS:
             raise UserError(f"jobs die before they begin: look into {self._folder / 'log'}, then start again")
         self._submit(again)
 
@@ -195,15 +201,15 @@ class _Campaign:
 def _batches(record: Path) -> list[list[str]]:
     """What was in the jobs of an array; nothing if its record is damaged: their cells are then submitted again."""
     try:
-        found = json.loads(record.read_text())
+        batches = json.loads(record.read_text())
     except (OSError, ValueError):
         return []
-    sound = isinstance(found, list) and all(isinstance(ids, list) for ids in found)
-    return [[str(id) for id in ids] for ids in found] if sound else []
+    sound = isinstance(batches, list) and all(isinstance(ids, list) for ids in batches)
+    return [[str(id) for id in ids] for ids in batches] if sound else []
 
 
 def _read(path: Path) -> Outcome | None:
     try:
-        return fetch(path)
+        return read_outcome(path)
     except Exception:  # unsound, however it is: the cell is run again
         return None

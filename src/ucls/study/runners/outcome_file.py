@@ -10,19 +10,19 @@ import numpy as np
 from ucls import checkpoint
 from ucls.errors import UserError
 from ucls.runs.measures import Measures
+from ucls.study.outcome import Outcome
 from ucls.study.result import Circumstance, Result
-from ucls.study.runners.base import Outcome
 from ucls.study.seal import seal_arrays
 
 SUFFIX = ".safetensors"
 
 
-def parcel_file(folder: Path, id: str) -> Path:
+def outcome_file(folder: Path, id: str) -> Path:
     """Where the outcome of a cell is left."""
     return folder / f"{id}{SUFFIX}"
 
 
-def leave(folder: Path, outcome: Outcome) -> None:
+def write_outcome(folder: Path, outcome: Outcome) -> None:
     """Leave an outcome in a folder, whole or not at all."""
     told = ("id", "error", "traceback", "attempts", "note")
     about: dict[str, Any] = {name: getattr(outcome, name) for name in told}
@@ -34,10 +34,10 @@ def leave(folder: Path, outcome: Outcome) -> None:
         if learner is not None:
             arrays["learner"] = np.frombuffer(learner, np.uint8)
     about |= {"seal": _seal(about, arrays)}
-    checkpoint.save(parcel_file(folder, outcome.id), about, arrays)
+    checkpoint.save(outcome_file(folder, outcome.id), about, arrays)
 
 
-def fetch(path: Path) -> Outcome:
+def read_outcome(path: Path) -> Outcome:
     """Read what `leave` left; a file that does not verify is refused."""
     about, arrays = checkpoint.load(path)
     given = {name: about.get(name) for name in about if name not in ("seal", "format")}

@@ -1,0 +1,87 @@
+"""The cells that wait for a worker, and how often each was lost with one."""
+
+from collections import Counter, deque
+from collections.abc import Sequence
+from typing import Any
+
+from ucls.study.cell import Cell
+from ucls.study.outcome import Outcome
+
+TRIES = 3  # of a cell among others, and as many again with no other beside it
+
+
+def kind(cell: Cell) -> tuple[str, str, str, str]:
+    """What cells share that need the same compiled kernels."""
+    return cell.agent, cell.env, cell.features, cell.dtype
+
+
+class Losses:
+    """How often each cell was lost with the process that it was in.
+
+    Nothing tells whether a cell killed its process or somebody else did. So a cell that was lost three times is put
+    aside until no other runs beside it, and only one that is lost three times more, alone, has failed. A worker that
+    says why, too little memory, need say so only once when it is alone.
+    """
+
+    def __init__(self) -> None:
+        self._times: dict[str, int] = {}
+
+    def count(
+        self, cell: Cell, hint: str = "it may have run out of memory", last: Outcome | None = None
+    ) -> Outcome | None:
+        """Count a loss; a failure if it is one too many, with the last word of its worker if there was one."""
+        self._times[cell.id] = times = self._times.get(cell.id, 0) + 1
+        if times < (2 * TRIES if last is None else TRIES + 1):
+            return None
+        if last is not None:
+            return last._replace(error=f"{last.error} ({times} times)", attempts=times, lost=False)
+        return Outcome(cell.id, error=f"its process was killed {times} times: {hint}", attempts=times)
+
+    def suspect(self, cell: Cell) -> bool:
+        """Whether the cell was lost so often that it should run with no other beside it."""
+        return self._times.get(cell.id, 0) >= TRIES
+
+
+class Queue:
+    """The cells still to be given, and how often each was lost."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self._kinds: dict[Any, deque[Cell]] = {}
+        self._taken: Counter[Any] = Counter()
+        self._aside: deque[Cell] = deque()
+        self._losses = Losses()
+        for cell in cells:
+            self._kinds.setdefault(kind(cell), deque()).append(cell)
+
+    def __len__(self) -> int:
+        return len(self._aside) + sum(len(cells) for cells in self._kinds.values())
+
+    def ready(self, alone: bool) -> int:
+        """How many cells could be taken now."""
+        return len(self) - len(self._aside) or int(alone and bool(self._aside))
+
+    def take(self, last: Cell | None, alone: bool) -> Cell | None:
+        """The next cell: of the kind that the worker has compiled, or else of the first that no worker is at.
+
+        What was put aside comes last, and only to a worker that is `alone`, with no other at a cell.
+        """
+        mine = kind(last) if last else None
+        if mine not in self._kinds:
+            self._taken[mine] -= 1
+            mine = min(self._kinds, key=lambda k: self._taken[k], default=None)
+            self._taken[mine] += 1
+        if mine is None:
+            return self._aside.popleft() if alone and self._aside else None
+        cell = self._kinds[mine].popleft()
+        if not self._kinds[mine]:
+            del self._kinds[mine]
+        return cell
+
+    def put_back(self, cell: Cell, last: Outcome | None = None) -> Outcome | None:
+        """Give a lost cell another chance, or say that it had enough of them."""
+        outcome = self._losses.count(cell, last=last)
+        if outcome is None:
+            # To the end of the line: what killed it, short memory or a bad moment, may have passed by then.
+            suspect = self._losses.suspect(cell)
+            (self._aside if suspect else self._kinds.setdefault(kind(cell), deque())).append(cell)
+        return outcome
