@@ -15,6 +15,7 @@ from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.features import features_module
 from ucls.runs.learner import Learner
 from ucls.runs.loop import Run, make_run
+from ucls.runs.plan import resolve_plan
 from ucls.settings import resolve
 
 SMALL = {"tilings": 2, "tiles": 3, "memory": 16}
@@ -265,9 +266,9 @@ def test_room_is_asked_of_an_algorithm_of_ones_own():
     about = make_run("ucls/RiverSwim-v0", "my_agent", settings={"memory": 64}).learner.plan
     many = dataclasses.replace(about, feature_settings={**about.feature_settings, "memory": 10**6})
     with pytest.raises(UserError, match="does not say by `room`") as error:
-        Learner(many, algorithm=Quiet())
+        Learner(resolve_plan(many, Quiet()))
     one_line(error)
-    assert Learner(many, algorithm=my_agent).coder.size == 2 * 10**6
+    assert Learner(resolve_plan(many, my_agent)).coder.size == 2 * 10**6
 
 
 def test_an_algorithm_that_grows_must_say_what():
@@ -283,7 +284,7 @@ def test_an_algorithm_that_grows_must_say_what():
 
     plan = make_run("ucls/RiverSwim-v0", "my_agent").learner.plan
     with pytest.raises(UserError, match="no field says that it does"):
-        Learner(plan, algorithm=Growing())
+        Learner(resolve_plan(plan, Growing()))
 
 
 def test_an_agent_saved_after_a_failed_step_begins_another_episode(tmp_path):

@@ -11,8 +11,9 @@ import test_contract as contract
 from conftest import small_run
 from test_cli import ucls
 from ucls.errors import UserError
-from ucls.runs.learner import Learner, Plan
+from ucls.runs.learner import Learner
 from ucls.runs.loop import Run, make_run
+from ucls.runs.plan import Plan, resolve_plan
 from ucls.study import Member, Store, Study, conduct, make_cells
 from ucls.study.runners.local import local_runner
 
@@ -94,4 +95,4 @@ def test_a_module_of_the_earlier_contract_still_runs():
     earlier = ModuleType("earlier")
     vars(earlier).update({**vars(my_agent), "init": init})
     plan = Plan("my_agent", {}, "one_hot", {}, [0.0], [4.0], 2, 0, "float32")
-    assert Learner(plan, algorithm=earlier).state.w.dtype == np.float32
+    assert Learner(resolve_plan(plan, earlier)).state.w.dtype == np.float32

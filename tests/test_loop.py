@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from ucls import Agent
+from ucls.algorithms import sarsa
 from ucls.errors import UserError
 from ucls.features import features_module
 from ucls.runs.history import TERMINATED, TRUNCATED, History
@@ -62,3 +64,17 @@ def test_unknown_names_suggest_the_nearest():
         make_run("ucls/RiverSwim-v0", "ulcs")
     with pytest.raises(UserError, match="did you mean 'tiles'"):
         features_module("tile")
+
+
+def test_loop_and_shell_make_the_same_plan_and_settings_are_read_once(monkeypatch):
+    from ucls.runs import plan as plans
+
+    read = []
+    resolve = plans.resolve
+    monkeypatch.setattr(plans, "resolve", lambda cls, *given: read.append(cls) or resolve(cls, *given))
+    asked = {"tilings": 3, "epsilon": 0.2, "optimistic": "yes"}
+    run = make_run("ucls/PuddleWorld-v0", sarsa, seed=4, settings=asked)
+    assert len(read) == len(set(read)) == 2
+    shell = Agent("ucls/PuddleWorld-v0", "ucls.algorithms.sarsa", seed=4, **asked)
+    assert run.learner.plan == shell.learner.plan
+    assert run.learner.plan.agent == "sarsa"

@@ -14,7 +14,7 @@ from ucls.errors import UserError
 from ucls.kernels.ranges import COUNT, INFINITE, Count, Grows, Sizes, Within, check, fits, require
 from ucls.runs.learner import Learner
 from ucls.runs.loop import Run
-from ucls.runs.plan import Plan
+from ucls.runs.plan import Plan, resolve_plan
 
 SIZES = Sizes(features=24, actions=2)
 
@@ -147,7 +147,7 @@ def test_a_learner_without_ranges_is_refused_when_it_is_made():
     plan = run.learner.plan
     stranger = Plan(**{**vars(plan), "agent": "stranger", "settings": {}})
     with pytest.raises(UserError, match="does not say which"):
-        Learner(stranger, algorithm=SimpleNamespace(State=State, init=init, **parts))
+        Learner(resolve_plan(stranger, SimpleNamespace(State=State, init=init, **parts)))
 
 
 def test_ranges_say_what_they_mean():

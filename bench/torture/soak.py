@@ -15,6 +15,7 @@ from ucls import checkpoint
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.runs.learner import Learner
 from ucls.runs.loop import Run, make_run
+from ucls.runs.plan import resolve_plan
 
 CHUNKS = 100
 SECONDS = 300.0  # a run that would take longer takes fewer steps, and says so
@@ -93,8 +94,7 @@ def _same(one: Run, other: Run) -> bool:
 def _drift(agent: str, run: Run) -> float | None:
     """How far something that is carried along is from what it would be if it were made anew; None if nothing is."""
     if agent == "lstd-sm":
-        plan = run.learner.plan
-        witness = Run(run.world, Learner(plan, algorithm=shadow))
+        witness = Run(run.world, Learner(resolve_plan(run.learner.plan, shadow)))
         witness.advance(run.steps)
         return shadow.drift(witness.learner.state)
     system: Any = getattr(run.learner.state, "system", None)

@@ -19,19 +19,17 @@ import gymnasium
 import numpy as np
 
 from ucls import checkpoint
-from ucls.algorithms import DEFAULT, algorithm_module, name_of
+from ucls.algorithms import DEFAULT, algorithm_module
 from ucls.envs import World, make_world
 from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
-from ucls.features import features_module
 from ucls.kernels.ranges import STEPS
 from ucls.randomness import spawn
 from ucls.runs import inputs, run_folder, spaces
 from ucls.runs.history import NOTHING, TERMINATED, TRUNCATED, History
 from ucls.runs.learner import Learner, Uncertainty, refuse_diverged, saved_learner
-from ucls.runs.plan import Plan, checked_discount, read_saved, whole
+from ucls.runs.plan import checked_discount, choose, read_saved, whole
 from ucls.runs.progress import Progress
-from ucls.settings import distribute
 
 DISCOUNT = 0.99
 
@@ -75,25 +73,12 @@ class Agent:
         algorithm: Any = algorithm_module(agent)
         if "gamma" in settings and discount is None and "gamma" not in algorithm.Hyper._fields:
             discount = settings.pop("gamma")
-        world = self.world
-        box = spaces.bounds(self._env.observation_space, low, high)
-        default, tuned = spaces.default_features(self._env.observation_space, algorithm, world)
-        name = features or default
-        given = distribute(settings, {"agent": algorithm.Hyper, "features": features_module(name).Settings})
-        plan = Plan(
-            agent=name_of(algorithm),
-            settings=given["agent"],
-            features=name,
-            feature_settings={**(tuned if name == default else {}), **given["features"]},
-            low=box[0],
-            high=box[1],
-            n_actions=int(self._env.action_space.n),
-            seed=seed,
-            dtype=dtype,
-        )
-        facts = world.facts() if world else {}
-        spaces.refuse_blind_optimism(given["agent"], facts)
-        self._adopt(Learner(plan, facts, algorithm), checked_discount(discount))
+        world, space = self.world, self._env.observation_space
+        bounds, facts = spaces.bounds(space, low, high), world.facts() if world else {}
+        chosen = choose(algorithm, spaces.own_features(space, world), settings, features)
+        spaces.refuse_blind_optimism(chosen.given["agent"], facts)
+        resolved = chosen.plan(bounds, int(self._env.action_space.n), facts, seed, dtype)
+        self._adopt(Learner(resolved), checked_discount(discount))
         self._describe()
 
     def _adopt(self, learner: Learner, discount: float | None) -> None:

@@ -8,21 +8,19 @@ import inspect
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ucls import checkpoint
-from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.algorithms import ALGORITHMS
 from ucls.errors import Notice, UserError
 from ucls.features import Room, features_module
 from ucls.kernels import active as la
 from ucls.kernels.ranges import Sizes, check, may_grow, require
 from ucls.randomness import from_words, generator, spawn, to_words
-from ucls.runs.plan import DTYPES, Plan, brief, refuse_too_large
+from ucls.runs.plan import DTYPES, Plan, Resolved, brief, refuse_too_large, resolve_plan
 from ucls.runs.steps import Pending, kernels
-from ucls.settings import resolve, shown
 
 PARTS = ("coder", "state", "pending")
 
@@ -37,19 +35,14 @@ class Uncertainty(NamedTuple):
 class Learner:
     """An algorithm at work on features, made from a plan."""
 
-    def __init__(
-        self, plan: Plan, facts: Mapping[str, float] = {}, algorithm: Any = None, file: int | None = None
-    ) -> None:
+    def __init__(self, resolved: Resolved, file: int | None = None) -> None:
         """Make a learner that knows nothing yet.
 
-        `facts` are numbers of the environment that some settings follow; `file` is the number of bytes that the plan
-        came with, if it came with arrays to restore: a small file must not ask for much memory.
+        `file` is the number of bytes that the plan came with, if it came with arrays to restore: a small file must not
+        ask for much memory.
         """
-        self.algorithm: Any = algorithm or algorithm_module(plan.agent)
-        features: Any = features_module(plan.features)
-        self.hyper = resolve(self.algorithm.Hyper, plan.settings, facts)
-        settings = resolve(features.Settings, plan.feature_settings)
-        self.plan = replace(plan, settings=shown(self.hyper), feature_settings=shown(settings))
+        plan, self.algorithm, self.hyper, features, settings = resolved
+        self.plan = plan
         self._refuse_too_large(features.room(settings, plan.low, plan.high, plan.n_actions), file)
         self.coder = features.make(settings, plan.low, plan.high, plan.n_actions)
         size, n_active = self.coder.size, self.coder.n_active
@@ -223,4 +216,4 @@ def saved_learner(plan: Plan, given: Any, arrays: Mapping[str, np.ndarray]) -> L
     if given is None and plan.agent not in ALGORITHMS:
         raise UserError(f"the checkpoint needs the algorithm {brief(plan.agent)}, not one of ours: give its module")
     size = sum(array.nbytes for array in arrays.values())
-    return Learner(plan, algorithm=given or algorithm_module(plan.agent), file=size)
+    return Learner(resolve_plan(plan, given), size)

@@ -10,21 +10,20 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
 
 from ucls import checkpoint
-from ucls.algorithms import algorithm_module
 from ucls.envs import World, make_world, module_of
 from ucls.errors import UserError
 from ucls.features import features_module
 from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.runs.history import History
 from ucls.runs.learner import Learner, refuse_diverged, saved_learner
-from ucls.runs.plan import Plan, read_saved, refuse_too_large, whole
+from ucls.runs.plan import Plan, Resolved, choose, read_saved, refuse_too_large, whole
 from ucls.runs.steps import compiled
-from ucls.settings import distribute, resolve, shown
 
 
 class Run:
@@ -123,42 +122,25 @@ def _check_features(name: str, own: str) -> None:
 
 def plan_run(
     env: str,
-    agent: str = "ucls",
+    agent: str | ModuleType = "ucls",
     *,
     seed: int = 0,
     settings: Mapping[str, object] = {},
     features: str | None = None,
     dtype: str = "float64",
-) -> tuple[World, Plan]:
+) -> tuple[World, Resolved]:
     """Say what a run by these names is, every setting resolved; `settings` may name those of the agent, the features
     and the environment alike."""
-    algorithm: Any = algorithm_module(agent)
     environment: Any = module_of(env)
-    default, tuned = getattr(algorithm, "FEATURES", environment.FEATURES)
-    name = features or default
-    coder: Any = features_module(name)
-    _check_features(name, environment.FEATURES[0])
-    given = distribute(settings, {"agent": algorithm.Hyper, "features": coder.Settings, "env": environment.Env})
-    world = make_world(env, given["env"])
-    low, high = world.bounds()
-    feature_settings = {**(tuned if name == default else {}), **given["features"]}
-    plan = Plan(
-        agent=agent,
-        settings=shown(resolve(algorithm.Hyper, given["agent"], world.facts())),
-        features=name,
-        feature_settings=shown(resolve(coder.Settings, feature_settings)),
-        low=[float(low) for low in low],
-        high=[float(high) for high in high],
-        n_actions=world.n_actions,
-        seed=seed,
-        dtype=dtype,
-    )
-    return world, plan
+    chosen = choose(agent, environment.FEATURES, settings, features, environment.Env)
+    _check_features(chosen.features, environment.FEATURES[0])
+    world = make_world(env, chosen.given["env"])
+    return world, chosen.plan(world.bounds(), world.n_actions, world.facts(), seed, dtype)
 
 
 def make_run(
     env: str,
-    agent: str = "ucls",
+    agent: str | ModuleType = "ucls",
     *,
     seed: int = 0,
     settings: Mapping[str, object] = {},
@@ -166,5 +148,5 @@ def make_run(
     dtype: str = "float64",
 ) -> Run:
     """Make the run that `plan_run` says."""
-    world, plan = plan_run(env, agent, seed=seed, settings=settings, features=features, dtype=dtype)
-    return Run(world, Learner(plan))
+    world, resolved = plan_run(env, agent, seed=seed, settings=settings, features=features, dtype=dtype)
+    return Run(world, Learner(resolved))

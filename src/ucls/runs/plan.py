@@ -2,15 +2,19 @@
 
 import operator
 import os
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from types import ModuleType
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls.algorithms import algorithm_module, name_of
 from ucls.errors import UserError
+from ucls.features import features_module
 from ucls.kernels.ranges import STEPS
+from ucls.settings import distribute, resolve, shown
 
 DTYPES = {"float64": np.float64, "float32": np.float32}
 FAR = 1e30  # bounds beyond this are none
@@ -47,6 +51,73 @@ class Plan:
         object.__setattr__(self, "high", high)
         object.__setattr__(self, "n_actions", whole("the number of actions", self.n_actions, 1))
         object.__setattr__(self, "seed", whole("seed", self.seed, 0, 2**128))
+
+
+class Resolved(NamedTuple):
+    """A plan with every setting in it, and what it names: the modules, and the settings as kernels take them."""
+
+    plan: Plan
+    algorithm: Any
+    hyper: Any
+    features: Any
+    feature_settings: Any
+
+
+def resolve_plan(plan: Plan, algorithm: Any = None, facts: Mapping[str, float] = {}) -> Resolved:
+    """Read the settings of a plan; `facts` are numbers of the environment that some of them follow."""
+    algorithm = algorithm or algorithm_module(plan.agent)
+    features: Any = features_module(plan.features)
+    hyper = resolve(algorithm.Hyper, plan.settings, facts)
+    settings = resolve(features.Settings, plan.feature_settings)
+    complete = replace(plan, settings=shown(hyper), feature_settings=shown(settings))
+    return Resolved(complete, algorithm, hyper, features, settings)
+
+
+class Chosen(NamedTuple):
+    """An algorithm and features for an environment, and the settings given: for them and for it, by the owner's name.
+
+    Settings of an environment may move its bounds, so that a plan can be made only when they are known.
+    """
+
+    algorithm: Any
+    features: str
+    given: Mapping[str, Mapping[str, object]]
+
+    def plan(
+        self,
+        bounds: tuple[Sequence[float], Sequence[float]],
+        n_actions: int,
+        facts: Mapping[str, float],
+        seed: int,
+        dtype: str,
+    ) -> Resolved:
+        """The plan for states within these bounds."""
+        low, high = ([float(number) for number in bound] for bound in bounds)
+        agent, settings, features = name_of(self.algorithm), self.given["agent"], self.given["features"]
+        plan = Plan(agent, settings, self.features, features, low, high, n_actions, seed, dtype)
+        return resolve_plan(plan, self.algorithm, facts)
+
+
+def choose(
+    agent: str | ModuleType,
+    own: tuple[str, Mapping[str, object]],
+    settings: Mapping[str, object],
+    features: str | None = None,
+    env: type | None = None,
+) -> Chosen:
+    """Choose features, and give every setting to its owner.
+
+    `own` are the features of the environment and their settings, which serve unless the algorithm has its own or
+    others are named; settings tuned for some features are for no others. `env` declares the environment's settings.
+    """
+    algorithm: Any = algorithm_module(agent)
+    default, tuned = getattr(algorithm, "FEATURES", own)
+    name = features or default
+    owners = {"agent": algorithm.Hyper, "features": features_module(name).Settings}
+    given = distribute(settings, owners if env is None else {**owners, "env": env})
+    if name == default:
+        given["features"] = {**tuned, **given["features"]}
+    return Chosen(algorithm, name, given)
 
 
 @dataclass(frozen=True)

@@ -57,10 +57,8 @@ def bounds(space: gymnasium.Space[Any], low: Any, high: Any) -> tuple[list[float
     return bounds[0].tolist(), bounds[1].tolist()
 
 
-def default_features(space: gymnasium.Space[Any], algorithm: Any, world: World | None) -> tuple[str, dict[str, Any]]:
-    """The features that serve where none are named, with their settings."""
-    if hasattr(algorithm, "FEATURES"):
-        return algorithm.FEATURES
+def own_features(space: gymnasium.Space[Any], world: World | None) -> tuple[str, dict[str, Any]]:
+    """The features of an environment, with their settings: those of our world, or what its observations ask for."""
     if world is not None:
         return world.features
     return ("one_hot" if isinstance(space, gymnasium.spaces.Discrete) else "tiles"), {}

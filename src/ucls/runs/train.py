@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ucls import checkpoint
-from ucls.algorithms import DEFAULT, algorithm_module
+from ucls.algorithms import DEFAULT, algorithm_module, name_of
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError
 from ucls.runs import run_folder
@@ -299,7 +299,7 @@ def _read_saved(source: Path, order: Order, env: str | None) -> tuple[dict[str, 
     """Read a checkpoint; refuse one of another agent, or of an environment of ours that is not `env`."""
     about, arrays = checkpoint.load(source)
     saved = read_saved(about)
-    if saved.plan.agent != order.agent:
+    if saved.plan.agent not in (order.agent, name_of(algorithm_module(order.agent))):
         agent = saved.plan.agent
         raise UserError(f"{source} holds the agent {agent!r}, not {order.agent!r}: give --agent {agent}")
     if order.settings or order.features or order.low or order.high or order.discount is not None:

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.diagnostics import DENSITIES
 from ucls.errors import UserError, unknown
-from ucls.runs.learner import DTYPES
 from ucls.runs.loop import plan_run
+from ucls.runs.plan import DTYPES
 
 # The version of everything that decides a run's numbers. A change that alters any run raises it, and results of
 # different numerics never meet under one id.
@@ -89,11 +89,13 @@ def make_cells(
         raise unknown("probe", probe, DENSITIES)
     if dtype not in DTYPES:
         raise UserError(f"dtype cannot be {dtype!r}: give one of {', '.join(DTYPES)}")
-    world, plan = plan_run(env, agent, settings=settings, features=features, dtype=dtype)
-    groups = {"agent": plan.settings, "features": plan.feature_settings, "env": world.settings}
+    world, made = plan_run(env, agent, settings=settings, features=features, dtype=dtype)
+    groups = {"agent": made.plan.settings, "features": made.plan.feature_settings, "env": world.settings}
     resolved = sorted((f"{group}.{name}", value) for group, named in groups.items() for name, value in named.items())
     resolution = resolution or max(1, -(-steps // BINS))
-    one = Cell(agent, env, steps, 0, tuple(resolved), plan.features, resolution, dtype, probe, keep, code_of(agent))
+    one = Cell(
+        agent, env, steps, 0, tuple(resolved), made.plan.features, resolution, dtype, probe, keep, code_of(agent)
+    )
     return tuple(one._replace(seed=seed) for seed in seeds)
 
 
