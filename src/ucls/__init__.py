@@ -29,6 +29,7 @@ _ROOMS = (
     "diagnostics",
     "envs",
     "evaluation",
+    "explain",
     "features",
     "figures",
     "kernels",

@@ -17,7 +17,8 @@ An algorithm is a module with
 - compiled `value(state, hyper, x) -> mean`; one that keeps bounds also has `interval(state, hyper, x, rng) ->
   (mean, radius)`, which gets a generator of its own, so that looking does not change the run; and, if the agent
   maximises something else than mean + radius, compiled `upper(state, hyper, x)`, which is that;
-- compiled `parts(state, hyper, x) -> (unknown, noisy)`, if it can tell the two parts of its radius apart;
+- compiled `parts(state, hyper, x) -> (unknown, noisy)`, if it can tell the two parts of its radius apart, and
+  `unknown(state, x)`, from 0 to 1, if it can tell how much of a value no data have overruled;
 - `notices(state, hyper) -> list[str]`, if there are things a person should be told of what was learned;
 - `reward_shift(hyper)`, if it learns the values of lower rewards than those it is given: by how much;
 - one whose data grow has compiled `full(state)`, whether an update more might lack room, and `grow(state, hyper) ->

@@ -109,12 +109,19 @@ class Learner:
 
     def uncertainty(self, s: np.ndarray) -> "Uncertainty":
         """The two parts of the radius of every action's value in state s, where the algorithm can tell them apart."""
+        unknown, noisy, _ = self.split(self._states(s)[None])
+        return Uncertainty(unknown[0], noisy[0])
+
+    def split(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """In many states, of every action: what is not known, what is noisy, and the part of the value, from 0 to 1,
+        that no data have overruled (NaN where the algorithm does not tell)."""
         if not hasattr(self.algorithm, "parts"):
             raise UserError(f"{self.plan.agent} does not tell what is not known from what is noisy: ucls-exact does")
-        unknown, noisy = np.zeros(self.plan.n_actions), np.zeros(self.plan.n_actions)
+        points = self._states(points)
+        unknown, noisy, share = (np.zeros((len(points), self.plan.n_actions)) for _ in range(3))
         parts = self.hyper, self.coder, self.state
-        self.kernels.split(*parts, self._states(s), self._scratch, unknown, noisy)
-        return Uncertainty(unknown, noisy)
+        self.kernels.split(*parts, points, self._scratch, unknown, noisy, share)
+        return unknown, noisy, share
 
     def tell(self) -> None:
         """Warn of what a person should know of what was learned; each thing is said once."""

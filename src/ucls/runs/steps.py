@@ -6,6 +6,8 @@ Little is imported here on purpose: the machine code that is kept of these depen
 import functools
 from typing import Annotated, Any, NamedTuple
 
+import numpy as np
+
 from ucls.kernels import active as la
 from ucls.kernels._jit import jit
 from ucls.kernels.ranges import ACTION
@@ -41,6 +43,12 @@ def never_full(state):
     return False
 
 
+@jit
+def never_told(state, x):
+    """The part of a value that is not known, of an algorithm that does not tell."""
+    return np.nan
+
+
 @functools.cache
 def kernels(algorithm: Any, features: Any) -> Kernels:
     """Build the steps of a learner around the kernels of its algorithm and features."""
@@ -49,7 +57,7 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
     own_interval = getattr(algorithm, "interval", None)
     upper = getattr(algorithm, "upper", None)
     full = getattr(algorithm, "full", never_full)
-    parts = getattr(algorithm, "parts", None)
+    parts, unknown = getattr(algorithm, "parts", None), getattr(algorithm, "unknown", never_told)
 
     @jit
     def begin(hyper, coder, state, pending, s, rng):
@@ -116,10 +124,13 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
         return act(state, hyper, xs, rng)
 
     @jit
-    def split(hyper, coder, state, s, xs, unknown, noisy):
-        look(coder, s, xs)
-        for a in range(len(unknown)):
-            unknown[a], noisy[a] = parts(state, hyper, la.of_action(xs, a))  # pyright: ignore[reportOptionalCall]
+    def split(hyper, coder, state, points, xs, more, noisy, share):
+        for i in range(len(points)):
+            look(coder, points[i], xs)
+            for a in range(more.shape[1]):
+                x = la.of_action(xs, a)
+                more[i, a], noisy[i, a] = parts(state, hyper, x)  # pyright: ignore[reportOptionalCall]
+                share[i, a] = unknown(state, x)
 
     return Kernels(begin, advance, interval, survey, choose, split)
 

@@ -1,0 +1,95 @@
+"""Where to look at an agent: a line, a plane, the cells of a grid, or planes through a state of more dimensions."""
+
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ucls.errors import UserError
+
+LINE, PLANE, SLICE = 161, 41, 25  # points along a dimension: where there is one, two, or more
+PAIRS = 6  # planes that are shown of a state with many dimensions
+CELLS = 2500  # states that are shown of an environment with discrete ones
+
+
+class Axis(NamedTuple):
+    """A dimension of the observation on a map."""
+
+    name: str
+    low: float
+    high: float
+
+
+class View(NamedTuple):
+    """Points of one map, row by row: `rows` of them, each with `columns` points.
+
+    `across` and `up` are the axes of a plane, `up` is None on a line, and both are None where states are cells of a
+    grid, the first row on top. `dims` are the dimensions that the map shows, `through` is the state that the others
+    are held at.
+    """
+
+    title: str
+    points: np.ndarray
+    rows: int
+    columns: int
+    across: Axis | None
+    up: Axis | None
+    dims: tuple[int, ...]
+    through: tuple[float, ...] | None = None
+
+    def place(self, states: np.ndarray) -> np.ndarray:
+        """The points of the map that some states are nearest to, in the dimensions that it shows."""
+        if self.across is None:
+            return np.asarray(states[:, 0] - self.points[0, 0], np.int64)
+        column = _nearest(states[:, self.dims[0]], self.across, self.columns)
+        row = 0 if self.up is None else _nearest(states[:, self.dims[1]], self.up, self.rows)
+        return row * self.columns + column
+
+
+def views_of(
+    low: Sequence[float],
+    high: Sequence[float],
+    discrete: bool = False,
+    grid: tuple[int, int] | None = None,
+    through: Sequence[float] | None = None,
+) -> list[View]:
+    """The maps of an environment with these bounds.
+
+    `grid` are the rows and columns that discrete states are the cells of, if they are; `through` is the state that
+    planes go through where there are more than two dimensions, the middle of the box if it is not given.
+    """
+    axes = [Axis(f"observation[{i}]", float(a), float(b)) for i, (a, b) in enumerate(zip(low, high, strict=True))]
+    if discrete:
+        return [_cells(axes[0], grid)]
+    if len(axes) == 1:
+        points = np.linspace(axes[0].low, axes[0].high, LINE)[:, None]
+        return [View("all states", points, 1, LINE, axes[0], None, (0,))]
+    middle = np.array([(axis.low + axis.high) / 2 for axis in axes] if through is None else through, np.float64)
+    if len(axes) == 2:
+        return [_plane(axes, (0, 1), middle, PLANE)._replace(title="all states", through=None)]
+    pairs = list(itertools.combinations(range(len(axes)), 2))[:PAIRS]
+    return [_plane(axes, pair, middle, SLICE) for pair in pairs]
+
+
+def _cells(axis: Axis, grid: tuple[int, int] | None) -> View:
+    states = int(axis.high - axis.low) + 1
+    if states > CELLS:
+        raise UserError(f"{states:,} states are too many for a map: at most {CELLS:,} are shown")
+    rows, columns = grid if grid is not None and grid[0] * grid[1] == states else (-(-states // 20), min(states, 20))
+    points = axis.low + np.arange(states, dtype=np.float64)[:, None]
+    return View("all states" if grid else "states by number", points, rows, columns, None, None, (0,))
+
+
+def _plane(axes: Sequence[Axis], pair: tuple[int, int], through: np.ndarray, count: int) -> View:
+    across, up = axes[pair[0]], axes[pair[1]]
+    points = np.tile(through, (count * count, 1))
+    points[:, pair[0]] = np.tile(np.linspace(across.low, across.high, count), count)
+    points[:, pair[1]] = np.repeat(np.linspace(up.low, up.high, count), count)
+    state = tuple(float(x) for x in through)
+    return View(f"{across.name} and {up.name}", points, count, count, across, up, pair, state)
+
+
+def _nearest(values: np.ndarray, axis: Axis, count: int) -> np.ndarray:
+    part = (values - axis.low) / (axis.high - axis.low)
+    return np.clip(np.rint(part * (count - 1)), 0, count - 1).astype(np.int64)
