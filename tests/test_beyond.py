@@ -10,6 +10,7 @@ from ucls.paper import account
 from ucls.paper import reproduce as paper
 from ucls.paper.beyond import bars, comparison, deep_sea, long, parts
 from ucls.paper.beyond import map as settings_map
+from ucls.paper.contents import PARTS, groups_of, parts_of, titles_of
 from ucls.paper.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of
@@ -19,6 +20,7 @@ from ucls.study.outcome import Outcome
 from ucls.study.result import Circumstance, summarise
 
 ABOUT = Circumstance(1.0, 1000.0, "here", "ucls 0", "now")
+BEYOND = [part for part in PARTS if part.beyond]
 PAGE = Path(__file__).parents[1] / "docs" / "beyond.md"
 
 
@@ -39,7 +41,7 @@ def pretend(cells, checkpoints, stop):
 def evidence(tmp_path_factory):
     scale = scale_of(2)
     with Store(tmp_path_factory.mktemp("beyond") / "runs.sqlite", write=True) as store:
-        paper.conduct(store, paper.study_of(paper.BEYOND, scale), pretend, quiet=True)
+        paper.conduct(store, paper.study_of(BEYOND, scale), pretend, quiet=True)
         yield Evidence(store, scale)
 
 
@@ -49,16 +51,12 @@ def nothing(tmp_path):
         yield Evidence(store, scale_of(30))
 
 
-def tables():
-    return [paper.FIGURES[name] for name in paper.BEYOND if name in paper.TABLES]
-
-
 # The runs
 
 
 def test_the_papers_own_runs_are_what_they_were():
     """Recorded: with other ids the reproduction would be run again from its beginning."""
-    ids = [cells_of(g, FULL)[0].id for g in paper.groups_of([n for n in paper.FIGURES if n not in paper.BEYOND])]
+    ids = [cells_of(g, FULL)[0].id for g in groups_of([part for part in PARTS if not part.beyond])]
     assert hashlib.sha256(" ".join(sorted(ids)).encode()).hexdigest()[:16] == "b4795fb79e77a521"
 
 
@@ -73,7 +71,7 @@ def test_the_paper_has_the_printed_memory_and_what_goes_beyond_has_not():
 
 
 def test_every_group_has_runs_that_can_be_made_and_no_more_than_it_wants():
-    for group in paper.groups_of(paper.BEYOND):
+    for group in groups_of(BEYOND):
         cells = cells_of(group, scale_of(40))
         assert len({cell.id for cell in cells}) == len(cells) == (group.most or 40)
         single = group.env in (SPARSE, CLASSIC) and group.agent in ("ucls", "ucls-exact")
@@ -93,25 +91,25 @@ def test_what_is_declared_is_a_place_on_the_map():
 
 
 def test_a_look_at_everything_makes_only_the_comparison():
-    assert set(paper.BEYOND) & set(paper.DEFAULT) == {"beyond", "beyond-bars"}
-    assert paper.titles([])[-2:] == ["Beyond the paper", "Bars of our own"]
+    assert [part.name for part in parts_of([]) if part.beyond] == ["beyond", "beyond-bars"]
+    assert titles_of(parts_of([]))[-2:] == ["Beyond the paper", "Bars of our own"]
 
 
 # What is shown
 
 
-@pytest.mark.parametrize("name", [n for n in paper.BEYOND if hasattr(paper.FIGURES[n], "plots")])
-def test_every_figure_has_lines_and_is_empty_without_runs(evidence, nothing, name):
-    for plot in paper.FIGURES[name].plots(evidence):
+@pytest.mark.parametrize("part", BEYOND, ids=lambda part: part.name)
+def test_every_figure_has_lines_and_is_empty_without_runs(evidence, nothing, part):
+    for plot in part.plots(evidence):
         assert all(panel.lines for panel in plot.panels)
         assert all(np.isfinite(line.centre).all() for panel in plot.panels for line in panel.lines)
-    assert not any(panel.lines for plot in paper.FIGURES[name].plots(nothing) for panel in plot.panels)
+    assert not any(panel.lines for plot in part.plots(nothing) for panel in plot.panels)
 
 
 def test_every_table_is_as_wide_as_its_heads_and_says_what_was_not_run(evidence, nothing):
-    for table in tables():
-        full, empty = table.rows(evidence), table.rows(nothing)
-        assert {len(row) for row in (*full, *empty)} == {len(table.HEADS)}
+    for part in (part for part in BEYOND if part.title):
+        [(_, heads, full)], [(_, _, empty)] = part.tables(evidence), part.tables(nothing)
+        assert {len(row) for row in (*full, *empty)} == {len(heads)}
         assert not any("not run" in row for row in full)
         assert all("not run" in row and row[-1] == "0" for row in empty)
 
@@ -180,8 +178,8 @@ def test_what_a_long_run_loses_again_is_a_part_of_the_optimum(nothing):
 def test_the_page_is_filled_from_a_store_without_runs(tmp_path, nothing):
     page = tmp_path / "beyond.md"
     page.write_text(PAGE.read_text())
-    names = list(paper.BEYOND)
-    account.marked(page, paper.titles(names))
+    names = [part.name for part in BEYOND]
+    account.marked(page, titles_of(BEYOND))
     found = paper.reproduce(tmp_path / "out", nothing.scale, names, nothing.store, None, quiet=True)
     account.fill(page, found, tmp_path / "out")
     assert (found.claims, found.complete) == ([], False)

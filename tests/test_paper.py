@@ -1,16 +1,20 @@
 """The paper's figures and claims: the runs they name exist, verdicts follow from intervals, the report is whole."""
 
 import json
+import re
 
 import numpy as np
 import pytest
+import typer
 
+from ucls import cli
 from ucls.cli.show import show_claims
 from ucls.errors import UserError
-from ucls.paper import account, figure_2, table_causes, table_open_choices
+from ucls.paper import account, figure_2, figure_theorem, table_causes, table_open_choices
 from ucls.paper import reproduce as paper
 from ucls.paper.claims import judge_all
 from ucls.paper.claims.check import Check, Claim, apart, at_least, better, part, turned, within
+from ucls.paper.contents import PARTS, groups_of, parts_of
 from ucls.paper.domains import CLASSIC, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of, tuned, ucls, winners
@@ -46,7 +50,7 @@ def pretend(cells, checkpoints, stop):
 def evidence(tmp_path_factory):
     path = tmp_path_factory.mktemp("paper") / "runs.sqlite"
     with Store(path, write=True) as store:
-        paper.conduct(store, paper.study_of(paper.DEFAULT, QUICK), pretend, quiet=True)
+        paper.conduct(store, paper.study_of(parts_of([]), QUICK), pretend, quiet=True)
         yield Evidence(store, QUICK)
 
 
@@ -64,7 +68,7 @@ def test_the_full_protocol_is_the_papers():
         PUDDLE: (200, 50_000),
         SPARSE: (200, 50_000),
     }
-    assert cells_of(paper.figure_theorem.long_rlsvi(), FULL)[0].steps == 1_000_000
+    assert cells_of(figure_theorem.long_rlsvi(), FULL)[0].steps == 1_000_000
 
 
 def test_ucls_is_untuned_and_every_competitor_is_tuned():
@@ -77,7 +81,7 @@ def test_ucls_is_untuned_and_every_competitor_is_tuned():
 
 def test_every_sweep_has_the_same_budget_on_seeds_that_are_never_reported():
     """But for the one that asks what four times the budget would have found, and whose winner no figure shows."""
-    reported = {cell.seed for group in paper.groups_of(list(paper.FIGURES)) for cell in cells_of(group, QUICK)}
+    reported = {cell.seed for group in groups_of(PARTS) for cell in cells_of(group, QUICK)}
     assert max(reported) < TUNING
     for sweep in all_sweeps():
         wide = 4 if sweep.label == "dgpq-wide" else 1
@@ -245,9 +249,9 @@ def test_all_eighteen_claims_are_judged(evidence, monkeypatch):
 # The whole
 
 
-@pytest.mark.parametrize("name", [n for n in paper.DEFAULT if n != "9" and hasattr(paper.FIGURES[n], "plots")])
-def test_every_figure_has_lines(evidence, name):
-    for plot in paper.FIGURES[name].plots(evidence):
+@pytest.mark.parametrize("part", [part for part in parts_of([]) if part.name != "9"], ids=lambda part: part.name)
+def test_every_figure_has_lines(evidence, part):
+    for plot in part.plots(evidence):
         assert all(panel.lines for panel in plot.panels), plot.name
         for panel in plot.panels:
             assert all(np.isfinite(line.centre).all() for line in panel.lines)
@@ -312,4 +316,13 @@ def test_a_page_that_cannot_be_filled_is_left_alone(tmp_path, evidence, text, co
 
 def test_an_unknown_figure_is_named():
     with pytest.raises(UserError, match="unknown figure '4'"):
-        paper.groups_of(["4"])
+        parts_of(["4"])
+
+
+def test_every_part_has_figures_or_a_table_and_the_command_names_it():
+    words = next(p.help for p in typer.main.get_command(cli.app).commands["paper"].params if p.name == "figure")
+    named = re.findall(r"[\w-]+", words.replace("5 to 9", "5 6 7 8 9"))
+    for one in PARTS:
+        assert one.name in named, one.name
+        assert bool(one.title) == hasattr(one.module, "rows") == hasattr(one.module, "HEADS")
+        assert one.title or hasattr(one.module, "plots")

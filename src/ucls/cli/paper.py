@@ -42,6 +42,7 @@ def paper(
     """Reproduce the paper: run what is missing, draw its figures, judge its claims, write a report."""
     from ucls.paper import account
     from ucls.paper import reproduce as reproduction
+    from ucls.paper.contents import parts_of, titles_of
     from ucls.paper.groups import scale_of
     from ucls.study import Store
     from ucls.study.runners import runner_of
@@ -51,7 +52,7 @@ def paper(
     if heavy_runs is not None and runs is None and not full:
         raise UserError("--heavy-runs goes with --runs or --full: a quick look has one of each anyway")
     if page is not None:
-        account.marked(page, reproduction.titles(figure or ()))
+        account.marked(page, titles_of(parts_of(figure or ())))
     scale, kept = scale_of(runs, full, heavy_runs), store or out / "runs.sqlite"
     asked = figure or []
     before = reproduction.expected(asked, scale, kept, jobs)

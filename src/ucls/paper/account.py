@@ -11,11 +11,10 @@ from ucls.errors import UserError
 from ucls.figures.plot import Plot
 from ucls.paper._markdown import markdown_table
 from ucls.paper.claims.check import HELD, Claim
+from ucls.paper.contents import Table
 from ucls.paper.domains import DOMAINS, PRINTED
 from ucls.paper.groups import Group, Scale, cells_of, winners
 from ucls.study import Store, Study
-
-Table = tuple[str, list[str], list[list[str]]]
 
 
 class Reproduction(NamedTuple):
