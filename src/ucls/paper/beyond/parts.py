@@ -1,7 +1,10 @@
-"""The parts of the complete bound, left out one by one: what is not known (belief), and what is noisy (factor)."""
+"""The parts of the complete bound, left out one by one: what is not known (belief), and what is noisy (factor).
+
+And two choices beside the default: a larger factor, and a `return_max` that nobody tells.
+"""
 
 from ucls.paper.beyond.comparison import MEASURES, NOT_RUN, WORDS, apart, exact, said, sample
-from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.domains import DOMAINS, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence
 from ucls.paper.groups import Group
 
@@ -10,8 +13,10 @@ PARTS = {
     "belief only": {"factor": 0.0},
     "noise only": {"belief": 0.0},
     "neither": {"factor": 0.0, "belief": 0.0},
+    "both, factor 1": {"factor": 1.0},
+    "both, return_max unknown": {"return_max": "unknown"},
 }
-DOMAINS_OF = (RIVER, PUDDLE, SPARSE)
+DOMAINS_OF = (RIVER, PUDDLE, SPARSE, ONE_STATE)
 
 
 def groups() -> list[Group]:
@@ -26,7 +31,7 @@ def rows(evidence: Evidence) -> list[list[str]]:
     """A row for each domain, measure and choice of parts, with the difference from both by seed."""
     found = []
     for env in DOMAINS_OF:
-        for measure in MEASURES[env]:
+        for measure in MEASURES.get(env, ("last_reward",)):
             both = sample(evidence, exact(env), measure)
             for name, settings in PARTS.items():
                 values = sample(evidence, exact(env, **settings), measure)
