@@ -45,7 +45,7 @@ def test_failures_are_kept_with_their_traceback_and_can_be_retried(tmp_path):
         tally = conduct(store, study_of(cells), pretend(fail=lambda cell: cell.seed == 1), quiet=True)
         assert (tally.done, tally.failed) == (2, 1)
         assert [row.status for row in store.rows("s")] == ["done", "failed", "done"]
-        assert store.failures("s")[0]["traceback"] == "Traceback ..."
+        assert store.failures("s")[0].traceback == "Traceback ..."
         assert conduct(store, study_of(cells), pretend(), quiet=True).cells == 0, "a failure is not tried by itself"
         assert store.retry("s") == 1
         assert conduct(store, study_of(cells), pretend(), quiet=True).done == 1
@@ -59,7 +59,7 @@ def test_one_writer_at_a_time_and_readers_beside_it(tmp_path):
         with pytest.raises(UserError, match="another process is running a study"):
             Store(path, write=True)
         with Store(path) as reader:
-            assert reader.studies()["s"]["done"] == 1
+            assert reader.studies()["s"].done == 1
     Store(path, write=True).close()
 
 

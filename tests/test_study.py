@@ -1,7 +1,5 @@
 """Studies: cells are data, declared in a file, tuned on seeds of their own, and compared."""
 
-import json
-
 import numpy as np
 import pytest
 
@@ -120,14 +118,14 @@ def test_arrays_survive_packing():
 def test_a_list_is_a_grid():
     study = parse_study(TINY)
     groups = groups_of(study)
-    assert [(g["label"], g["env"], g["runs"]) for g in groups] == [
+    assert [(g.label, g.env, g.runs) for g in groups] == [
         ("sarsa", RIVER, 3),
         ("ucls p=0.01", RIVER, 3),
         ("ucls p=0.1", RIVER, 3),
         ("ucls p=0.01", PUDDLE, 3),
         ("ucls p=0.1", PUDDLE, 3),
     ]
-    assert groups[1]["settings"] == "agent.p=0.01"
+    assert groups[1].settings == "agent.p=0.01"
     fewer = parse_study(TINY, runs=1, steps=50)
     assert {(m.cell.steps, m.cell.seed) for m in fewer.members} == {(50, 0)}
 
@@ -169,8 +167,8 @@ def test_tuning_seeds_and_reported_seeds_cannot_meet(tmp_path):
         choices = store.choices("tiny")
     assert {row.seed for row in tuning} == {TUNING, TUNING + 1}
     assert {row.seed for row in reported} == {0, 1, 2}
-    assert [c["settings"] for c in choices] == [{"p": 0.01}, {"p": 0.01}]
-    assert [t["settings"]["p"] for t in choices[0]["trials"]] == [0.01, 0.1], "the whole table, best first"
+    assert [c.settings for c in choices] == [{"p": 0.01}, {"p": 0.01}]
+    assert [t.settings["p"] for t in choices[0].trials] == [0.01, 0.1], "the whole table, best first"
     assert len(reported) == 9
     with pytest.raises(UserError, match="below"):
         parse_study(TINY.replace('"0-2"', str(TUNING)))
@@ -188,8 +186,8 @@ def test_optuna_searches_and_goes_on_where_it_was(tmp_path):
         tried = len(store.rows("tiny/sweep"))
         assert conduct(store, study, runner, quiet=True).done == 0
         assert len(store.rows("tiny/sweep")) == tried == 12
-    assert 0.01 < choice["settings"]["p"] < 0.1
-    assert {row["settings"]["p"] for row in choice["trials"]} >= {choice["settings"]["p"]}
+    assert 0.01 < choice.settings["p"] < 0.1
+    assert {trial.settings["p"] for trial in choice.trials} >= {choice.settings["p"]}
 
 
 def test_a_random_search_depends_on_nothing_but_the_space():
@@ -234,6 +232,23 @@ def test_comparison_is_paired_on_common_seeds(tmp_path):
     assert base.difference is None
 
 
+def test_where_less_is_better_the_least_comes_first_and_numbers_are_read_as_they_are(tmp_path):
+    cells = [make_cells(RIVER, "sarsa", steps=12, seeds=range(8), settings={"alpha": a}) for a in (0.1, 0.2)]
+    members = [Member(label, c) for label, group in zip("ab", cells, strict=True) for c in group]
+
+    def runner(cells, checkpoints, stop):
+        for cell in cells:  # episodes of 6 steps, or of 4
+            length = 6 if dict(cell.settings)["agent.alpha"] == 0.1 else 4
+            yield Outcome(cell.id, summarise(History(np.ones(12), np.arange(1, 13) % length == 0), 1), ABOUT)
+
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        conduct(store, Study("s", tuple(members)), runner, quiet=True)
+        best, base = compare_study(store.rows("s"), "last_steps", "a")
+    assert (best.label, best.mean, base.mean) == ("b", (4.0, 4.0, 4.0), (6.0, 6.0, 6.0))
+    assert best.difference == (-2.0, -2.0, -2.0)
+    assert best.better[0] == 1.0
+
+
 def test_waiting_failed_and_diverged_runs_are_counted(tmp_path):
     cells = make_cells(RIVER, "sarsa", steps=10, seeds=range(4))
 
@@ -252,11 +267,10 @@ def test_waiting_failed_and_diverged_runs_are_counted(tmp_path):
 def test_a_forecast_prefers_speeds_measured_here(tmp_path):
     path, study = tmp_path / "s.sqlite", parse_study(TINY)
     guessed = forecast(study, path, jobs=1)
-    assert guessed["missing"] == 15
+    assert guessed.missing == 15
     assert not path.exists()
     with Store(path, write=True) as store:
         conduct(store, Study("one", study.members[:1]), pretend(), quiet=True)
     known = forecast(study, path, jobs=2)
-    assert known["missing"] == 14
-    assert known["groups"][0]["speed"] == pytest.approx(2000 / ABOUT.seconds)
-    assert json.dumps(known)
+    assert known.missing == 14
+    assert known.groups[0].speed == pytest.approx(2000 / ABOUT.seconds)

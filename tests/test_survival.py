@@ -81,7 +81,7 @@ def test_a_damaged_result_is_said_to_be_damaged_and_made_again(full, sql, values
         assert [row.status for row in store.rows("s")].count("damaged") == 1
         assert store.result(id) is None
         assert id not in store.digests("s")
-        assert store.studies()["s"]["done"] == 5
+        assert store.studies()["s"].done == 5
     ran = []
     with Store(full, write=True) as store:
         conduct(store, study_of(cells_of(6)), pretend(log=ran), quiet=True)
@@ -169,7 +169,7 @@ def test_a_store_of_schema_1_is_read_as_it_is_and_goes_on(tmp_path):
     with Store(path) as store:
         old = {row.id: row.measures for row in store.rows("old")}
         assert [row.status for row in store.rows("old")] == ["done"] * 6 + ["waiting", "failed"]
-        study = parse_study(store.study("old")["definition"])
+        study = parse_study(store.study("old").definition)
     assert path.read_bytes() == before
     with Store(path, write=True) as store:
         assert conduct(store, study, attempting, quiet=True).done == 1

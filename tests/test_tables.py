@@ -6,8 +6,9 @@ import re
 import pytest
 from rich.console import Console
 
+from ucls.cli.show_study import show_comparison
 from ucls.study import parse_study
-from ucls.study.compare import Group, print_comparison
+from ucls.study.compare import Group
 from ucls.study.forecast import LINK, START, forecast
 from ucls.tables import print_table
 
@@ -31,7 +32,7 @@ def shown(width, show):
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_a_comparison_shows_every_number_and_column_whole(width):
-    text = shown(width, lambda to: print_comparison(GROUPS, to))
+    text = shown(width, lambda to: show_comparison(GROUPS, to))
     assert all(number in text.split() for number in NUMBERS.split())
     assert all(head in text for head in ("runs", "mean", "median", "IQM", "p", "better", "less"))
     assert "…" not in text
@@ -56,8 +57,8 @@ def test_an_empty_table_has_its_heads():
 
 def test_a_forecast_counts_the_start_of_workers_and_the_longest_run(tmp_path):
     text = 'name = "a"\nsteps = 100000\nseeds = "0-3"\n[[run]]\nagent = "sarsa"\nenv = "ucls/RiverSwim-v0"\n'
-    found = forecast(parse_study(text), tmp_path / "none.sqlite", jobs=2)
-    assert found["start_seconds"] == START + LINK
-    assert found["minutes"] * 60 == pytest.approx(START + LINK + 2 * 1.0)
+    expected = forecast(parse_study(text), tmp_path / "none.sqlite", jobs=2)
+    assert expected.start_seconds == START + LINK
+    assert expected.minutes * 60 == pytest.approx(START + LINK + 2 * 1.0)
     many = forecast(parse_study(text), tmp_path / "none.sqlite", jobs=64)
-    assert many["minutes"] * 60 == pytest.approx(START + LINK + 1.0), "a run is in one process"
+    assert many.minutes * 60 == pytest.approx(START + LINK + 1.0), "a run is in one process"

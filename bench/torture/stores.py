@@ -22,6 +22,7 @@ from ucls.study.partial import Checkpoints
 from ucls.study.rescue import rescue
 from ucls.study.result import Circumstance, pack, summarise
 from ucls.study.runners.run_cell import run_cell
+from ucls.study.sweep import Winner
 
 RIVER, NAME, PAGE = "ucls/RiverSwim-v0", "s", 4096
 SMALL = {"tilings": 2, "tiles": 2, "memory": 4}
@@ -161,7 +162,7 @@ def _whole() -> _Whole:
         path = Path(folder) / "s.sqlite"
         with Store(path, write=True) as store:
             conduct(store, study, _runner, quiet=True)
-            store.choose(NAME, "a", RIVER, {"settings": {"alpha": 0.1}})
+            store.choose(NAME, Winner("a", "sarsa", RIVER, "reward", 200, 1, {"alpha": 0.1}, []))
         found = {
             cell.id: ((label, cell.env, cell.agent, cell.steps, cell.seed), _result(cell))
             for label, cell in study.members

@@ -57,11 +57,11 @@ def paper(
     asked = figure or []
     before = reproduction.expected(asked, scale, kept, jobs)
     if dry_run:
-        study.say_forecast(before, as_json)
+        study.print_forecast(before, as_json)
         return
     if not (as_json or no_run):
-        minutes = f"about {before['minutes']:,.0f} minutes with {before['jobs']} processes ({before['basis']})"
-        print(f"{before['missing']:,} runs to go, {minutes}; it can be stopped and goes on", file=sys.stderr)
+        minutes = f"about {before.minutes:,.0f} minutes with {before.jobs} processes ({before.basis})"
+        print(f"{before.missing:,} runs to go, {minutes}; it can be stopped and goes on", file=sys.stderr)
     with Store(kept, write=True) as opened:
         runner = None if no_run else runner_of(jobs, ray, slurm)
         found = reproduction.reproduce(out, scale, asked, opened, runner, quiet=as_json)

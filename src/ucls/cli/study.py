@@ -2,12 +2,19 @@
 
 import json
 import sys
+from collections import Counter
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from ucls.cli import show_study
 from ucls.errors import UserError
+
+if TYPE_CHECKING:
+    from ucls.study import Study
+    from ucls.study.forecast import Forecast
+    from ucls.study.records import Row
 
 app = typer.Typer(help="Run studies: many runs, kept in a store, that survive anything.", no_args_is_help=True)
 
@@ -18,7 +25,6 @@ Runs = Annotated[int | None, typer.Option(min=1, help="Seeds 0 to N - 1 in place
 Steps = Annotated[int | None, typer.Option(min=1, help="Steps a run in place of the study's own.")]
 
 DEFAULT_STORE = Path("out/studies.sqlite")
-STATES = ("done", "diverged", "damaged", "failed", "waiting")
 
 
 @app.command("list")
@@ -28,13 +34,10 @@ def list_studies(store: StorePath = DEFAULT_STORE, as_json: Json = False) -> Non
 
     with Store(store) as opened:
         studies = opened.studies()
-    rows = [{"name": name, **{key: s[key] for key in ("cells", "done", "sound")}} for name, s in studies.items()]
     if as_json:
-        print(json.dumps(rows))
+        print(json.dumps([{"name": name, **study._asdict()} for name, study in studies.items()]))
         return
-    names = [row["name"] + ("" if row["sound"] else " (damaged)") for row in rows]
-    body = [[name, f"{row['cells']:,}", f"{row['done']:,}"] for name, row in zip(names, rows, strict=True)]
-    _table(["study", "cells", "done"], body)
+    show_study.show_studies(studies)
 
 
 @app.command()
@@ -47,11 +50,10 @@ def show(
     declared = _declared(study, store, runs, steps)
     groups = groups_of(declared)
     if as_json:
-        print(json.dumps({"name": declared.name, "baseline": declared.baseline, "groups": groups}))
+        about = {"name": declared.name, "baseline": declared.baseline}
+        print(json.dumps({**about, "groups": [group._asdict() for group in groups]}))
         return
-    print(f"{declared.name}: {sum(g['runs'] for g in groups):,} runs")
-    heads = ["label", "environment", "runs", "steps", "settings"]
-    _table(heads, [[g["label"], g["env"], str(g["runs"]), f"{g['steps']:,}", g["settings"]] for g in groups])
+    show_study.show_groups(declared.name, groups)
 
 
 @app.command()
@@ -74,17 +76,17 @@ def run(
 
     declared = _declared(study, store, runs, steps)
     if dry_run:
-        say_forecast(forecast(declared, store, jobs), as_json)
+        print_forecast(forecast(declared, store, jobs), as_json)
         return
     runner = runner_of(jobs, ray, slurm)
     with Store(store, write=True) as opened:
         tally = conduct(opened, declared, runner, quiet=as_json, checkpoint_every=checkpoint)
         counts = _counts(opened.rows(declared.name))
-    found = {"name": declared.name, "store": str(store), "ran": tally.done, "stopped": tally.stopped, **counts}
     if as_json:
-        print(json.dumps(found))
+        about = {"name": declared.name, "store": str(store), "ran": tally.done, "stopped": tally.stopped}
+        print(json.dumps({**about, **counts}))
     else:
-        _say_counts(found)
+        show_study.show_counts(declared.name, store, counts, tally.stopped)
     if tally.stopped:
         raise typer.Exit(130)
     if counts["failed"]:
@@ -100,7 +102,6 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """Find the best settings of each algorithm on tuning seeds, and print the choice."""
-    from ucls.settings import listed
     from ucls.study import Store
     from ucls.study.conduct import tune
     from ucls.study.runners.local import local_runner
@@ -110,12 +111,11 @@ def sweep(
         raise UserError(f"{study} has nothing to tune: give it a [sweep] table and lists or ranges in `set`")
     with Store(store, write=True) as opened:
         tally, _ = tune(opened, declared, local_runner(jobs), quiet=as_json)
-        choices = opened.choices(declared.name)
+        winners = opened.choices(declared.name)
     if as_json:
-        print(json.dumps(choices))
+        print(json.dumps([winner.as_data() for winner in winners], sort_keys=True))
     else:
-        rows = [[c["label"], c["env"], listed(c["settings"]), f"{c['trials'][0]['score']:.5g}"] for c in choices]
-        _table(["label", "environment", "best settings", choices[0]["measure"] if choices else "score"], rows)
+        show_study.show_winners(winners)
     if tally.stopped:
         raise typer.Exit(130)
 
@@ -135,13 +135,10 @@ def status(
         opened.study(name)
         counts, failures = _counts(opened.rows(name)), opened.failures(name)
     if as_json:
-        print(json.dumps({"name": name, **counts, "failures": failures}))
+        print(json.dumps({"name": name, **counts, "failures": [failure._asdict() for failure in failures]}))
         return
-    _say_counts({"name": name, "store": str(store), **counts})
-    for failure in failures:
-        print(f"failed: {failure['agent']} on {failure['env']}, seed {failure['seed']}: {failure['error']}")
-        if errors:
-            print(failure["traceback"])
+    show_study.show_counts(name, store, counts)
+    show_study.show_failures(failures, tracebacks=errors)
 
 
 @app.command()
@@ -160,13 +157,11 @@ def compare(
         name = _name(study)
         about = opened.study(name)
         rows = opened.rows(name)
-    groups = compare_study(rows, measure or about["measure"], baseline or about["baseline"])
+    groups = compare_study(rows, measure or about.measure, baseline or about.baseline)
     if as_json:
         print(json.dumps([group._asdict() for group in groups]))
         return
-    from ucls.study.compare import print_comparison
-
-    print_comparison(groups)
+    show_study.show_comparison(groups)
 
 
 @app.command()
@@ -219,11 +214,11 @@ def rescue(new: Annotated[Path, typer.Argument(help="The store to make.")], stor
     """Copy what is sound in a damaged store into a new one."""
     from ucls.study.rescue import rescue as copy
 
-    found = copy(store, new)
-    print(f"{new}: of {store}, {found.results:,} results and these studies: {', '.join(found.studies) or 'none'}")
+    rescued = copy(store, new)
+    print(f"{new}: of {store}, {rescued.results:,} results and these studies: {', '.join(rescued.studies) or 'none'}")
 
 
-def _declared(study: str, store: Path, runs: int | None, steps: int | None) -> Any:
+def _declared(study: str, store: Path, runs: int | None, steps: int | None) -> "Study":
     """A study from its file, or from the definition that a store keeps under its name."""
     from ucls.study import Store, parse_study, read_study
     from ucls.study.store import is_there
@@ -233,7 +228,7 @@ def _declared(study: str, store: Path, runs: int | None, steps: int | None) -> A
     if not is_there(store):
         raise UserError(f"{study!r} is not a file, and there is no store at {store}: give a TOML file")
     with Store(store) as opened:
-        definition = opened.study(study)["definition"]
+        definition = opened.study(study).definition
     if not definition:
         raise UserError(f"the study {study!r} was not declared in a file: run it from where it came")
     return parse_study(definition, study, runs, steps)
@@ -254,42 +249,14 @@ def _is_file(study: str) -> bool:
         return False
 
 
-def _counts(rows: list[Any]) -> dict[str, int]:
-    seen: dict[str, str] = {row.id: row.status for row in rows}
-    found = {"cells": len(seen), **dict.fromkeys(STATES, 0)}
-    for state in seen.values():
-        found[state] += 1
-    return found
+def _counts(rows: "list[Row]") -> dict[str, int]:
+    states = Counter({row.id: row.status for row in rows}.values())
+    return {"cells": states.total(), **{state: states[state] for state in show_study.STATES}}
 
 
-def _say_counts(found: dict[str, Any]) -> None:
-    parts = [f"{found[state]:,} {state}" for state in STATES if found[state]]
-    print(f"{found['name']}: {found['cells']:,} cells: {', '.join(parts) or 'none'} ({found['store']})")
-    if found["damaged"]:
-        print("damaged results are not used: `ucls study run` makes them again")
-    if found.get("stopped"):
-        print("stopped: the same command goes on")
-
-
-def say_forecast(found: dict[str, Any], as_json: bool) -> None:
-    """Print what would run and for how long."""
+def print_forecast(forecast: "Forecast", as_json: bool) -> None:
+    """Print what would run and for how long, for people or as JSON."""
     if as_json:
-        print(json.dumps(found))
-        return
-    heads = ["label", "environment", "to run", "done", "steps/s", "minutes"]
-    body = [
-        [g["label"], g["env"], f"{g['missing']:,}", f"{g['done']:,}", f"{g['speed']:,.0f}", f"{g['seconds'] / 60:,.1f}"]
-        for g in found["groups"]
-    ]
-    _table(heads, body)
-    processes = f"{found['jobs']} process{'es' if found['jobs'] > 1 else ''}"
-    time = f"about {found['minutes']:,.1f} minutes with {processes}, of which {found['start_seconds']:.0f} s to start"
-    print(f"{found['missing']:,} runs, {time} ({found['basis']})")
-
-
-def _table(heads: list[str], rows: list[list[str]]) -> None:
-    from rich.markup import escape
-
-    from ucls.tables import print_table
-
-    print_table(heads, [list(map(escape, row)) for row in rows])
+        print(json.dumps({**forecast._asdict(), "groups": [group._asdict() for group in forecast.groups]}))
+    else:
+        show_study.show_forecast(forecast)

@@ -14,8 +14,8 @@ from ucls.errors import UserError
 from ucls.paper.domains import DOMAINS, PUDDLE, SPARSE, as_printed
 from ucls.stats import Estimate, paired, scores, summarise
 from ucls.study import Cell, Member, Store, Study, conduct, make_cells
+from ucls.study.records import Row
 from ucls.study.runners.base import Runner
-from ucls.study.store import Row
 
 MEASURES = {
     "reward a step, last fifth": "last_reward",

@@ -3,7 +3,6 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from ucls._files import write_atomic
 from ucls.paper.account import Reproduction, facts_of, markdown, note_of, runs_table, sweeps_table
@@ -14,7 +13,7 @@ from ucls.paper.evidence import Evidence
 from ucls.paper.groups import Scale, cells_of
 from ucls.study import Member, Store, Study, conduct
 from ucls.study.conduct import declare
-from ucls.study.forecast import forecast
+from ucls.study.forecast import Forecast, forecast
 from ucls.study.runners.base import Runner
 
 
@@ -73,6 +72,6 @@ def write(made: Reproduction, out: Path) -> None:
     write_report(out / "report.html", title, lead, claims, made.plots, made.tables, made.facts)
 
 
-def expected(figures: Sequence[str], scale: Scale, store: Path, jobs: int | None) -> dict[str, Any]:
+def expected(figures: Sequence[str], scale: Scale, store: Path, jobs: int | None) -> Forecast:
     """What a reproduction would run, and for how long."""
     return forecast(study_of(parts_of(figures), scale), store, jobs)

@@ -87,6 +87,6 @@ def tune(store: Store, runner: Runner, out: Path, quiet: bool = False) -> bool:
         study = Study(f"sweep/{sweep.label}/{sweep.env}", tuple(Member(sweep.label, cell) for cell in cells))
         if conduct(store, study, runner, quiet).stopped:
             return False
-        found[f"{sweep.label} {sweep.env}"] = choose(sweep, {row.id: row for row in store.rows(study.name)})
+        found[f"{sweep.label} {sweep.env}"] = choose(sweep, {row.id: row for row in store.rows(study.name)}).as_data()
     write_atomic(out, lambda path: path.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n"))
     return True

@@ -1,7 +1,7 @@
 """Compare the labels of a study: what each achieved, and how it differs from a baseline on common seeds."""
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,8 +9,7 @@ from ucls.envs import default_measure
 from ucls.errors import unknown
 from ucls.runs.measures import Measures, sign_of, signed
 from ucls.stats import common_seeds, holm, paired, probability_of_improvement, scores, summarise_many
-from ucls.study.store import Row
-from ucls.tables import console, fits, print_table
+from ucls.study.records import Row
 
 
 class Group(NamedTuple):
@@ -51,7 +50,7 @@ def compare_study(rows: Sequence[Row], measure: str | None = None, baseline: str
     samples = {key: _sample(members, measures[key[0]]) for key, members in groups.items()}
     values = [sample[1] for sample in samples.values()]
     summaries = [summarise_many(values, statistic=statistic) for statistic in ("mean", "median", "iqm")]
-    found = []
+    compared = []
     for i, ((env, label), members) in enumerate(groups.items()):
         mean, median, iqm = (signed(summary[i][:3], sign_of(measures[env])) for summary in summaries)
         states = [row.status for row in members]
@@ -60,11 +59,11 @@ def compare_study(rows: Sequence[Row], measure: str | None = None, baseline: str
         group = Group(env, label, measures[env], runs, diverged, failed, waiting, damaged, mean, median, iqm)
         if baseline is not None and label != baseline and (env, baseline) in samples:
             group = _against(group, samples[env, label], samples[env, baseline], baseline)
-        found.append(group)
-    tested = [i for i, group in enumerate(found) if group.p is not None]
-    for i, p in zip(tested, holm([found[i].p or 0.0 for i in tested]), strict=True):
-        found[i] = found[i]._replace(p=float(p))
-    return sorted(found, key=lambda g: (g.env, g.mean[0] is None, -(g.mean[0] or 0.0) * sign_of(g.measure)))
+        compared.append(group)
+    tested = [i for i, group in enumerate(compared) if group.p is not None]
+    for i, p in zip(tested, holm([compared[i].p or 0.0 for i in tested]), strict=True):
+        compared[i] = compared[i]._replace(p=float(p))
+    return sorted(compared, key=lambda g: (g.env, g.mean[0] is None, -(g.mean[0] or 0.0) * sign_of(g.measure)))
 
 
 def _sample(rows: Sequence[Row], measure: str) -> tuple[np.ndarray, np.ndarray]:
@@ -88,51 +87,3 @@ def _against(
     chance = None if better is None else (better.mean, better.low, better.high)
     p = None if pair is None else pair.p_rank if pair.dropped else pair.p
     return group._replace(baseline=baseline, difference=difference, p=p, better=chance)
-
-
-def print_comparison(groups: Sequence[Group], to: Any = None) -> None:
-    """Print a table for each environment."""
-    from rich.markup import escape
-
-    to = to or console()
-    for env in dict.fromkeys(group.env for group in groups):
-        mine = [group for group in groups if group.env == env]
-        title, heads = f"{env}: {mine[0].measure}", ["label", "runs", "mean", "95%", "median", "IQM"]
-        against = next((group.baseline for group in mine if group.baseline), None)
-        rows = [_words(group, against is not None, escape(group.label)) for group in mine]
-        more = [f"less {against}", "95%", "p", "better"] if against is not None else []
-        if fits([*heads, *more], rows, to):
-            print_table([*heads, *more], rows, title, to)
-            continue
-        print_table(heads, [row[: len(heads)] for row in rows], title, to)
-        if more:
-            compared = [[row[0], *row[len(heads) :]] for row in rows if any(row[len(heads) :])]
-            print_table([heads[0], *more], compared, f"{title}, less {against}", to)
-    if any(group.baseline for group in groups):
-        note = (
-            "differences on common seeds; p: permutation test, Holm's correction; better: chance to beat the baseline"
-        )
-        to.print(f"[dim]{note}[/]")
-
-
-def _words(group: Group, against: bool, label: str) -> list[str]:
-    trouble = [f"{n} {word}" for word in ("diverged", "failed", "waiting", "damaged") if (n := getattr(group, word))]
-    if trouble:
-        label += f" [red]({', '.join(trouble)})[/]"
-    cells = [label, str(group.runs), _number(group.mean[0]), _interval(group.mean), _number(group.median[0])]
-    cells.append(_number(group.iqm[0]))
-    if against and not group.baseline:
-        cells += [""] * 4
-    if against and group.baseline:
-        d, b = group.difference, group.better
-        cells += [_number(d[0]) if d else "-", _interval(d) if d else "-"]
-        cells += ["-" if group.p is None else f"{group.p:.2g}", f"{b[0]:.2f}" if b else "-"]
-    return cells
-
-
-def _number(x: float | None) -> str:
-    return "-" if x is None else f"{x:,.4g}" if abs(x) < 1e4 else f"{x:,.0f}"
-
-
-def _interval(values: Sequence[float | None]) -> str:
-    return "-" if values[1] is None else f"{_number(values[1])}..{_number(values[2])}"

@@ -19,10 +19,11 @@ from ucls.study.display import Watch, watching
 from ucls.study.optuna import search
 from ucls.study.outcome import Outcome, Tally
 from ucls.study.partial import CHECKPOINT_SECONDS, Checkpoints, discard
+from ucls.study.records import Row
 from ucls.study.runners.base import Runner
 from ucls.study.runners.local import run_local
-from ucls.study.store import Row, Store
-from ucls.study.sweep import Sweep, judge, sweep_cells
+from ucls.study.store import Store
+from ucls.study.sweep import Sweep, Winner, judge, sweep_cells
 
 
 def conduct(
@@ -63,9 +64,9 @@ def tune(
             return judge(sweep, _finder(rows), [settings])[0].score
 
         tried[tuned.sweep.label, tuned.sweep.env] = search(tuned.sweep, score)
-    found = study if tally.stopped else with_winners(store, study, tried)
-    declare(store, found)
-    return tally, found
+    complete = study if tally.stopped else with_winners(store, study, tried)
+    declare(store, complete)
+    return tally, complete
 
 
 def with_winners(
@@ -75,28 +76,27 @@ def with_winners(
     rows = {row.id: row for row in store.rows(f"{study.name}/sweep")}
     members = list(study.members)
     for tuned in study.tuned:
-        table = choose(tuned.sweep, rows, tried.get((tuned.sweep.label, tuned.sweep.env)))
-        store.choose(study.name, tuned.sweep.label, tuned.sweep.env, table)
-        members += tuned.members(table["settings"])
+        winner = choose(tuned.sweep, rows, tried.get((tuned.sweep.label, tuned.sweep.env)))
+        store.choose(study.name, winner)
+        members += tuned.members(winner.settings)
     return study._replace(members=tuple(members))
 
 
 def _finder(rows: Mapping[str, Row]) -> Callable[[Cell], tuple[Measures, bool] | None]:
-    def found(cell: Cell) -> tuple[Measures, bool] | None:
+    def find(cell: Cell) -> tuple[Measures, bool] | None:
         row = rows.get(cell.id)
         return None if row is None or row.measures is None else (row.measures, row.status == "diverged")
 
-    return found
+    return find
 
 
-def choose(sweep: Sweep, rows: Mapping[str, Row], tried: Sequence[Mapping[str, Any]] | None = None) -> dict[str, Any]:
-    """The best settings of a sweep, with every candidate's score, best first."""
+def choose(sweep: Sweep, rows: Mapping[str, Row], tried: Sequence[Mapping[str, Any]] | None = None) -> Winner:
+    """The best settings of a sweep, by the runs that a store has of it."""
     trials = judge(sweep, _finder(rows), tried)
     if trials[0].score is None:
         raise UserError(f"the sweep of {sweep.label} in {sweep.env} has no sound run: look at `ucls study status`")
-    names = ("label", "agent", "env", "measure", "steps", "runs")
-    about = {name: getattr(sweep, name) for name in names}
-    return {**about, "settings": trials[0].settings, "trials": [trial._asdict() for trial in trials]}
+    s = sweep
+    return Winner(s.label, s.agent, s.env, s.measure, s.steps, s.runs, trials[0].settings, trials)
 
 
 def declare(store: Store, study: Study) -> None:

@@ -1,9 +1,11 @@
 """Look at a study without running it: its groups, and how long what is missing would take."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ucls.settings import listed
+from ucls.study.cell import Cell
 from ucls.study.declare import Study, sweep_study
 from ucls.study.runners.cores import cores
 from ucls.study.store import Store, is_there
@@ -50,80 +52,109 @@ FAST = 100_000
 START, LINK = 3.0, 5.0
 
 
-def groups_of(study: Study) -> list[dict[str, Any]]:
-    """The groups of a study: how many runs each has, and the settings that tell it from others of its agent."""
-    found: dict[tuple[str, str], dict[str, Any]] = {}
+class RunGroup(NamedTuple):
+    """The runs of one label in one environment; `settings` are those that tell it from others of its agent, as text."""
+
+    label: str
+    env: str
+    agent: str
+    runs: int
+    steps: int
+    settings: str
+
+
+class GroupForecast(NamedTuple):
+    """How many runs of a group are missing and done, and the seconds of the missing ones at its steps a second.
+
+    `known` says whether that speed was measured here.
+    """
+
+    label: str
+    env: str
+    agent: str
+    missing: int
+    done: int
+    seconds: float
+    speed: float
+    known: bool
+
+
+class Forecast(NamedTuple):
+    """What running a study would take: runs, minutes in so many processes, and what the speeds are based on."""
+
+    name: str
+    groups: list[GroupForecast]
+    missing: int
+    minutes: float
+    start_seconds: float
+    jobs: int
+    basis: str
+
+
+def groups_of(study: Study) -> list[RunGroup]:
+    """The groups of a study, in its order."""
+    cells: dict[tuple[str, str], list[Cell]] = {}
+    alike: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for label, cell in study.members:
-        group = found.setdefault((label, cell.env), {"label": label, "env": cell.env, "agent": cell.agent, "runs": 0})
-        group |= {"runs": group["runs"] + 1, "steps": cell.steps, "all": dict(cell.settings)}
+        cells.setdefault((label, cell.env), []).append(cell)
+    for some in cells.values():
+        alike.setdefault((some[0].agent, some[0].env), []).append(dict(some[-1].settings))
     for t in study.tuned:
-        s = t.sweep
-        about = {"label": s.label, "env": s.env, "agent": s.agent, "runs": len(t.seeds), "steps": s.steps}
-        found[s.label, s.env] = {**about, "all": {}, "settings": "tuned: " + ", ".join(s.space)}
-    for group in found.values():
-        if "settings" not in group:
-            alike = [other["all"] for other in found.values() if (other["agent"], other["env"]) == _kind(group)]
-            told = {name: value for name, value in group["all"].items() if any(o.get(name) != value for o in alike)}
-            group["settings"] = listed(told) or "default"
-    return [{name: value for name, value in group.items() if name != "all"} for group in found.values()]
+        alike.setdefault((t.sweep.agent, t.sweep.env), []).append({})
+    groups = {}
+    for (label, env), some in cells.items():
+        agent, others = some[0].agent, alike[some[0].agent, env]
+        own = {name: value for name, value in some[-1].settings if any(o.get(name) != value for o in others)}
+        groups[label, env] = RunGroup(label, env, agent, len(some), some[-1].steps, listed(own) or "default")
+    for sweep, seeds in study.tuned:
+        names = "tuned: " + ", ".join(sweep.space)
+        groups[sweep.label, sweep.env] = RunGroup(sweep.label, sweep.env, sweep.agent, len(seeds), sweep.steps, names)
+    return list(groups.values())
 
 
-def forecast(study: Study, path: Path, jobs: int | None) -> dict[str, Any]:
+def forecast(study: Study, path: Path, jobs: int | None) -> Forecast:
     """What a run of a study would do, and about how long it would take on this machine."""
+    groups = _expected(study, path)
+    jobs = jobs or cores()
+    missing = sum(group.missing for group in groups)
+    workers = max(1, min(jobs, missing))
+    work = sum(group.seconds for group in groups) / workers
+    longest = max((group.seconds / group.missing for group in groups if group.missing), default=0.0)
+    kinds = {(group.agent, group.env) for group in groups if group.missing}
+    start = START + LINK * -(-len(kinds) // workers) if missing else 0.0
+    measured = all(group.known for group in groups)
+    basis = "speeds measured here" if measured else "some speeds are typical ones, not measured here"
+    return Forecast(study.name, groups, missing, (start + max(work, longest)) / 60, start, jobs, basis)
+
+
+def _expected(study: Study, path: Path) -> list[GroupForecast]:
+    """What is missing and done of each group, the winners of sweeps last."""
     done: set[str] = set()
     speeds: dict[tuple[str, str], tuple[float, int]] = {}
     if is_there(path):
         with Store(path) as store:
-            speeds = store.speeds()
-            done = store.finished()
-    cells = [(label, cell) for label, cell in (*sweep_study(study).members, *study.members)]
-    groups: dict[tuple[str, str], dict[str, Any]] = {}
+            speeds, done = store.speeds(), store.finished()
+    groups: dict[tuple[str, str], GroupForecast] = {}
+
+    def add(label: str, agent: str, env: str, steps: int, missing: int, done: int = 0) -> None:
+        speed, known = speed_of(agent, env, speeds)
+        new = GroupForecast(label, env, agent, 0, 0, 0.0, speed, known)
+        group = groups.get((label, env), new)
+        seconds = group.seconds + missing * steps / speed
+        groups[label, env] = group._replace(missing=group.missing + missing, done=group.done + done, seconds=seconds)
+
     seen: set[str] = set()
-    for label, cell in cells:
-        if (id := cell.id) in seen:
-            continue
-        seen.add(id)
-        speed, known = speed_of(cell.agent, cell.env, speeds)
-        new = {"label": label, "env": cell.env, "agent": cell.agent, "missing": 0, "done": 0, "seconds": 0.0}
-        new |= {"speed": speed, "known": known}
-        group = groups.setdefault((label, cell.env), new)
-        if id in done:
-            group["done"] += 1
-        else:
-            group["missing"] += 1
-            group["seconds"] += cell.steps / speed
-    for t in study.tuned:
-        s = t.sweep
-        speed, known = speed_of(s.agent, s.env, speeds)
-        seconds = len(t.seeds) * s.steps / speed
-        about = {"label": f"{s.label} (the winner)", "env": s.env, "agent": s.agent, "missing": len(t.seeds), "done": 0}
-        groups[s.label, s.env] = {**about, "seconds": seconds, "speed": speed, "known": known}
-    jobs = jobs or cores()
-    listed = list(groups.values())
-    measured = all(group["known"] for group in listed)
-    missing = sum(group["missing"] for group in listed)
-    workers = max(1, min(jobs, missing))
-    work = sum(group["seconds"] for group in listed) / workers
-    longest = max((group["seconds"] / group["missing"] for group in listed if group["missing"]), default=0.0)
-    kinds = {(group["agent"], group["env"]) for group in listed if group["missing"]}
-    start = START + LINK * -(-len(kinds) // workers) if missing else 0.0
-    return {
-        "name": study.name,
-        "groups": listed,
-        "missing": missing,
-        "minutes": (start + max(work, longest)) / 60,
-        "start_seconds": start,
-        "jobs": jobs,
-        "basis": "speeds measured here" if measured else "some speeds are typical ones, not measured here",
-    }
+    for label, cell in (*sweep_study(study).members, *study.members):
+        if (id := cell.id) not in seen:
+            seen.add(id)
+            add(label, cell.agent, cell.env, cell.steps, int(id not in done), int(id in done))
+    for sweep, seeds in study.tuned:
+        add(f"{sweep.label} (the winner)", sweep.agent, sweep.env, sweep.steps, len(seeds))
+    return list(groups.values())
 
 
-def speed_of(agent: str, env: str, measured: dict[tuple[str, str], tuple[float, int]]) -> tuple[float, bool]:
+def speed_of(agent: str, env: str, measured: Mapping[tuple[str, str], tuple[float, int]]) -> tuple[float, bool]:
     """Steps a second of an agent in an environment, and whether they were measured here."""
     if (agent, env) in measured:
         return measured[agent, env][0], True
     return float(TYPICAL.get(env, {}).get(agent, LINEAR.get(agent, FAST))), False
-
-
-def _kind(group: dict[str, Any]) -> tuple[str, str]:
-    return group["agent"], group["env"]

@@ -38,28 +38,28 @@ def rescue(damaged: Path, new: Path) -> Rescued:
 
 def _cells(source: Store) -> dict[str, Cell]:
     """Every cell that can be read and is what its id says, read one by one: pages beyond damaged ones count."""
-    found: dict[str, Cell] = {}
+    cells: dict[str, Cell] = {}
     number = missed = 0
     while missed < GAP:
         number += 1
         cell = source.cell_at(number)
         missed = 0 if cell else missed + 1
         if cell is not None:
-            found[cell.id] = cell
-    return found
+            cells[cell.id] = cell
+    return cells
 
 
 def _copy(source: Store, target: Store, id: str) -> bool:
     try:
-        found = source.account(id)
+        account = source.account(id)
     except UserError:
         return False
-    return found is not None and target.finish(id, *found)
+    return account is not None and target.finish(id, *account)
 
 
 def _names(source: Store) -> list[str]:
     try:
-        return [name for name, study in source.studies().items() if study["sound"] and name != NAME]
+        return [name for name, study in source.studies().items() if study.sound and name != NAME]
     except UserError:
         return []
 
@@ -69,5 +69,5 @@ def _declare(source: Store, target: Store, name: str) -> bool:
         about, members = source.study(name), source.members(name)
     except UserError:
         return False
-    target.declare(name, members, about["definition"], about["baseline"], about["measure"])
+    target.declare(name, members, *about)
     return True

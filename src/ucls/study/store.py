@@ -9,14 +9,16 @@ and its cell runs again. A study whose seals do not hold is refused until it is 
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from ucls.errors import UserError, unknown
 from ucls.runs.measures import Measures
 from ucls.study.cell import Cell
 from ucls.study.database import Database
+from ucls.study.records import Declaration, Failure, Progress, Row
 from ucls.study.result import Circumstance, Result, digest_of, pack, unpack
 from ucls.study.schema import (
     CHOICE_SEAL,
@@ -28,26 +30,13 @@ from ucls.study.schema import (
     SEAL_STUDIES,
     STUDY_SEAL,
 )
+from ucls.study.sweep import Winner
 
 MEASURES = Measures._fields
 
 # A result with the cell it is of, and everything that its seal covers.
 SOUND = f"r.seal IS {RESULT_SEAL}"
 RESULTS = f"FROM result r JOIN cell c ON c.number = r.cell {RESULT_PARTS}"
-
-
-class Row(NamedTuple):
-    """A cell of a study with what came of it: `status` is done, diverged, damaged, failed or waiting."""
-
-    label: str
-    id: str
-    agent: str
-    env: str
-    steps: int
-    seed: int
-    status: str
-    measures: Measures | None
-    error: str | None
 
 
 class Store:
@@ -97,31 +86,23 @@ class Store:
             db.write(f"{SEAL_MEMBERS} WHERE study = ?", (name,))
             db.write(f"{SEAL_STUDIES} WHERE name = ?", (name,))
 
-    def studies(self) -> dict[str, dict[str, Any]]:
-        """The studies by name, with how many cells they have, how many are done, and whether they are sound."""
-        sql = f"""SELECT s.name, s.definition, s.baseline, s.measure, s.seal IS {STUDY_SEAL}
-            FROM study s ORDER BY s.name"""
-        names = ("definition", "baseline", "measure", "sound")
-        found: dict[str, dict[str, Any]] = {}
-        for name, *about in self._db.rows(sql):
-            found[str(name)] = dict(zip(names, about, strict=True))
-        done = self.finished()
-        sql = "SELECT m.study, c.id FROM member m JOIN cell c ON c.number = m.cell"
-        for study in found.values():
-            study |= {"cells": 0, "done": 0, "sound": bool(study["sound"])}
-        for name, id in self._db.rows(sql):
-            if name in found:
-                found[name]["cells"] += 1
-                found[name]["done"] += id in done
-        return found
+    def studies(self) -> dict[str, Progress]:
+        """The studies by name, with how far each is."""
+        sound = dict(self._db.rows(f"SELECT s.name, s.seal IS {STUDY_SEAL} FROM study s ORDER BY s.name"))
+        finished = self.finished()
+        cells, done = Counter[str](), Counter[str]()
+        for name, id in self._db.rows("SELECT m.study, c.id FROM member m JOIN cell c ON c.number = m.cell"):
+            cells[name] += 1
+            done[name] += id in finished
+        return {str(name): Progress(cells[name], done[name], bool(sound[name])) for name in sound}
 
-    def study(self, name: str) -> dict[str, Any]:
+    def study(self, name: str) -> Declaration:
         """What was declared of one study, or the nearest name to it in the error."""
         sql = f"SELECT s.definition, s.baseline, s.measure, s.seal IS {STUDY_SEAL} FROM study s WHERE s.name = ?"
-        for definition, baseline, measure, sound in self._db.rows(sql, (name,)):
+        for *declared, sound in self._db.rows(sql, (name,)):
             if not sound:
                 raise self._damaged(name)
-            return {"definition": definition, "baseline": baseline, "measure": measure}
+            return Declaration(*declared)
         known = [str(known) for (known,) in self._db.rows("SELECT name FROM study ORDER BY name")]
         raise unknown(f"study in {self.path}", name, known)
 
@@ -129,21 +110,21 @@ class Store:
         """The cells of a study in order, with what came of them."""
         columns = ", ".join(("r.cell IS NOT NULL", SOUND, "r.diverged", "f.error", *(f"r.{m}" for m in MEASURES)))
         joins = f"LEFT JOIN result r ON r.cell = m.cell {RESULT_PARTS} LEFT JOIN failure f ON f.cell = m.cell"
-        found = []
+        rows = []
         for label, cell, (there, sound, diverged, error, *measured) in self._members(name, columns, joins):
             measures = Measures(*measured) if there and sound else None
             status = "failed" if error else "waiting"
             if there:
                 status = ("diverged" if diverged else "done") if sound else "damaged"
-            found.append(Row(label, cell.id, cell.agent, cell.env, cell.steps, cell.seed, status, measures, error))
-        return found
+            rows.append(Row(label, cell.id, cell.agent, cell.env, cell.steps, cell.seed, status, measures, error))
+        return rows
 
     def waiting(self, name: str) -> list[Cell]:
         """The cells of a study that have neither a sound result nor a failure, each once."""
         joins = f"LEFT JOIN result r ON r.cell = m.cell {RESULT_PARTS} LEFT JOIN failure f ON f.cell = m.cell"
         members = self._members(name, f"{SOUND}, r.cell, f.cell", joins)
-        found = {cell.id: cell for _, cell, (sound, there, failed) in members if _waits(sound, there, failed)}
-        return list(found.values())
+        cells = {cell.id: cell for _, cell, (sound, there, failed) in members if _waits(sound, there, failed)}
+        return list(cells.values())
 
     def finish(self, id: str, result: Result, about: Circumstance) -> bool:
         """Write down a result; false if there was a sound one already, which then stays."""
@@ -175,20 +156,16 @@ class Store:
         with self._db.transaction():
             return self._db.write(sql, (name,))
 
-    def failures(self, name: str) -> list[dict[str, Any]]:
-        """The failures of a study with their tracebacks."""
-        names = ("attempts", "error", "traceback")
-        joins = "JOIN failure f ON f.cell = m.cell"
-        found = {}
-        for _, cell, said in self._members(name, ", ".join(f"f.{each}" for each in names), joins):
-            about = {"id": cell.id, "agent": cell.agent, "env": cell.env, "seed": cell.seed}
-            found[cell.id] = {**about, **dict(zip(names, said, strict=True))}
-        return [found[id] for id in sorted(found)]
+    def failures(self, name: str) -> list[Failure]:
+        """The failures of a study, sorted by the cells' ids."""
+        members = self._members(name, "f.attempts, f.error, f.traceback", "JOIN failure f ON f.cell = m.cell")
+        failures = {cell.id: Failure(cell.id, cell.agent, cell.env, cell.seed, *why) for _, cell, why in members}
+        return [failures[id] for id in sorted(failures)]
 
     def result(self, id: str) -> Result | None:
         """The result of a cell; None if there is none, or only a damaged one."""
-        found = self.account(id)
-        return None if found is None else found[0]
+        account = self.account(id)
+        return None if account is None else account[0]
 
     def account(self, id: str) -> tuple[Result, Circumstance] | None:
         """The result of a cell and how it came about; None if there is none, or only a damaged one."""
@@ -207,10 +184,10 @@ class Store:
     def cell_at(self, number: int) -> Cell | None:
         """The cell of a number, if there is one that can be read and is what its id says."""
         try:
-            found = self._db.rows("SELECT id, content FROM cell WHERE number = ?", (number,))
+            rows = self._db.rows("SELECT id, content FROM cell WHERE number = ?", (number,))
         except UserError:
             return None
-        sound = [content for id, content in found if id == _id_of(content)]
+        sound = [content for id, content in rows if id == _id_of(content)]
         return Cell.from_json(sound[0]) if sound else None
 
     def members(self, name: str) -> list[tuple[str, Cell]]:
@@ -240,22 +217,22 @@ class Store:
             WHERE k.seconds > 0 AND {SOUND} GROUP BY c.agent, c.env"""
         return {(agent, env): (speed, runs) for agent, env, speed, runs in self._db.rows(sql)}
 
-    def choose(self, study: str, label: str, env: str, content: Mapping[str, Any]) -> None:
+    def choose(self, study: str, winner: Winner) -> None:
         """Write down what a sweep chose for an algorithm in an environment, with the whole table."""
-        row = (study, label, env, json.dumps(content, sort_keys=True))
+        row = (study, winner.label, winner.env, json.dumps(winner.as_data(), sort_keys=True))
         with self._db.transaction():
             sql = "INSERT OR REPLACE INTO choice (study, label, env, content) VALUES (?, ?, ?, ?)"
             self._db.write(sql, row)
             sql = f"UPDATE choice SET seal = {CHOICE_SEAL} WHERE study = ? AND label = ? AND env = ?"
             self._db.write(sql, row[:3])
 
-    def choices(self, study: str) -> list[dict[str, Any]]:
+    def choices(self, study: str) -> list[Winner]:
         """What the sweep of a study chose."""
         sql = f"SELECT content, seal IS {CHOICE_SEAL} FROM choice WHERE study = ? ORDER BY label, env"
-        found = self._db.rows(sql, (study,))
-        if not all(sound for _, sound in found):
+        rows = self._db.rows(sql, (study,))
+        if not all(sound for _, sound in rows):
             raise UserError(f"what the sweep of {study!r} chose is damaged in {self.path}: `ucls study sweep` mends it")
-        return [json.loads(content) for content, _ in found]
+        return [Winner.from_data(json.loads(content)) for content, _ in rows]
 
     def _sound(self, name: str, columns: str) -> list[tuple[Any, ...]]:
         sql = f"""SELECT c.id, {columns} {RESULTS} JOIN member m ON m.cell = r.cell
@@ -266,14 +243,14 @@ class Store:
         """The labels and cells of a study in order, with some columns; none if there is no such study."""
         sql = f"""SELECT m.label, c.id, c.content, m.seal IS {MEMBER_SEAL}, {columns}
             FROM member m LEFT JOIN cell c ON c.number = m.cell {joins} WHERE m.study = ? ORDER BY m.place"""
-        found: list[tuple[str, Cell, tuple[Any, ...]]] = []
+        members: list[tuple[str, Cell, tuple[Any, ...]]] = []
         for label, id, content, sound, *more in self._db.rows(sql, (name,)):
             if not sound or _id_of(content) != id:
                 raise self._damaged(name)
-            found.append((label, Cell.from_json(content), tuple(more)))
-        if found or self._db.rows("SELECT 1 FROM study WHERE name = ?", (name,)):
+            members.append((label, Cell.from_json(content), tuple(more)))
+        if members or self._db.rows("SELECT 1 FROM study WHERE name = ?", (name,)):
             self.study(name)
-        return found
+        return members
 
     def _damaged(self, name: str) -> UserError:
         return UserError(f"the study {name!r} is damaged in {self.path}: run it again from its file, which mends it")

@@ -69,6 +69,28 @@ class Trial(NamedTuple):
     diverged: int
 
 
+class Winner(NamedTuple):
+    """The best settings of a sweep, and every candidate with what came of it, the best first."""
+
+    label: str
+    agent: str
+    env: str
+    measure: str
+    steps: int
+    runs: int
+    settings: dict[str, Any]
+    trials: list[Trial]
+
+    def as_data(self) -> dict[str, Any]:
+        """The winner as JSON can write it."""
+        return {**self._asdict(), "trials": [trial._asdict() for trial in self.trials]}
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any]) -> "Winner":
+        """Read what `as_data` gave."""
+        return cls(**{**data, "trials": [Trial(**trial) for trial in data["trials"]]})
+
+
 def tuning_seeds(runs: int) -> range:
     """The seeds of a sweep."""
     return range(TUNING, TUNING + runs)

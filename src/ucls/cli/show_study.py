@@ -1,0 +1,124 @@
+"""What `ucls study` prints of a study's data: its groups, how far it is, what it chose, how its labels compare."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ucls.study.compare import Group
+    from ucls.study.forecast import Forecast, RunGroup
+    from ucls.study.records import Failure, Progress
+    from ucls.study.sweep import Winner
+
+STATES = ("done", "diverged", "damaged", "failed", "waiting")
+
+
+def show_studies(studies: "Mapping[str, Progress]") -> None:
+    """Print the studies of a store."""
+    names = [name + ("" if study.sound else " (damaged)") for name, study in studies.items()]
+    numbers = [[f"{study.cells:,}", f"{study.done:,}"] for study in studies.values()]
+    _table(["study", "cells", "done"], [[name, *row] for name, row in zip(names, numbers, strict=True)])
+
+
+def show_groups(name: str, groups: "Sequence[RunGroup]") -> None:
+    """Print what a study consists of."""
+    print(f"{name}: {sum(group.runs for group in groups):,} runs")
+    heads = ["label", "environment", "runs", "steps", "settings"]
+    _table(heads, [[g.label, g.env, str(g.runs), f"{g.steps:,}", g.settings] for g in groups])
+
+
+def show_forecast(forecast: "Forecast") -> None:
+    """Print what would run and for how long."""
+    heads = ["label", "environment", "to run", "done", "steps/s", "minutes"]
+    rows = [
+        [g.label, g.env, f"{g.missing:,}", f"{g.done:,}", f"{g.speed:,.0f}", f"{g.seconds / 60:,.1f}"]
+        for g in forecast.groups
+    ]
+    _table(heads, rows)
+    processes = f"{forecast.jobs} process{'es' if forecast.jobs > 1 else ''}"
+    start = f"of which {forecast.start_seconds:.0f} s to start"
+    time = f"about {forecast.minutes:,.1f} minutes with {processes}, {start}"
+    print(f"{forecast.missing:,} runs, {time} ({forecast.basis})")
+
+
+def show_counts(name: str, store: object, counts: Mapping[str, int], stopped: bool = False) -> None:
+    """Print how many cells of a study are in which state."""
+    parts = [f"{counts[state]:,} {state}" for state in STATES if counts[state]]
+    print(f"{name}: {counts['cells']:,} cells: {', '.join(parts) or 'none'} ({store})")
+    if counts["damaged"]:
+        print("damaged results are not used: `ucls study run` makes them again")
+    if stopped:
+        print("stopped: the same command goes on")
+
+
+def show_failures(failures: "Sequence[Failure]", tracebacks: bool) -> None:
+    """Print what failed, and why."""
+    for failure in failures:
+        print(f"failed: {failure.agent} on {failure.env}, seed {failure.seed}: {failure.error}")
+        if tracebacks:
+            print(failure.traceback)
+
+
+def show_winners(winners: "Sequence[Winner]") -> None:
+    """Print the best settings that sweeps found."""
+    from ucls.settings import listed
+
+    rows = [[w.label, w.env, listed(w.settings), f"{w.trials[0].score:.5g}"] for w in winners]
+    _table(["label", "environment", "best settings", winners[0].measure if winners else "score"], rows)
+
+
+def show_comparison(groups: "Sequence[Group]", to: Any = None) -> None:
+    """Print a table for each environment."""
+    from rich.markup import escape
+
+    from ucls.tables import console, fits, print_table
+
+    to = to or console()
+    for env in dict.fromkeys(group.env for group in groups):
+        mine = [group for group in groups if group.env == env]
+        title, heads = f"{env}: {mine[0].measure}", ["label", "runs", "mean", "95%", "median", "IQM"]
+        against = next((group.baseline for group in mine if group.baseline), None)
+        rows = [_compared(group, against is not None, escape(group.label)) for group in mine]
+        more = [f"less {against}", "95%", "p", "better"] if against is not None else []
+        if fits([*heads, *more], rows, to):
+            print_table([*heads, *more], rows, title, to)
+            continue
+        print_table(heads, [row[: len(heads)] for row in rows], title, to)
+        if more:
+            compared = [[row[0], *row[len(heads) :]] for row in rows if any(row[len(heads) :])]
+            print_table([heads[0], *more], compared, f"{title}, less {against}", to)
+    if any(group.baseline for group in groups):
+        note = (
+            "differences on common seeds; p: permutation test, Holm's correction; better: chance to beat the baseline"
+        )
+        to.print(f"[dim]{note}[/]")
+
+
+def _compared(group: "Group", against: bool, label: str) -> list[str]:
+    trouble = [f"{n} {word}" for word in ("diverged", "failed", "waiting", "damaged") if (n := getattr(group, word))]
+    if trouble:
+        label += f" [red]({', '.join(trouble)})[/]"
+    cells = [label, str(group.runs), _number(group.mean[0]), _interval(group.mean), _number(group.median[0])]
+    cells.append(_number(group.iqm[0]))
+    if against and not group.baseline:
+        cells += [""] * 4
+    if against and group.baseline:
+        d, b = group.difference, group.better
+        cells += [_number(d[0]) if d else "-", _interval(d) if d else "-"]
+        cells += ["-" if group.p is None else f"{group.p:.2g}", f"{b[0]:.2f}" if b else "-"]
+    return cells
+
+
+def _number(x: float | None) -> str:
+    return "-" if x is None else f"{x:,.4g}" if abs(x) < 1e4 else f"{x:,.0f}"
+
+
+def _interval(values: Sequence[float | None]) -> str:
+    return "-" if values[1] is None else f"{_number(values[1])}..{_number(values[2])}"
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> None:
+    from rich.markup import escape
+
+    from ucls.tables import print_table
+
+    print_table(heads, [list(map(escape, row)) for row in rows])

@@ -1,0 +1,47 @@
+"""What a store says of studies and cells, beside results: records with named fields."""
+
+from typing import NamedTuple
+
+from ucls.runs.measures import Measures
+
+
+class Declaration(NamedTuple):
+    """What was declared of a study: the text that it was read from, and what its labels are compared with and by."""
+
+    definition: str
+    baseline: str | None
+    measure: str | None
+
+
+class Progress(NamedTuple):
+    """How many cells a study has, how many are done, and whether the record of it is sound."""
+
+    cells: int
+    done: int
+    sound: bool
+
+
+class Row(NamedTuple):
+    """A cell of a study with what came of it: `status` is done, diverged, damaged, failed or waiting."""
+
+    label: str
+    id: str
+    agent: str
+    env: str
+    steps: int
+    seed: int
+    status: str
+    measures: Measures | None
+    error: str | None
+
+
+class Failure(NamedTuple):
+    """A cell that cannot be run, and why."""
+
+    id: str
+    agent: str
+    env: str
+    seed: int
+    attempts: int
+    error: str
+    traceback: str
