@@ -1,6 +1,7 @@
 """Upper-Confidence Least-Squares: exploration by optimism, with bounds whose width depends on the state.
 
-Importing this registers the environments with Gymnasium; `Agent` and the rest of the machinery load when first used.
+Importing this registers the environments with Gymnasium, at once or as soon as Gymnasium is imported too; `Agent` and
+the rest of the machinery load when first used.
 
 >>> import ucls
 >>> ucls.__version__
@@ -8,11 +9,10 @@ Importing this registers the environments with Gymnasium; `Agent` and the rest o
 """
 
 import importlib
+import importlib.util
+import sys as _sys
 from typing import TYPE_CHECKING, Any
 
-import gymnasium as _gymnasium
-
-from ucls.envs import ENVIRONMENTS as _ENVIRONMENTS
 from ucls.errors import UserError
 
 if TYPE_CHECKING:
@@ -40,9 +40,34 @@ _ROOMS = (
     "study",
 )
 
-for _id in _ENVIRONMENTS:
-    if _id not in _gymnasium.registry:
-        _gymnasium.register(_id, entry_point="ucls.envs.gym:GymWorld", kwargs={"id": _id})
+
+def _register(gymnasium: Any) -> None:
+    from ucls.envs import ENVIRONMENTS
+
+    for id in ENVIRONMENTS:
+        if id not in gymnasium.registry:
+            gymnasium.register(id, entry_point="ucls.envs.gym:GymWorld", kwargs={"id": id})
+
+
+class _Watch:
+    """Registers the environments once Gymnasium is imported: importing it here would take most of a second."""
+
+    def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
+        """Gymnasium as it is found by others, with a word after its import; and nothing else."""
+        if fullname != "gymnasium":
+            return None
+        _sys.meta_path.remove(self)
+        spec: Any = importlib.util.find_spec(fullname)
+        if spec is not None:
+            execute = spec.loader.exec_module
+            spec.loader.exec_module = lambda module: (execute(module), _register(module))
+        return spec
+
+
+if "gymnasium" in _sys.modules:
+    _register(_sys.modules["gymnasium"])
+else:
+    _sys.meta_path.insert(0, _Watch())
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NoReturn
 
 import typer
 
+import ucls
 from ucls.algorithms import DEFAULT
 from ucls.cli import paper, show, study
 from ucls.cli.study import Json
@@ -32,6 +33,21 @@ Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A setting of the agent, the features or the environment."),
 ]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"ucls {ucls.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version, and no more.")
+    ] = False,
+) -> None:
+    """Take what stands before a command."""
 
 
 @app.command()
