@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ucls.figures.plot import STYLES, Line, Panel, Plot
+from ucls.figures.palette import STYLES
+from ucls.figures.plot import Line, Panel, Plot
 
 NAMES = ("ucls", "ucls-l", "gv-ucb", "ucbootstrap", "dgpq", "lspi-rmax", "rlsvi", "sarsa-optimistic")
 

@@ -2,11 +2,13 @@ import html
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import plots
+import ucls
 from ucls.figures.draw import draw
 from ucls.figures.geometry import NONE, Entry, extent, few, legend, plain, runs_of, thinned, ticks
 from ucls.figures.plot import Line, Panel, Plot
@@ -52,6 +54,12 @@ def test_points_and_curves_of_one_name_share_an_entry_of_the_legend():
 def test_picture_without_a_finished_run_says_so(tmp_path):
     assert words(plots.nothing(), tmp_path).count("no finished run") == 2
     assert words(plots.nothing()._replace(panels=()), tmp_path) == ["no finished run", "Nothing yet"]
+
+
+def test_every_colour_is_written_in_the_palette_and_nowhere_else():
+    source = Path(ucls.__file__).parent
+    files = [file for room in ("figures", "paper", "report") for file in (source / room).rglob("*.py")]
+    assert [file.name for file in files if re.search("#[0-9A-Fa-f]{6}", file.read_text())] == ["palette.py"]
 
 
 def test_looking_at_figures_as_data_does_not_load_matplotlib():

@@ -4,7 +4,7 @@ A chain is a fixed policy in a world of few states. An episode that ends is a tr
 start, so that every chain has a stationary distribution, and LSTD's limit w* can be computed from it.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -145,10 +145,12 @@ def groups(states: int, count: int) -> np.ndarray:
     return np.eye(count)[np.arange(states) * count // states]
 
 
+TITLES = {"boyan": "Boyan chain", "random_walk": "random walk", "garnet": "garnet", "river_swim": "River Swim"}
+
+
 class Domain(NamedTuple):
     """A chain with features that hold its values exactly, poor ones, and the scale of the noise added to rewards."""
 
-    title: str
     chain: Chain
     exact: np.ndarray
     poor: np.ndarray
@@ -158,13 +160,12 @@ class Domain(NamedTuple):
 def domains() -> dict[str, Domain]:
     """The chains that coverage is measured on."""
     wild = np.random.default_rng(1).normal(size=(12, 4))
-    found: dict[str, Any] = {
-        "boyan": Domain("Boyan chain", boyan(), boyan_features(), groups(12, 3), 1.0),
-        "random_walk": Domain("random walk", random_walk(), np.eye(9), groups(9, 3), 0.5),
-        "garnet": Domain("garnet", garnet(), np.eye(12), wild, 1.0),
-        "river_swim": Domain("River Swim", river_swim(), np.eye(21), groups(21, 4), 0.3),
+    return {
+        "boyan": Domain(boyan(), boyan_features(), groups(12, 3), 1.0),
+        "random_walk": Domain(random_walk(), np.eye(9), groups(9, 3), 0.5),
+        "garnet": Domain(garnet(), np.eye(12), wild, 1.0),
+        "river_swim": Domain(river_swim(), np.eye(21), groups(21, 4), 0.3),
     }
-    return found
 
 
 def noise_of(domain: Domain, kind: str) -> Chain:

@@ -10,28 +10,27 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 
 from ucls._files import write_atomic
-from ucls.figures.plot import INK
+from ucls.evaluation.chains import TITLES
+from ucls.figures.palette import AMBER, BLUE, GREEN, INK, ROSE, SILVER, SKY, VERMILION
 from ucls.figures.style import STYLE, undated
 
 LAMBDA, P = 0.8, 0.1
 THIN = 30  # runs drawn each
 EDGE = 1.03  # coverage is drawn on the scale -log(EDGE - coverage), for what matters is near 1
-# Colour-blind safe, after Okabe and Ito.
 LOOKS = {
-    "leave_one_out": ("#0072B2", "o-"),
-    "sandwich": ("#56B4E9", "s-"),
-    "robust": ("#009E73", "^-"),
-    "block_bootstrap": ("#CC79A7", "v-"),
-    "running": ("#D55E00", "D-"),
-    "global_corrected": ("#E69F00", "P--"),
-    "global_printed": ("#999999", "x--"),
+    "leave_one_out": (BLUE, "o-"),
+    "sandwich": (SKY, "s-"),
+    "robust": (GREEN, "^-"),
+    "block_bootstrap": (ROSE, "v-"),
+    "running": (VERMILION, "D-"),
+    "global_corrected": (AMBER, "P--"),
+    "global_printed": (SILVER, "x--"),
 }
 PANELS = (
     ("normal", "exact", "state", "normal factor\nexact features, noise by state"),
     ("normal", "poor", "iid", "normal factor\npoor features, iid noise"),
     ("chebyshev", "exact", "state", "Chebyshev's factor\nexact features, noise by state"),
 )
-TITLES = {"boyan": "Boyan chain", "random_walk": "random walk", "garnet": "garnet", "river_swim": "River Swim"}
 
 
 def draw_coverage(found: Sequence[Any], path: Path) -> None:
@@ -84,7 +83,7 @@ def draw_spent(spent: Mapping[str, Any], path: Path) -> None:
         figure = Figure(figsize=(4.8, 3.2), layout="constrained")
         axes = figure.subplots()
         for i, (name, found) in enumerate(spent.items()):
-            colour, above = ("#0072B2", "#E69F00", "#999999")[i], 4 - i
+            colour, above = (BLUE, AMBER, SILVER)[i], 4 - i
             axes.plot(found.at, found.dull[:THIN].T, color=colour, linewidth=0.6, alpha=0.5, zorder=above)
             axes.plot(found.at, np.median(found.dull, axis=0), color=colour, linewidth=2.2, label=name, zorder=above)
         axes.set_xscale("log")

@@ -12,12 +12,9 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ucls._files import write_atomic
 from ucls.diagnostics import Diagnosis, as_data
-from ucls.figures.plot import INK
-from ucls.figures.style import STYLE
+from ucls.figures.palette import BLUE, GREEN, GREY, INK, SKY, VERMILION
+from ucls.figures.style import STYLE, undated
 
-BLUE, ORANGE = "#0072B2", "#D55E00"
-
-GREEN, GREY, SKY = "#009E73", "#777777", "#56B4E9"
 FLOOR = 1e-3  # a regret or radius below this part of the optimal value is drawn there
 
 
@@ -39,7 +36,7 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, pat
         _optimism(axes[0], diagnoses, size)
         _line(axes[1], diagnoses, lambda f: _floored(f["widest"], size), SKY, "widest anywhere")
         _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["radius"]), size), BLUE, "radius, f")
-        _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["value_error"]), size), ORANGE, "value error, g")
+        _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["value_error"]), size), VERMILION, "value error, g")
         _line(axes[2], diagnoses, lambda f: _floored(f["bound"], size), GREY, "f + g")
         _line(axes[2], diagnoses, lambda f: _floored(f["regret"], size), GREEN, "regret")
         axes[0].set_title("expected optimism", color=INK)
@@ -57,8 +54,7 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, pat
         if rivers:
             _policies(axes[3], rivers)
         for suffix in (".png", ".svg"):
-            undated = {"Date": None} if suffix == ".svg" else None
-            write_atomic(path.with_suffix(suffix), lambda file, m=undated: figure.savefig(file, dpi=130, metadata=m))
+            write_atomic(path.with_suffix(suffix), lambda file: figure.savefig(file, dpi=130, metadata=undated(file)))
 
 
 def _optimism(ax: Any, diagnoses: Sequence[Diagnosis], size: float) -> None:
@@ -70,9 +66,9 @@ def _optimism(ax: Any, diagnoses: Sequence[Diagnosis], size: float) -> None:
     powers = 10.0 ** np.arange(np.ceil(np.log10(size / 10)), np.log10(max(-low, high, 1.5 * size)))
     ax.yaxis.set_major_locator(FixedLocator([*-powers, 0.0, *powers]))
     ax.yaxis.set_minor_locator(NullLocator())
-    ax.axhspan(ax.get_ylim()[0], 0, color=ORANGE, alpha=0.07, linewidth=0)
+    ax.axhspan(ax.get_ylim()[0], 0, color=VERMILION, alpha=0.07, linewidth=0)
     where = ax.get_yaxis_transform()
-    ax.text(0.98, -size / 40, "not optimistic", transform=where, fontsize=7, color=ORANGE, ha="right", va="top")
+    ax.text(0.98, -size / 40, "not optimistic", transform=where, fontsize=7, color=VERMILION, ha="right", va="top")
 
 
 def _line(ax: Any, diagnoses: Sequence[Diagnosis], of: Callable[[Any], np.ndarray], color: str, label: str) -> None:
@@ -90,7 +86,7 @@ def _policies(ax: Any, found: Sequence[Any]) -> None:
     """The values of the last policies over a line of states."""
     s = found[0].states[:, 0]
     ax.plot(s, found[0].optimal, color=INK, linestyle=":", linewidth=1.2, label="optimal")
-    for name, color, label, style in (("mean", ORANGE, "M", "-"), ("bound", BLUE, "M+CIR", "--")):
+    for name, color, label, style in (("mean", VERMILION, "M", "-"), ("bound", BLUE, "M+CIR", "--")):
         curves = np.array([getattr(one, name) for one in found])
         if len(curves) > 1:
             ax.plot(s, curves.T, color=color, alpha=0.3, linewidth=0.7, linestyle=style)

@@ -10,7 +10,8 @@ import numpy as np
 
 from ucls._files import write_atomic
 from ucls.figures.geometry import Entry, extent, few, fewest, legend, plain, runs_of, shown, thinned, ticks
-from ucls.figures.plot import INK, Line, Panel, Plot
+from ucls.figures.palette import INK, SOFT
+from ucls.figures.plot import Line, Panel, Plot
 from ucls.figures.style import STYLE, undated
 
 NOTHING = "no finished run"
@@ -45,7 +46,7 @@ def draw(plot: Plot, path: Path, formats: Sequence[str] = (".png", ".svg"), dpi:
             place = "outside right center" if right else "outside upper center"
             figure.legend(handles=handles, loc=place, ncols=beside, frameon=False, handlelength=1.8)
         if notes:
-            figure.supxlabel("\n".join(notes), x=0.01, ha="left", fontsize=6.5, color="#555555")
+            figure.supxlabel("\n".join(notes), x=0.01, ha="left", fontsize=6.5, color=SOFT)
         for file in files:
             write_atomic(file, lambda target: figure.savefig(target, dpi=dpi, metadata=undated(target)))
     return files
@@ -69,11 +70,11 @@ def _panel(axes: Any, panel: Panel, characters: float) -> None:
     corners = extent(panel)
     title = textwrap.wrap(panel.title, int(characters))
     axes.set_title("\n".join(title), loc="left", color=INK, pad=13)
-    axes.text(0, 1.025, runs_of(panel), transform=axes.transAxes, fontsize=7, color="#555555")
+    axes.text(0, 1.025, runs_of(panel), transform=axes.transAxes, fontsize=7, color=SOFT)
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
     if not shown(panel):
-        axes.text(0.5, 0.5, NOTHING, transform=axes.transAxes, ha="center", color="#555555")
+        axes.text(0.5, 0.5, NOTHING, transform=axes.transAxes, ha="center", color=SOFT)
         axes.set(xticks=[], yticks=[])
         return
     axes.set_xscale("log" if panel.log_x else "linear")

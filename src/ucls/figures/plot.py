@@ -5,24 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls.figures.palette import INK, STYLES
 from ucls.stats import Band
-
-# One colour and name for each algorithm, everywhere; colour-blind safe, after Okabe and Ito.
-STYLES = {
-    "ucls": ("UCLS", "#0072B2"),
-    "ucls-exact": ("UCLS, complete bound", "#000000"),
-    "ucls-p": ("UCLS, p swept", "#004469"),
-    "ucls-l": ("UCLS-L", "#56B4E9"),
-    "gv-ucb": ("GV-UCB", "#CC79A7"),
-    "gv-ucb-corrected": ("GV-UCB, corrected", "#8C3F6B"),
-    "ucbootstrap": ("UCBootstrap", "#009E73"),
-    "dgpq": ("DGPQ", "#E69F00"),
-    "lspi-rmax": ("LSPI-Rmax", "#6F6F6F"),
-    "rlsvi": ("RLSVI", "#8B5A2B"),
-    "sarsa-optimistic": ("Sarsa, optimistic", "#D55E00"),
-    "sarsa-epsilon": ("Sarsa, epsilon-greedy", "#B8A100"),
-}
-INK = "#333333"
 
 
 class Line(NamedTuple):
@@ -69,7 +53,7 @@ def points_of(label: str, colour: str, points: Sequence[tuple[Any, ...]]) -> Lin
     return Line(label, colour, at, centre, low, high, runs, points=True)
 
 
-def line_of(band: Band, key: str, label: str | None = None, scale: float = 1.0, dash: bool = False) -> Line:
+def line_of(band: Band, key: str, label: str | None = None, scale: float = 1.0) -> Line:
     """The line of an algorithm's runs, in its colour; `scale` divides the places (thousand steps, say)."""
     name, colour = STYLES.get(key, (key, INK))
-    return Line(label or name, colour, band.at / scale, band.centre, band.low, band.high, band.runs, dash)
+    return Line(label or name, colour, band.at / scale, band.centre, band.low, band.high, band.runs)

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from ucls.figures.plot import INK
+from ucls.figures.palette import INK
 
 STYLE: Any = {
     "font.size": 8,

@@ -1,13 +1,13 @@
 """Figure 2: how the confidence p changes UCLS and GV-UCB in River Swim."""
 
-from ucls.figures.plot import STYLES, Line, Panel, Plot, line_of, points_of
+from ucls.figures.palette import BLUES, STYLES
+from ucls.figures.plot import Line, Panel, Plot, line_of, points_of
 from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence, optimum, reward_band
 from ucls.paper.groups import Group, ucls
 
 LEVELS = (1e-5, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.007, 0.008, 0.009, 0.01, 0.1)
 SHOWN = (1e-5, 0.001, 0.01, 0.1)
-SHADES = ("#BBBBBB", "#7FB2D6", "#2F86C0", "#004469")
 
 
 def group_of(agent: str, p: float) -> Group:
@@ -31,7 +31,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     panels = []
     for agent in ("ucls", "gv-ucb"):
         lines = []
-        for p, shade in zip(SHOWN, SHADES, strict=True):
+        for p, shade in zip(SHOWN, BLUES, strict=True):
             if results := evidence.results(group_of(agent, p)):
                 lines.append(line_of(reward_band(results), agent, f"p = {p:g}", 1000.0)._replace(colour=shade))
         panels.append(Panel(STYLES[agent][0], "thousand steps", "reward a step", tuple(lines), best, limits=(0, None)))

@@ -2,17 +2,18 @@
 
 import numpy as np
 
+from ucls.figures.palette import LSTD
 from ucls.figures.plot import Line, Panel, Plot, line_of, points_of
 from ucls.paper.domains import CLASSIC
 from ucls.paper.evidence import Evidence, episodes_band, optimum
 from ucls.paper.groups import Group
 
-# Colours of Tol's muted scheme, which no other algorithm has.
+# Where the regulariser is, and whether it fades.
 VARIANTS = {
-    "LSTD-in-C": ("in", "constant", "#44AA99"),
-    "LSTD-in-F": ("in", "fading", "#117733"),
-    "LSTD-out-C": ("out", "constant", "#882255"),
-    "LSTD-out-F": ("out", "fading", "#AA4499"),
+    "LSTD-in-C": ("in", "constant"),
+    "LSTD-in-F": ("in", "fading"),
+    "LSTD-out-C": ("out", "constant"),
+    "LSTD-out-F": ("out", "fading"),
 }
 ETAS = (1e-4, 1e-2, 1.0, 100.0)
 # Conjugate gradient costs fifty products with A a step: fewer features and steps than elsewhere, the same for all.
@@ -22,7 +23,7 @@ STEPS = 10_000
 
 def group_of(name: str, eta: float) -> Group:
     """The runs of a variant."""
-    regulariser, fading, _ = VARIANTS[name]
+    regulariser, fading = VARIANTS[name]
     settings = (("regulariser", regulariser), ("fading", fading), ("eta", eta), *FEATURES)
     return Group(name, CLASSIC, "lstd-cg", settings, STEPS, heavy=True)
 
@@ -42,7 +43,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     """Early curves, best and worst runs, and the sensitivity to eta."""
     best = optimum(CLASSIC).episode_steps
     early, extremes, lines, chosen = [], [], [], []
-    for name, (_, _, colour) in VARIANTS.items():
+    for name, colour in LSTD.items():
         eta = best_eta(evidence, name)
         chosen.append(f"{eta:g} for {name}")
         results = evidence.results(group_of(name, eta))

@@ -1,6 +1,7 @@
 """Figure 5: the One-State world, where a regulariser cannot take the place of exploration."""
 
-from ucls.figures.plot import STYLES, Line, Panel, Plot, points_of
+from ucls.figures.palette import LSTD, ORANGES, STYLES
+from ucls.figures.plot import Line, Panel, Plot, points_of
 from ucls.paper.domains import ONE_STATE
 from ucls.paper.evidence import Evidence
 from ucls.paper.figure_3 import VARIANTS
@@ -8,7 +9,7 @@ from ucls.paper.groups import Group
 from ucls.stats import proportion
 
 ETAS = (1e-4, 1e-2, 1.0, 100.0)
-STEP_SIZES = {0.001: STYLES["sarsa-optimistic"][1], 0.01: "#E89A5B", 0.1: "#F3CBA9"}
+STEP_SIZES = dict(zip((0.001, 0.01, 0.1), reversed(ORANGES), strict=True))
 STEPS = 20_000
 DECAY = (("epsilon", 0.1), ("epsilon_decay", 0.2), ("epsilon_every", 100))
 RIGHT = 1.5  # halfway between what left (1) and right (2) earn
@@ -16,7 +17,7 @@ RIGHT = 1.5  # halfway between what left (1) and right (2) earn
 
 def lstd(name: str, eta: float, epsilon: bool) -> Group:
     """The runs of an LSTD variant, with the decaying epsilon or without."""
-    regulariser, fading, _ = VARIANTS[name]
+    regulariser, fading = VARIANTS[name]
     settings = (("regulariser", regulariser), ("fading", fading), ("eta", eta), *(DECAY if epsilon else ()))
     return Group(name, ONE_STATE, "lstd-cg", settings, STEPS)
 
@@ -49,7 +50,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     panels = []
     for epsilon in (False, True):
         lines = []
-        for name, (_, _, colour) in VARIANTS.items():
+        for name, colour in LSTD.items():
             lines += _points(evidence, {eta: lstd(name, eta, epsilon) for eta in ETAS}, name, colour)
         level = [(f"Sarsa, optimistic, alpha = {alpha:g}", shade, sarsa(alpha)) for alpha, shade in STEP_SIZES.items()]
         for label, colour, group in (*level, (*STYLES["ucls"], ucls_here())):

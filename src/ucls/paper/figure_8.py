@@ -3,7 +3,8 @@
 import numpy as np
 
 from ucls.envs import default_measure
-from ucls.figures.plot import STYLES, Line, Panel, Plot
+from ucls.figures.palette import STYLES
+from ucls.figures.plot import Line, Panel, Plot
 from ucls.paper.domains import DOMAINS, PUDDLE, RIVER
 from ucls.paper.evidence import EPISODES, REWARD_STEPS, Evidence, optimum
 from ucls.paper.groups import MAIN, Group, tuned, ucls

@@ -7,7 +7,8 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls.diagnostics import Policies, policies
-from ucls.figures.plot import STYLES, Line, Panel, Plot, points_of
+from ucls.figures.palette import INK, STYLES
+from ucls.figures.plot import Line, Panel, Plot, points_of
 from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence
 from ucls.paper.figure_2 import LEVELS, group_of
@@ -69,7 +70,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
         if (found := ended(evidence, group)) is None:
             continue
         at = slice(None, None, max(1, len(found.states) // 100))
-        optimal = Line("optimal policy", "#333333", found.states[at], found.optimal[at], dash=True)
+        optimal = Line("optimal policy", INK, found.states[at], found.optimal[at], dash=True)
         for which, values in (("M", found.mean), ("M+CIR", found.bound)):
             columns = [summarise(column) for column in values[:, at].T]
             points = [(x, *c[:4]) for x, c in zip(found.states[at], columns, strict=True)]

@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from ucls.figures.plot import STYLES, Line, Panel, Plot
+from ucls.figures.palette import AMBER, BLUE, GREEN, STYLES, VERMILION
+from ucls.figures.plot import Line, Panel, Plot
 from ucls.paper.domains import PUDDLE, RIVER
 from ucls.paper.evidence import Evidence
 from ucls.paper.groups import Group, tuned, ucls
@@ -42,7 +43,7 @@ def groups() -> list[Group]:
 def plots(evidence: Evidence) -> tuple[Plot, ...]:
     """The quantities of the theorem along the runs."""
     panels = []
-    names = {"optimism": "#009E73", "radius": "#0072B2", "value_error": "#E69F00", "regret": "#D55E00"}
+    names = {"optimism": GREEN, "radius": BLUE, "value_error": AMBER, "regret": VERMILION}
     for key in ("ucls", "gv-ucb"):
         runs = [result for _, result in evidence.results(theorem(key)) if not result.diverged]
         lines = []

@@ -1,6 +1,6 @@
 """Bars that we set ourselves: the worst run of each algorithm, and how many runs end within 10% of the optimum."""
 
-from ucls.figures.plot import STYLES
+from ucls.figures.palette import STYLES
 from ucls.paper.beyond.comparison import MEASURES, NOT_RUN, WORDS, Contest, contests, each_run, groups, number, sample
 from ucls.paper.evidence import FINAL, Evidence, optimum
 from ucls.paper.groups import Group

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls.figures.plot import STYLES, Plot
+from ucls.figures.palette import STYLES
+from ucls.figures.plot import Plot
 from ucls.paper.domains import CLASSIC, DOMAINS, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.figure_1 import curve_panel

@@ -7,7 +7,8 @@ action map of its own.
 from collections.abc import Sequence
 from typing import Any
 
-from ucls.figures.plot import STYLES, Line, Panel, Plot, points_of
+from ucls.figures.palette import STYLES
+from ucls.figures.plot import Line, Panel, Plot, points_of
 from ucls.paper.beyond.comparison import NOT_RUN, optimistic_sarsa
 from ucls.paper.domains import DEEP_SEA
 from ucls.paper.evidence import Evidence

@@ -1,5 +1,6 @@
 """How `ucls-exact` depends on its two beliefs: v0, the largest return (`return_max`), and m, the visits it is worth."""
 
+from ucls.figures.palette import VIOLETS
 from ucls.figures.plot import Panel, Plot, points_of
 from ucls.paper.beyond.comparison import WORDS, exact, sample
 from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, RIVER, SPARSE
@@ -7,8 +8,8 @@ from ucls.paper.evidence import Evidence
 from ucls.paper.groups import Group
 from ucls.stats import Summary
 
-# A sequential scheme: the more visits the belief is worth, the darker.
-COLOURS = {0.1: "#A6CEE3", 0.3: "#5BA3CF", 1.0: "#1F78B4", 3.0: "#6A3D9A", 10.0: "#2D0A4E"}
+# The more visits the belief is worth, the darker.
+COLOURS = dict(zip((0.1, 0.3, 1.0, 3.0, 10.0), VIOLETS, strict=True))
 VALUES = {
     RIVER: (5.0, 10.0, 22.0, 50.0, 100.0, 200.0, 1000.0),
     PUDDLE: (-30.0, -10.0, 0.0, 1.0, 10.0, 30.0, 100.0),

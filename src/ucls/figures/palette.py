@@ -1,0 +1,33 @@
+"""Every colour of the figures and who wears it, everywhere the same."""
+
+INK, SOFT = "#333333", "#555555"  # of titles, axes and optima; of notes
+
+# Colour-blind safe, after Okabe and Ito.
+BLUE, SKY, GREEN, ROSE = "#0072B2", "#56B4E9", "#009E73", "#CC79A7"
+VERMILION, AMBER, BLACK = "#D55E00", "#E69F00", "#000000"
+GREY, SILVER = "#777777", "#999999"
+NIGHT = "#004469"  # a dark blue
+
+# The name and the colour of each algorithm.
+STYLES = {
+    "ucls": ("UCLS", BLUE),
+    "ucls-exact": ("UCLS, complete bound", BLACK),
+    "ucls-p": ("UCLS, p swept", NIGHT),
+    "ucls-l": ("UCLS-L", SKY),
+    "gv-ucb": ("GV-UCB", ROSE),
+    "gv-ucb-corrected": ("GV-UCB, corrected", "#8C3F6B"),
+    "ucbootstrap": ("UCBootstrap", GREEN),
+    "dgpq": ("DGPQ", AMBER),
+    "lspi-rmax": ("LSPI-Rmax", "#6F6F6F"),
+    "rlsvi": ("RLSVI", "#8B5A2B"),
+    "sarsa-optimistic": ("Sarsa, optimistic", VERMILION),
+    "sarsa-epsilon": ("Sarsa, epsilon-greedy", "#B8A100"),
+}
+
+# LSTD's variants, in colours of Tol's muted scheme, which no algorithm has.
+LSTD = {"LSTD-in-C": "#44AA99", "LSTD-in-F": "#117733", "LSTD-out-C": "#882255", "LSTD-out-F": "#AA4499"}
+
+# Sequences from light to dark.
+BLUES = ("#BBBBBB", "#7FB2D6", "#2F86C0", NIGHT)
+ORANGES = ("#F3CBA9", "#E89A5B", VERMILION)
+VIOLETS = ("#A6CEE3", "#5BA3CF", "#1F78B4", "#6A3D9A", "#2D0A4E")
