@@ -16,7 +16,7 @@ from ucls.kernels._jit import kernel_cache
 
 def examine() -> dict[str, Any]:
     """Gather versions, machine and caches, and compile one kernel to see that it agrees with plain Python."""
-    names = ("numpy", "scipy", "numba", "llvmlite", "gymnasium", "safetensors", "matplotlib", "typer")
+    names = ("numpy", "numba", "llvmlite", "gymnasium", "safetensors", "matplotlib", "typer")
     return {
         "ucls": ucls.__version__,
         "python": sys.version.split()[0],
