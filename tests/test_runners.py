@@ -8,15 +8,15 @@ import subprocess
 import sys
 import time
 from importlib.util import find_spec
-from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 
 import numpy as np
 import pytest
 
-from bench import campaign
-from bench.driver import NAME, runner_named, small_study
 from conftest import run_uncompiled
+from faults import kills
+from faults.driver import NAME, SMALL, endless_cell, failing_cell, runner_named, small_study, troubled_study
+from faults.troubles import give_trouble, is_the_failure
 from ucls import checkpoint
 from ucls.errors import UserError
 from ucls.runs.loop import Run
@@ -28,12 +28,11 @@ from ucls.study.runners.outcome_file import outcome_file, read_outcome, write_ou
 from ucls.study.runners.queue import Losses, Queue
 from ucls.study.runners.ray import run_ray
 from ucls.study.runners.run_cell import run_cell
-from ucls.study.runners.slurm import Terms, batches_of, run_slurm, slurm_runner
+from ucls.study.runners.slurm import Terms, batches_of, run_slurm
 
 CELLS = 16
 # What is tried are the runners: kernels as plain Python start at once in every new process.
 UNCOMPILED = {"NUMBA_DISABLE_JIT": "1"}
-SMALL = {"tilings": 2, "tiles": 3, "memory": 8}
 
 needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not installed: pip install 'ucls[ray]'")
 needs_submitit = pytest.mark.skipif(
@@ -46,7 +45,7 @@ pytestmark = pytest.mark.xdist_group("runners")
 @pytest.fixture(scope="module")
 def want(tmp_path_factory):
     """The results of an undisturbed run."""
-    found = campaign.undisturbed(tmp_path_factory.mktemp("undisturbed"), CELLS)
+    found = kills.undisturbed(tmp_path_factory.mktemp("undisturbed"), CELLS)
     assert len(found) == CELLS
     return found
 
@@ -55,110 +54,72 @@ def cells_of(agent="sarsa", n=3, steps=200, **more):
     return make_cells("ucls/RiverSwim-v0", agent, steps=steps, seeds=range(n), settings=SMALL, **more)
 
 
+@pytest.fixture(
+    scope="module",
+    params=["local", pytest.param("submitit", marks=needs_submitit), pytest.param("ray", marks=needs_ray)],
+)
+def seen(request, tmp_path_factory):
+    """What was seen of a study in trouble on each runner."""
+    return give_trouble(tmp_path_factory.mktemp("trouble"), CELLS, request.param)
+
+
+@pytest.fixture(scope="module")
+def wanted(want):
+    """The results of an undisturbed run that a study in trouble should have too."""
+    return {cell.id: want[cell.id] for _, cell in troubled_study(CELLS).members if cell.id in want}
+
+
+class TestEveryRunner:
+    """The same promises of every runner, held against one study that has a cell that fails and one that never ends,
+    whose workers are all killed once, and which is stopped when nothing but the endless cell is left."""
+
+    def test_every_cell_gets_one_outcome(self, seen, wanted):
+        assert sorted(seen.outcomes) == sorted([*wanted, failing_cell().id])
+
+    def test_a_failing_cell_is_reported_and_the_others_go_on(self, seen, wanted):
+        assert [is_the_failure(failure) for failure in seen.failures] == [True]
+        assert {id: seen.status[id] for id in wanted} == dict.fromkeys(wanted, "done")
+
+    def test_results_are_those_of_an_undisturbed_run(self, seen, wanted):
+        assert seen.results == wanted
+
+    def test_the_cell_of_a_killed_worker_is_run_again_from_its_checkpoint(self, seen):
+        at_kill, after, _ = seen.steps
+        assert seen.killed >= 1
+        assert 0 < at_kill < after
+
+    def test_a_stop_takes_seconds_and_keeps_what_is_unfinished(self, seen):
+        assert seen.stop_seconds < 60  # a few, on a machine that has time
+        assert seen.status[endless_cell().id] == "waiting"
+        assert seen.steps[2] >= seen.steps[1]
+
+    def test_nothing_is_printed_and_no_other_machine_can_connect(self, seen):
+        assert seen.printed == ""
+        assert seen.listened_on <= {"127.0.0.1", "::1"}
+
+
 def test_a_study_killed_at_random_moments_equals_an_undisturbed_one(tmp_path, want):
-    trial = campaign.kill_the_driver(tmp_path, CELLS, 2, want, seed=1)
+    trial = kills.kill_the_driver(tmp_path, CELLS, 2, want, seed=1)
     assert trial.sound, trial
     assert CELLS <= trial.outcomes <= CELLS + 2
 
 
-def test_cells_of_killed_workers_are_run_by_others(tmp_path, want):
-    trial = campaign.kill_workers(tmp_path, CELLS, 2, want, "local")
-    assert trial.sound, trial
-    assert trial.kills == 2
-
-
-@needs_submitit
-def test_cells_of_killed_jobs_are_submitted_again(tmp_path, want):
-    trial = campaign.kill_workers(tmp_path, CELLS, 2, want, "submitit")
-    assert trial.sound, trial
-    assert trial.kills == 2
-
-
 @pytest.mark.skipif("UCLS_SLURM_PARTITION" not in os.environ, reason="UCLS_SLURM_PARTITION names no Slurm to try")
 def test_slurm_gives_the_same_results(tmp_path, want):
-    assert campaign.undisturbed(tmp_path, CELLS, "slurm") == want
+    assert kills.undisturbed(tmp_path, CELLS, "slurm") == want
     assert not (tmp_path / "undisturbed-slurm.sqlite.slurm").exists()
 
 
 @needs_ray
-def test_cells_of_killed_ray_workers_are_run_by_others(tmp_path, want):
-    trial = campaign.kill_workers(tmp_path, CELLS, 2, want, "ray")
-    assert trial.sound, trial
-    assert trial.kills == 2
-
-
-@needs_ray
 def test_a_ray_node_may_be_lost(tmp_path, want):
-    trial = campaign.lose_a_node(tmp_path, CELLS, want)
+    trial = kills.lose_a_node(tmp_path, CELLS, want)
     assert trial.sound, trial
-
-
-@needs_ray
-def test_ray_stops_within_seconds_listens_on_loopback_and_says_nothing(tmp_path):
-    """One driver on Ray with endless cells: what it listens on, what it prints, and how it ends on SIGTERM."""
-    code = f"""
-import sys
-from pathlib import Path
-from ucls.study import Member, Store, Study, conduct, make_cells
-from ucls.study.runners.ray import ray_runner
-cells = make_cells("ucls/RiverSwim-v0", "sarsa", steps=50_000_000, seeds=range(3), settings={SMALL!r})
-with Store({str(tmp_path / "s.sqlite")!r}, write=True) as store:
-    tally = conduct(store, Study("s", tuple(Member("a", c) for c in cells)), ray_runner("local", 1), True, 0.2)
-sys.exit(7 if tally.stopped and not tally.done else 1)
-"""
-    process = start(code, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-    try:
-        partial, deadline = tmp_path / "s.sqlite.partial", time.monotonic() + 240
-        while not list(partial.glob("[!.]*")) and time.monotonic() < deadline:
-            assert process.poll() is None
-            time.sleep(0.1)
-        ours = [process.pid, *campaign.below(process.pid, "")]
-        addresses = listened_on(ours)
-        process.send_signal(signal.SIGTERM)
-        began = time.monotonic()
-        printed = process.communicate(timeout=120)[0]
-        assert process.returncode == 7, printed
-        assert printed == b""
-        assert time.monotonic() - began < 60  # a few seconds, on a machine that has time
-        assert addresses
-        assert addresses <= {"127.0.0.1", "::1"}
-        assert [path.stem for path in partial.glob("[!.]*")] == [cell_ids(tmp_path / "s.sqlite", "s")[0]]
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait(60)
 
 
 def start(code, **more):
     """Start some lines of Python in a process group of their own, with the compiler off."""
     environment = {**os.environ, **UNCOMPILED}
     return subprocess.Popen([sys.executable, "-c", code], env=environment, start_new_session=True, **more)
-
-
-def listened_on(pids):
-    """The addresses on which some processes listen."""
-    sockets = set()
-    for pid in pids:
-        for link in Path(f"/proc/{pid}/fd").glob("*"):
-            try:
-                sockets.add(str(link.readlink()))
-            except OSError:
-                continue
-    found = set()
-    for table in ("tcp", "tcp6"):
-        for line in Path(f"/proc/net/{table}").read_text().splitlines()[1:]:
-            fields = line.split()
-            if fields[3] == "0A" and f"socket:[{fields[9]}]" in sockets:
-                raw = bytes.fromhex(fields[1].split(":")[0])
-                words = b"".join(raw[i : i + 4][::-1] for i in range(0, len(raw), 4))
-                family = socket.AF_INET if table == "tcp" else socket.AF_INET6
-                found.add(socket.inet_ntop(family, words).removeprefix("::ffff:"))
-    return found
-
-
-def cell_ids(path, name):
-    with Store(path) as store:
-        return [row.id for row in store.rows(name)]
 
 
 def test_a_cell_killed_in_its_middle_goes_on_from_its_checkpoint(tmp_path):
@@ -181,7 +142,7 @@ run_cell(Cell.from_json({cell.json()!r}), Checkpoints(Path({str(tmp_path)!r}), 0
     assert 0 < before < cell.steps
 
     run_uncompiled(
-        f"import sys\nfrom pathlib import Path\nsys.path.append({str(campaign.PATH[0])!r})\n"
+        f"import sys\nfrom pathlib import Path\nsys.path.append({str(kills.PATH[0])!r})\n"
         f"from test_runners import check_continued\n"
         f"check_continued({cell.json()!r}, Path({str(tmp_path)!r}), {before})"
     )
@@ -328,26 +289,6 @@ def test_jobs_that_outlive_their_driver_are_waited_for(tmp_path, monkeypatch, ha
 
 
 @needs_submitit
-def test_a_stop_ends_jobs_which_keep_what_they_have(tmp_path, monkeypatch):
-    cell = cells_of("sarsa", 1, 50_000_000)[0]
-    monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    checkpoints, stop = Checkpoints(tmp_path / "s.partial", 0.2), Event()
-    runner = slurm_runner(jobs=1, executor="local")([cell], checkpoints, stop)
-
-    def stopping():
-        deadline = time.monotonic() + 120
-        while not partial_file(checkpoints.folder, cell.id).exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
-        stop.set()
-
-    thread = Thread(target=stopping)
-    thread.start()
-    assert list(runner) == []
-    thread.join()
-    assert checkpoint.load(partial_file(checkpoints.folder, cell.id))[0]["steps"] > 0
-
-
-@needs_submitit
 def test_jobs_find_an_algorithm_in_the_current_folder(tmp_path, monkeypatch):
     (tmp_path / "my_own_agent.py").write_text("from ucls.algorithms.sarsa import *\n")
     monkeypatch.chdir(tmp_path)
@@ -356,7 +297,7 @@ def test_jobs_find_an_algorithm_in_the_current_folder(tmp_path, monkeypatch):
     own, ours = cells_of("my_own_agent", 1, 50), cells_of("sarsa", 1, 50)
     members = tuple(Member(cell.agent, cell) for cell in (*own, *ours))
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
-    monkeypatch.setenv("PYTHONPATH", str(campaign.PATH[1]))
+    monkeypatch.setenv("PYTHONPATH", str(kills.PATH[1]))
     with Store(tmp_path / "s.sqlite", write=True) as store:
         conduct(store, study._replace(members=members), runner_named("submitit"), quiet=True)
         rows = store.rows(NAME)

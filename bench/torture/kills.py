@@ -1,4 +1,4 @@
-"""SIGKILLs of drivers and workers on every runner, with compiled kernels, by the hands of `bench.campaign`."""
+"""SIGKILLs of drivers and workers on every runner, with compiled kernels, by `faults.kills`."""
 
 import os
 import sys
@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench import campaign
 from bench.torture.parts import Ask
+from faults.kills import Trial, kill_the_driver, kill_workers, undisturbed
 
 SHARES = {"driver": 0.35, "local": 0.3, "ray": 0.175, "submitit": 0.175}
 EARLY = {"submitit": 0.0}  # of the kills meet processes that import and compile; jobs that never begin end a study
@@ -24,7 +24,7 @@ def carry_out(ask: Ask) -> dict[str, Any]:
     cells, rows = CELLS * max(kills.values()), []
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as name:
         folder = Path(name)
-        want = campaign.undisturbed(folder, cells)
+        want = undisturbed(folder, cells)
         for name, number in kills.items():
             still = list(SHARES.values())[len(rows) :]
             until = time.monotonic() + (ask.until - time.monotonic()) * still[0] / sum(still)
@@ -37,14 +37,14 @@ def carry_out(ask: Ask) -> dict[str, Any]:
     return {"tried": tried, "ends": ends, "rows": rows, "faults": len(spoilt), "shown": shown}
 
 
-def _kill(name: str, folder: Path, cells: int, kills: int, want: Any, seed: int, until: float) -> campaign.Trial:
+def _kill(name: str, folder: Path, cells: int, kills: int, want: Any, seed: int, until: float) -> Trial:
     early = EARLY.get(name, 0.6)
     if name == "driver":
-        return campaign.kill_the_driver(folder, cells, kills, want, seed, early, until)
-    return campaign.kill_workers(folder, cells, kills, want, name, seed, early, until)
+        return kill_the_driver(folder, cells, kills, want, seed, early, until)
+    return kill_workers(folder, cells, kills, want, name, seed, early, until)
 
 
-def _trial(what: str, kill: Callable[[], campaign.Trial]) -> dict[str, Any]:
+def _trial(what: str, kill: Callable[[], Trial]) -> dict[str, Any]:
     """What came of it; a runner that gives up is a fault, and does not end the others."""
     try:
         trial = kill()

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import ucls
-from bench.campaign import results
-from bench.driver import NAME
+from faults.driver import NAME
+from faults.kills import results
 
 STUDY = f"""name = "{NAME}"
 seeds = "0-1"

@@ -1,4 +1,4 @@
-"""A small study in a process of its own, to be killed: `python -m bench.driver STORE --cells N --runner NAME`."""
+"""A small study in a process of its own, to be killed: `python -m faults.driver STORE --cells N --runner NAME`."""
 
 import argparse
 import os
@@ -8,6 +8,7 @@ from threading import Event
 from typing import Any
 
 from ucls.study import Cell, Member, Store, Study, conduct, make_cells
+from ucls.study.cell import NUMERICS
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
 from ucls.study.runners.base import Runner
@@ -15,6 +16,7 @@ from ucls.study.runners.base import Runner
 NAME = "campaign"
 RUNNERS = ("local", "ray", "ray-two-nodes", "submitit", "slurm")
 LOSE_NODE_AFTER = 4
+SMALL = {"tilings": 2, "tiles": 3, "memory": 8}
 
 
 def small_study(cells: int) -> Study:
@@ -34,24 +36,46 @@ def small_study(cells: int) -> Study:
             label.removesuffix(", long"),
             steps=longer * steps[label],
             seeds=range(seeds[label]),
-            settings={"tilings": 2, "tiles": 3, "memory": 8},
+            settings=SMALL,
             keep=label == "ucls, long",
         )
     ]
     return Study(NAME, tuple(members))
 
 
+def troubled_study(cells: int) -> Study:
+    """A few cells of a small study, one of them long, with one cell that never ends and one that fails."""
+    troubles = (Member("endless", endless_cell()), Member("failing", failing_cell()))
+    return Study(NAME, (*troubles, *small_study(cells).members[::-5]))
+
+
+def endless_cell() -> Cell:
+    """A cell that never ends; it needs other kernels than any other, so that no batch of jobs has it beside others."""
+    return _sarsa(50_000_000, "float32")
+
+
+def failing_cell() -> Cell:
+    """A cell that is refused when it is run, whoever runs it."""
+    return _sarsa(10)._replace(numerics=NUMERICS + 1)
+
+
+def _sarsa(steps: int, dtype: str = "float64") -> Cell:
+    return make_cells("ucls/RiverSwim-v0", "sarsa", steps=steps, seeds=[0], settings=SMALL, dtype=dtype)[0]
+
+
 def main() -> None:
     """Run the study, or what is left of it, and note every outcome in a log beside the store."""
-    parser = argparse.ArgumentParser(prog="python -m bench.driver")
+    parser = argparse.ArgumentParser(prog="python -m faults.driver")
     parser.add_argument("store", type=Path)
     parser.add_argument("--cells", type=int, required=True)
     parser.add_argument("--runner", choices=RUNNERS, default="local")
     parser.add_argument("--every", type=float, default=0.05)
+    parser.add_argument("--troubled", action="store_true", help="with a cell that never ends and one that fails")
     asked = parser.parse_args()
     runner = logged(runner_named(asked.runner), asked.store.with_suffix(".log"))
+    study = (troubled_study if asked.troubled else small_study)(asked.cells)
     with Store(asked.store, write=True) as store:
-        conduct(store, small_study(asked.cells), runner, quiet=True, checkpoint_every=asked.every)
+        conduct(store, study, runner, quiet=True, checkpoint_every=asked.every)
 
 
 def runner_named(name: str) -> Runner:
