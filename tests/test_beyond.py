@@ -167,10 +167,10 @@ def test_a_sea_is_solved_by_finding_the_treasure_again_and_again(nothing):
 
 def test_what_a_long_run_loses_again_is_a_part_of_the_optimum(nothing):
     rate = optimum(RIVER).reward_rate
-    rewards = np.full(1000, rate)
-    rewards[900:] = 0.5 * rate
-    run = summarise(History(rewards, np.zeros(1000, np.uint8)), 2)
-    assert long.regrets(run, rate) == pytest.approx([0.0] * 9 + [0.5], abs=1e-12)
+    rewards = np.full(10_000, rate)
+    rewards[9000:] = 0.5 * rate
+    run = summarise(History(rewards, np.zeros(10_000, np.uint8)), 1000)
+    assert long.regrets(run, rate, 1000) == pytest.approx([0.0] * 9 + [0.5], abs=1e-12)
     nothing._kept[long.group_of(RIVER)] = [(0, run), (1, run)]
     assert long.rows(nothing)[0][3:] == ["0.5 [0.5, 0.5]", "2 of 2", "2"]
 

@@ -17,6 +17,7 @@ from ucls.paper.claims.check import Check, Claim, apart, at_least, better, part,
 from ucls.paper.contents import PARTS, groups_of, parts_of
 from ucls.paper.domains import CLASSIC, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
+from ucls.paper.figure_1 import curve_panel
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of, tuned, ucls, winners
 from ucls.paper.sweeps import RUNS, SIZE, all_sweeps, sweep_of
 from ucls.report import Verdict
@@ -213,13 +214,21 @@ def test_a_verdict_turns_on_what_decides_it_the_other_way():
 
 def test_idling_does_not_look_good_early_where_every_step_costs(evidence):
     ends = np.zeros(2000, np.uint8)
-    idle = summarise(History(-np.ones(2000), ends), 50)
-    quick = summarise(History(-1.5 * np.ones(2000), np.tile([*[0] * 19, 1], 100).astype(np.uint8)), 50)
+    idle = summarise(History(-np.ones(2000), ends), 100)
+    quick = summarise(History(-1.5 * np.ones(2000), np.tile([*[0] * 19, 1], 100).astype(np.uint8)), 100)
     fake = Evidence(evidence.store, FULL)
     mine, theirs = ucls(PUDDLE), tuned("ucls-l", PUDDLE)
     fake._kept |= {mine: [(0, quick)], theirs: [(0, idle)]}
     assert fake.early(mine, 0.5).scores == pytest.approx([-1500 / 51])
     assert fake.early(theirs, 0.5).scores == pytest.approx([-1000])
+
+
+def test_a_run_that_stopped_early_is_drawn_where_it_was(evidence):
+    fake = Evidence(evidence.store, FULL)
+    fake._kept[ucls(RIVER)] = [(0, summarise(History(np.ones(250), np.zeros(250, np.uint8), True), 100))]
+    [line] = curve_panel(fake, RIVER, {"ucls": ucls(RIVER)}).lines
+    assert line.at.tolist() == [0.1, 0.2, 0.25]  # thousands of steps
+    assert line.centre[:2].tolist() == [1.0, 1.0]
 
 
 def test_a_quick_look_decides_nothing_about_learning(evidence, monkeypatch):

@@ -4,7 +4,7 @@ import re
 import shutil
 from collections.abc import Collection
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ucls._files import write_atomic
 from ucls.errors import UserError
@@ -14,6 +14,7 @@ from ucls.paper.claims.check import HELD, Claim
 from ucls.paper.contents import Table
 from ucls.paper.domains import DOMAINS, PRINTED
 from ucls.paper.groups import Group, Scale, cells_of, winners
+from ucls.settings import listed
 from ucls.study import Store, Study
 
 
@@ -56,7 +57,7 @@ def sweeps_table() -> Table:
     for found in winners().values():
         score = f"{found['trials'][0]['score']:.5g}"
         tried = str(len(found["trials"]))
-        settings = _words(found["settings"])
+        settings = listed(found["settings"])
         rows.append([found["label"], DOMAINS[found["env"]].title, settings, found["measure"], score, tried])
     return "What the sweeps chose", ["competitor", "domain", "settings", "measure", "score", "of"], rows
 
@@ -71,15 +72,11 @@ def runs_table(store: Store, study: Study, groups: list[Group], scale: Scale) ->
         done = [status[cell.id] for cell in cells if status[cell.id] in ("done", "diverged")]
         seconds = sum(about[cell.id].seconds for cell in cells if cell.id in about)
         speed = f"{sum(cell.steps for cell in cells if cell.id in about) / seconds:,.0f}" if seconds else "-"
-        settings = _words(dict(group.settings)) or "defaults"
+        settings = listed(dict(group.settings)) or "defaults"
         settings += "" if group.printed or group.env not in PRINTED else "; own features"
         counts = [f"{cells[0].steps:,}", str(len(done)), str(done.count("diverged")), speed]
         rows.append([group.key, DOMAINS[group.env].title, settings, *counts])
     return "What was run", ["what", "domain", "settings", "steps", "runs", "diverged", "steps a second"], rows
-
-
-def _words(settings: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 
 def verdicts(found: Reproduction) -> str:

@@ -81,17 +81,16 @@ class Evidence:
 
         Where every step costs the same, the reward of some steps does not say whether they led anywhere.
         """
-        found = self.results(group)
+        runs, resolution = self.results(group), self.resolution(group)
         values = []
-        for _, r in found:
+        for _, r in runs:
             curve = r.arrays["curve"]
             places = max(1, int(part * len(curve)))
             reward = float(curve[:places].sum())
-            steps = places * -(-r.steps // len(curve))
-            begun = int((np.cumsum(r.arrays["episode_steps"]) <= steps).sum()) + 1
+            begun = int((np.cumsum(r.arrays["episode_steps"]) <= places * resolution).sum()) + 1
             values.append(reward / begun if group.env in (PUDDLE, CLASSIC) else reward)
-        seeds = np.array([seed for seed, _ in found], np.int64)
-        return Sample(seeds, stats.scores(values, [r.diverged for _, r in found]), 1)
+        seeds = np.array([seed for seed, _ in runs], np.int64)
+        return Sample(seeds, stats.scores(values, [r.diverged for _, r in runs]), 1)
 
     def pair(self, mine: Sample, theirs: Sample) -> stats.Paired | None:
         """Two samples compared on common seeds: the difference as the measure is read, wins where mine are better."""
@@ -108,7 +107,11 @@ class Evidence:
 
     def steps(self, group: Group) -> int:
         """How many steps the runs of a group take at this scale."""
-        return max(1000, int(group.steps * self.scale.steps))
+        return self.scale.steps_of(group)
+
+    def resolution(self, group: Group) -> int:
+        """Over how many steps each number of a run's `curve` is a sum; the last may be of fewer."""
+        return cells_of(group, self.scale)[0].resolution
 
 
 @functools.cache
@@ -132,14 +135,10 @@ def episodes_band(results: list[tuple[int, Result]], array: str, sign: int = 1) 
     return thinned(stats.band(stats.over_episodes(values, EPISODES), "median"))
 
 
-def reward_band(results: list[tuple[int, Result]], cumulative: bool = False) -> stats.Band:
-    """The reward a step over the last 2,000 steps, or the whole reward so far."""
+def reward_band(results: list[tuple[int, Result]], resolution: int) -> stats.Band:
+    """The reward a step over the last 2,000 steps, from curves of a resolution."""
     runs = [result for _, result in results]
-    sums = [r.arrays["curve"] for r in runs]
-    resolution = max(1, max(-(-r.steps // len(r.arrays["curve"])) for r in runs))
-    if cumulative:
-        return stats.band(stats.cumulative_reward(sums, resolution, [r.steps for r in runs]), "mean")
-    smooth = [stats.moving_mean(s, max(1, REWARD_STEPS // resolution)) for s in sums]
+    smooth = [stats.moving_mean(r.arrays["curve"], max(1, REWARD_STEPS // resolution)) for r in runs]
     return stats.band(stats.reward_rate(smooth, resolution, [r.steps for r in runs]), "mean")
 
 

@@ -39,7 +39,7 @@ def curve_panel(evidence: Evidence, env: str, shown: Mapping[str, Group], **worl
             continue
         steps = max(steps, evidence.steps(group))
         if env in (RIVER, ONE_STATE):
-            band = reward_band(results)
+            band = reward_band(results, evidence.resolution(group))
         elif env == PUDDLE:
             band = episode_band(results, evidence.steps(group), "episode_returns", -1)
         else:

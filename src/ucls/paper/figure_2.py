@@ -32,8 +32,10 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     for agent in ("ucls", "gv-ucb"):
         lines = []
         for p, shade in zip(SHOWN, BLUES, strict=True):
-            if results := evidence.results(group_of(agent, p)):
-                lines.append(line_of(reward_band(results), agent, f"p = {p:g}", 1000.0)._replace(colour=shade))
+            group = group_of(agent, p)
+            if results := evidence.results(group):
+                band = reward_band(results, evidence.resolution(group))
+                lines.append(line_of(band, agent, f"p = {p:g}", 1000.0)._replace(colour=shade))
         panels.append(Panel(STYLES[agent][0], "thousand steps", "reward a step", tuple(lines), best, limits=(0, None)))
     bars = [bar for agent in ("ucls", "gv-ucb", "gv-ucb-corrected") if (bar := _sensitivity(evidence, agent))]
     steps = evidence.steps(ucls(RIVER))

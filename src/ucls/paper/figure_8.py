@@ -33,7 +33,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             for which, run in (("worst", ranked[0]), ("best", ranked[-1])) if ranked else ():
                 name, colour = STYLES[key]
                 label = f"{name}, {which}" + (" (diverged)" if run.diverged else "")
-                lines.append(Line(label, colour, *_curve(run, env), dash=which == "worst"))
+                lines.append(Line(label, colour, *_curve(run, env, evidence.resolution(group)), dash=which == "worst"))
         level = {RIVER: best.reward_rate, PUDDLE: -(best.episode_return or 0)}.get(env, best.episode_steps)
         y = {RIVER: "reward a step", PUDDLE: "cost of an episode"}.get(env, "steps an episode")
         limits = (0, None) if env == RIVER else (None, None)
@@ -44,11 +44,10 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     return (Plot("figure-8", "Best and worst runs of UCLS and DGPQ", caption, tuple(panels)),)
 
 
-def _curve(run: Result, env: str) -> tuple[np.ndarray, np.ndarray]:
+def _curve(run: Result, env: str, resolution: int) -> tuple[np.ndarray, np.ndarray]:
     """One run over thousands of steps."""
     if env == RIVER:
         sums = run.arrays["curve"]
-        resolution = -(-run.steps // len(sums))
         rate = moving_mean(sums, max(1, REWARD_STEPS // resolution)) / resolution
         return np.arange(1, len(sums) + 1) * resolution / 1000, rate
     lengths = run.arrays["episode_steps"]

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ucls.paper.domains import CLASSIC, DOMAINS, PRINTED, PUDDLE, QUADRATIC, RIVER, SPARSE, as_printed, dtype_of
 from ucls.paper.sweeps import sweep_of
+from ucls.settings import listed
 from ucls.study import Cell, make_cells
 
 
@@ -33,7 +34,7 @@ class Group(NamedTuple):
     @property
     def label(self) -> str:
         """What the group is called in tables."""
-        return " ".join([self.key, *(f"{name}={value}" for name, value in self.settings)])
+        return f"{self.key} {listed(dict(self.settings), ' ')}".rstrip()
 
 
 class Scale(NamedTuple):
@@ -48,6 +49,10 @@ class Scale(NamedTuple):
         """How many runs a group has."""
         least = [self.runs[group.env], group.most, self.heavy if group.heavy else None]
         return min(runs for runs in least if runs is not None)
+
+    def steps_of(self, group: Group) -> int:
+        """How many steps the runs of a group take."""
+        return max(1000, int(group.steps * self.steps))
 
 
 FULL = Scale("full", {env: domain.runs for env, domain in DOMAINS.items()})
@@ -76,7 +81,7 @@ def _cells(group: Group, scale: Scale, seeds: Iterable[int], more: Mapping[str, 
     return make_cells(
         group.env,
         group.agent,
-        steps=max(1000, int(group.steps * scale.steps)),
+        steps=scale.steps_of(group),
         seeds=seeds,
         settings=as_printed(group.agent, group.env, settings) if group.printed else settings,
         dtype=dtype_of(group.agent, group.env),

@@ -36,10 +36,10 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     return (Plot("beyond-long", "ucls-exact with 500,000 steps", caption, panels),)
 
 
-def regrets(result: Result, rate: float) -> np.ndarray:
+def regrets(result: Result, rate: float, resolution: int) -> np.ndarray:
     """The regret a step of every tenth of a run, as a part of the size of the optimal reward a step."""
     curve = result.arrays["curve"]
-    bins = np.full(len(curve), -(-result.steps // len(curve)))
+    bins = np.full(len(curve), resolution)
     bins[-1] = result.steps - bins[:-1].sum()
     tenths = min(TENTHS, len(curve))
     earned, steps = ([part.sum() for part in np.array_split(values, tenths)] for values in (curve, bins))
@@ -59,7 +59,8 @@ def rows(evidence: Evidence) -> list[list[str]]:
         if not sound:
             found.append([title, f"all {lost} diverged" if lost else NOT_RUN, "-", "-", "-", str(lost)])
             continue
-        by_run = np.array([regrets(result, optimum(env).reward_rate) for result in sound])
+        resolution = evidence.resolution(group_of(env))
+        by_run = np.array([regrets(result, optimum(env).reward_rate, resolution) for result in sound])
         last, best = by_run[:, -1], by_run.min(axis=1)
         means = [interval(bootstrap_mean(values)) for values in (last, best, last - best)]
         worse = f"{int((last - best > LOST).sum()) + lost} of {len(sound) + lost}"
