@@ -246,7 +246,7 @@ def test_discount_is_the_environments_own_or_a_setting():
 
 def test_observations_are_taken_as_float64():
     agent = Agent(Box([0, 0], [1, 1], [0.1, 0.7]), tilings=4).learn(3)
-    assert agent._observed.read(np.array([0.1, 0.7], np.float32)).dtype == np.float64
+    assert agent._stage.observed.read(np.array([0.1, 0.7], np.float32)).dtype == np.float64
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """The compiled loop: ends of episodes, settings and names; what holds for every agent is in test_contract.py."""
 
+import copy
+import signal
+
 import numpy as np
 import pytest
 
@@ -7,8 +10,10 @@ from ucls import Agent
 from ucls.algorithms import sarsa
 from ucls.errors import UserError
 from ucls.features import features_module
-from ucls.runs.history import TERMINATED, TRUNCATED, History
+from ucls.runs.any_run import AnyRun, in_chunks
+from ucls.runs.history import TERMINATED, TRUNCATED, History, join
 from ucls.runs.loop import make_run
+from ucls.runs.signals import stopping
 
 
 def test_truncation_bootstraps():
@@ -78,3 +83,36 @@ def test_loop_and_shell_make_the_same_plan_and_settings_are_read_once(monkeypatc
     shell = Agent("ucls/PuddleWorld-v0", "ucls.algorithms.sarsa", seed=4, **asked)
     assert run.learner.plan == shell.learner.plan
     assert run.learner.plan.agent == "sarsa"
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: make_run("ucls/OneState-v0", sarsa, seed=3), lambda: Agent("ucls/OneState-v0", sarsa, seed=3)]
+)
+def test_a_run_of_either_kind_goes_in_chunks_back_and_on_bit_for_bit(make):
+    run: AnyRun = make()
+    parts = [chunk.part for chunk in in_chunks(run, 120, seconds=0.0)]
+    assert [len(part.rewards) for part in parts] == [1, 50, 50, 19]
+    saved, about = copy.deepcopy(run.checkpoint()), run.about()
+    assert (run.steps, run.world and run.world.id, about["steps"]) == (120, "ucls/OneState-v0", 120)
+    rest = run.advance(30)
+    run.restore(saved, 120)
+    assert run.steps == 120
+    assert np.array_equal(run.advance(30).rewards, rest.rewards)
+    whole = make().advance(150)
+    assert np.array_equal(whole.rewards, join([*parts, rest]).rewards)
+
+
+def test_whoever_stops_a_run_stops_it_between_chunks():
+    run, asked = make_run("ucls/OneState-v0", sarsa), []
+    assert len(list(in_chunks(run, 1000, 0.0, lambda: asked.append(1) or len(asked) > 2))) == 2
+    assert run.steps == 51
+
+
+def test_the_second_signal_ends_at_once_and_the_handlers_come_back():
+    before = signal.getsignal(signal.SIGTERM)
+    with stopping() as stop:
+        signal.raise_signal(signal.SIGTERM)
+        assert (stop.is_set(), stop.number) == (True, signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGTERM)
+    assert signal.getsignal(signal.SIGTERM) == before

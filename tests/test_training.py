@@ -92,11 +92,11 @@ def test_a_signal_keeps_the_run_and_says_how_to_go_on(tmp_path, number):
     assert json.loads(done.stdout)["steps"] == about["steps"] + 5
 
 
-def test_a_stop_without_a_folder_says_that_nothing_was_kept(monkeypatch, capsys):
+def test_a_stop_without_a_folder_says_that_nothing_was_kept(monkeypatch):
     def interrupt(*_):
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(train._Keeper, "keep_in_time", interrupt)
+    monkeypatch.setattr(training._Record, "keep_in_time", interrupt)
     result = ucls("train", RIVER, *TINY, "--steps", 500)
     assert result.exit_code == 130
     assert "stopped after 1 of 500 steps; nothing was kept: give --out DIR" in result.stderr
@@ -128,14 +128,14 @@ def test_a_kill_costs_what_was_done_since_the_last_checkpoint(tmp_path):
 def test_a_folder_that_cannot_be_used_is_refused_before_the_run(tmp_path, monkeypatch, make, message):
     out = tmp_path / "out"
     make(out)
-    monkeypatch.setattr(training, "_in_chunks", None)
+    monkeypatch.setattr(training, "_advance", None)
     with pytest.raises(UserError, match=message):
         train(out, 10)
 
 
 @pytest.mark.parametrize("out", ["", " ", "a" * 300, "/dev/null/x", "/proc/nowhere", "a\0b"])
 def test_a_path_that_cannot_be_is_one_line(out, monkeypatch):
-    monkeypatch.setattr(training, "_in_chunks", None)
+    monkeypatch.setattr(training, "_advance", None)
     with pytest.raises(UserError, match="--out") as error:
         train(out, 10)
     assert "\n" not in str(error.value)
@@ -149,7 +149,8 @@ def test_a_strange_file_in_the_folder_of_a_run_is_not_overwritten(tmp_path):
     assert (tmp_path / "run" / "result.json").read_text() == "my notes"
 
 
-def test_a_full_disk_leaves_the_last_checkpoint_and_one_line(tmp_path, monkeypatch, capsys):
+def test_a_full_disk_leaves_the_last_checkpoint_and_one_line(tmp_path, monkeypatch):
+    said = []
     train(tmp_path / "run", 20)
     before = content(tmp_path / "run")
     replace = Path.replace
@@ -162,8 +163,8 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_one_line(tmp_path, monkeypat
     monkeypatch.setattr(_files.Path, "replace", full)
     order = Order(RIVER, "sarsa", 60, 0, {}, None, "float64", None)
     with pytest.raises(OSError, match="No space left"):
-        train.train(order, tmp_path / "run", tmp_path / "run", every=1e-9)
-    assert "no checkpoint this time: No space left on device; the run goes on" in capsys.readouterr().err
+        training.train(order, tmp_path / "run", tmp_path / "run", every=1e-9, say=said.append)
+    assert set(said) == {"no checkpoint this time: No space left on device; the run goes on"}
     assert content(tmp_path / "run") == before
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
         "agent.safetensors",
@@ -179,7 +180,7 @@ def test_a_run_that_nobody_would_take_back_is_not_saved_but_recorded(tmp_path, m
     monkeypatch.setattr("ucls.runs.learner.Learner.refuse_unsound", unsound)
     order = Order(RIVER, "sarsa", 60, 0, {}, None, "float64", None)
     with pytest.raises(UserError, match=r"'state\.w' must be finite"):
-        train.train(order, tmp_path / "run", every=1e-9)
+        training.train(order, tmp_path / "run", every=1e-9)
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["history.npz"]
 
 

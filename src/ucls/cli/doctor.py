@@ -1,21 +1,35 @@
-"""What a bug report needs."""
+"""`ucls doctor`: what a bug report needs."""
 
 import importlib.metadata
+import json
 import os
 import platform
 import sys
 from typing import Any
 
-import numpy as np
+import typer
 
-import ucls
 from ucls._files import cache_dir
-from ucls.kernels import active as la
-from ucls.kernels._jit import kernel_cache
+from ucls.cli.study import Json
+
+
+def doctor(as_json: Json = False) -> None:
+    """Say what a bug report needs: versions, machine, caches, and whether kernels compile and agree with Python."""
+    facts = examine()
+    if as_json:
+        print(json.dumps(facts))
+    else:
+        for name, value in facts.items():
+            print(f"{name:18} {value}")
+    if not facts["kernels_agree"]:
+        raise typer.Exit(1)
 
 
 def examine() -> dict[str, Any]:
     """Gather versions, machine and caches, and compile one kernel to see that it agrees with plain Python."""
+    import ucls
+    from ucls.kernels._jit import kernel_cache
+
     names = ("numpy", "numba", "llvmlite", "gymnasium", "safetensors", "matplotlib", "typer")
     return {
         "ucls": ucls.__version__,
@@ -32,6 +46,10 @@ def examine() -> dict[str, Any]:
 
 def kernels_agree() -> bool:
     """Whether a compiled quadratic form equals NumPy's."""
+    import numpy as np
+
+    from ucls.kernels import active as la
+
     rng = np.random.default_rng(0)
     C = rng.normal(size=(6, 6))
     C = C + C.T

@@ -13,6 +13,47 @@ if TYPE_CHECKING:
 FEATURES = 6  # columns of x in the table of an evaluation
 
 
+def show_run(result: dict[str, Any]) -> None:
+    """Print what a person wants to know of a run."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(f"[bold]{result['agent']}[/] on [bold]{result['env']}[/], seed {result['seed']}")
+    more = f", {result['new_steps']:,} of them now," if result["new_steps"] < result["steps"] else ""
+    rows = [("steps", f"{result['steps']:,}{more} at {result['steps_per_second']:,.0f} a second")]
+    if result["episodes"]:
+        rows.append(("episodes", f"{result['episodes']:,}, the last 20 of {result['last_episode_steps']:.1f} steps"))
+        rows.append(("return", f"{result['last_episode_return']:.6g} in the last 20 episodes"))
+    rows.append(("reward", f"{result['total_reward']:,.6g} in all"))
+    rows.append(("", f"{result['last_fifth_reward']:.4g} a step in the last fifth"))
+    if result["optimal_reward_rate"] is not None:
+        rows.append(("", f"{result['optimal_reward_rate']:.4g} a step is optimal"))
+    rows.append(("saved", result["out"] or "nothing; --out DIR keeps the agent and the rewards"))
+    for name, text in rows:
+        console.print(f"  {name:9} {text}", markup=False)
+    if result["diverged"]:
+        console.print(
+            f"[bold red]diverged[/] after {result['steps']:,} steps: its values mean nothing and are not saved"
+        )
+
+
+def show_settings(rows: Sequence[dict[str, Any]], key: str) -> None:
+    """Print what there is of a kind, each with its settings."""
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False)
+    for row in rows:
+        console.print(f"[bold]{escape(row[key])}[/]  {escape(row['about'])}")
+        table = Table(box=None, show_header=False, padding=(0, 2), pad_edge=True)
+        for setting in row["settings"]:
+            choices = f" ({setting['takes']})" if setting["takes"].startswith("one of") else ""
+            table.add_row(f"[cyan]{setting['name']}[/]", str(setting["default"]), escape(setting["about"] + choices))
+        console.print(table)
+        console.print()
+
+
 def show_claims(made: "Reproduction", out: Path) -> None:
     """Print the verdict on every claim, and where the report is."""
     from rich.box import SIMPLE_HEAD

@@ -44,6 +44,9 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
 }
 
 
+IN_PLAY = ("s", "clock", "rng")  # the state, the steps of the running episode (0 if none runs), the generator
+
+
 class World(NamedTuple):
     """An environment with its settings resolved: its module, asked for these settings."""
 
@@ -105,7 +108,7 @@ class World(NamedTuple):
         self.module.draw(self.env, s, canvas)
 
     def check_saved(self, saved: Mapping[str, np.ndarray]) -> None:
-        """Refuse `s`, `clock` (the steps of a running episode, 0 if none runs) and `rng` that no such world left."""
+        """Refuse what was never in play in such a world."""
         low, high = self.bounds()
         s, clock = saved.get("s"), saved.get("clock")
         if s is None or clock is None or s.shape != (len(low),) or clock.shape != (1,):
@@ -126,6 +129,16 @@ def module_of(id: str) -> ModuleType:
     if id not in ENVIRONMENTS:
         raise unknown("environment", id, ENVIRONMENTS)
     return importlib.import_module(f"ucls.envs.{ENVIRONMENTS[id][0]}")
+
+
+def to_arrays(in_play: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What is in play in a world, under the names that the checkpoint of a run has for it."""
+    return {f"world.{name}": in_play[name] for name in IN_PLAY}
+
+
+def from_arrays(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """What is in play in a world, as far as the checkpoint of a run has it; `World.check_saved` checks it."""
+    return {name: arrays[f"world.{name}"] for name in IN_PLAY if f"world.{name}" in arrays}
 
 
 def make_world(id: str, given: Mapping[str, object] = {}) -> World:

@@ -9,11 +9,11 @@
 
 import time
 import warnings
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -21,19 +21,17 @@ import numpy as np
 from ucls import checkpoint
 from ucls.algorithms import DEFAULT, algorithm_module
 from ucls.envs import World, make_world
-from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
 from ucls.kernels.ranges import STEPS
-from ucls.randomness import spawn
 from ucls.runs import inputs, run_folder, spaces
 from ucls.runs.history import NOTHING, TERMINATED, TRUNCATED, History
 from ucls.runs.learner import Learner, Uncertainty, refuse_diverged, saved_learner
-from ucls.runs.plan import checked_discount, choose, read_saved, whole
+from ucls.runs.plan import Plan, checked_discount, choose, read_saved, whole
 from ucls.runs.progress import Progress
+from ucls.runs.stage import Stage
 
 DISCOUNT = 0.99
 
-T = TypeVar("T")
 Callback = Callable[["Agent"], bool | None]
 
 
@@ -68,49 +66,50 @@ class Agent:
         settings: of the algorithm and the features, by name (`p=0.05, tilings=16`; `settings={"lambda": 0.8}` works for
             a name that Python reserves).
         """
-        self._env: Any = spaces.with_discrete_actions(env)
+        env = spaces.with_discrete_actions(env)
         settings |= settings.pop("settings", {})
         algorithm: Any = algorithm_module(agent)
         if "gamma" in settings and discount is None and "gamma" not in algorithm.Hyper._fields:
             discount = settings.pop("gamma")
-        world, space = self.world, self._env.observation_space
-        bounds, facts = spaces.bounds(space, low, high), world.facts() if world else {}
+        actions: Any = env.action_space
+        ours, space = spaces.own_world(env), env.observation_space
+        world, bounds = ours and ours.world, spaces.bounds(space, low, high)
         chosen = choose(algorithm, spaces.own_features(space, world), settings, features)
+        facts = world.facts() if world else {}
         spaces.refuse_blind_optimism(chosen.given["agent"], facts)
-        resolved = chosen.plan(bounds, int(self._env.action_space.n), facts, seed, dtype)
-        self._adopt(Learner(resolved), checked_discount(discount))
-        self._describe()
+        learner = Learner(chosen.plan(bounds, int(actions.n), facts, seed, dtype))
+        self._adopt(learner, Stage(env, learner.plan), checked_discount(discount))
 
-    def _adopt(self, learner: Learner, discount: float | None) -> None:
-        self.learner = learner
-        self.discount = discount
+    def _adopt(self, learner: Learner, stage: Stage, discount: float | None) -> None:
+        self.learner, self._stage, self.discount = learner, stage, discount
         self.steps = 0
         self.diverged = False
         self._rewards: list[float] = []
         self._ends: list[int] = []
         self._seconds = 0.0
-        self._between_episodes = True
-        self._seed: int | None = spawn(learner.plan.seed).world
 
-    def _describe(self) -> None:
-        """Note what the environment shows and takes."""
-        self._space = inputs.describe(self._env.observation_space)
-        self._observed = inputs.observed(self._env.observation_space, self.learner.plan)
-        self._first_action = int(self._env.action_space.start)
+    @property
+    def plan(self) -> Plan:
+        """What its learner is."""
+        return self.learner.plan
+
+    @property
+    def world(self) -> World | None:
+        """The world that the environment shows, if it is one of ours; None if it is anybody else's."""
+        ours = self._stage.ours
+        return ours and ours.world
 
     @property
     def env(self) -> Any:
         """The environment; None after `load` of an agent whose environment is not ours, until it is given one."""
-        return self._env
+        return self._stage.env
 
     @env.setter
     def env(self, env: Any) -> None:
         """Put the agent on another environment of the same kind, where it begins a new episode."""
         env = spaces.with_discrete_actions(env)
-        inputs.check_fit(env.action_space, env.observation_space, self.learner.plan, self._space)
-        self._env, self._between_episodes = env, True
-        self._seed = spawn(self.learner.plan.seed).world
-        self._describe()
+        inputs.check_fit(env.action_space, env.observation_space, self.plan, self._stage.space)
+        self._stage = Stage(env, self.plan)
 
     def learn(
         self,
@@ -123,58 +122,56 @@ class Agent:
         `callback(agent)`, or each of several, is called after every step, and stops the learning by returning False. If
         the values diverge, learning stops with a warning, `diverged` is true, and nothing more can be asked of it.
         """
-        refuse_diverged(self.diverged)
-        if self._env is None:
-            raise UserError("the agent has no environment to learn in: give it one, agent.env = ... or load(path, env)")
         exact = isinstance(total_timesteps, float) and total_timesteps.is_integer()
         steps = whole("total_timesteps", int(total_timesteps) if exact else total_timesteps)
-        callbacks = [callback] if callable(callback) else list(callback or [])
-        began = time.perf_counter()
-        with Progress(steps, wanted=progress_bar) as bar:
-            reward, episodes = 0.0, 0
-            for done in range(1, steps + 1):
-                self._step()
-                reward, episodes = reward + self._rewards[-1], episodes + int(self._between_episodes)
-                bar.update(done, episodes, reward)
-                answers = [called(self) for called in callbacks]
-                if self.diverged or any(answer is False for answer in answers):
-                    break
-        self._seconds += time.perf_counter() - began
+        self._take(steps, [callback] if callable(callback) else list(callback or []), progress_bar)
         self.learner.tell()
         if self.diverged:
             warnings.warn(f"the values diverged at step {self.steps}: learning stopped", RuntimeWarning, stacklevel=2)
         return self
 
+    def advance(self, steps: int) -> History:
+        """Learn for some steps more and return what happened in them; where the values diverge it stops and says so."""
+        before = len(self._rewards)
+        self._take(whole("steps", steps))
+        self.learner.tell()
+        return self._since(before)
+
+    def _take(self, steps: int, callbacks: Sequence[Callback] = (), progress_bar: bool = False) -> None:
+        refuse_diverged(self.diverged)
+        if self.env is None:
+            raise UserError("the agent has no environment to learn in: give it one, agent.env = ... or load(path, env)")
+        began = time.perf_counter()
+        with Progress(steps, wanted=progress_bar) as bar:
+            reward, episodes = 0.0, 0
+            for done in range(1, steps + 1):
+                self._step()
+                reward, episodes = reward + self._rewards[-1], episodes + int(self._stage.between_episodes)
+                bar.update(done, episodes, reward)
+                answers = [called(self) for called in callbacks]
+                if self.diverged or any(answer is False for answer in answers):
+                    break
+        self._seconds += time.perf_counter() - began
+
     def _step(self) -> None:
         """Take a step; one that fails ends the episode there, and the next one begins another."""
+        stage = self._stage
         try:
-            if self._between_episodes:
-                given = self._env.reset(seed=self._seed)
-                self._seed = None
-                self.learner.begin(self._from_env(inputs.read_reset, given, f"after step {self.steps}"))
-                self._between_episodes = False
-            action: Any = self.learner.action + self._first_action
-            found = self._from_env(inputs.read_step, self._env.step(action), f"at step {self.steps + 1}")
-            own = DISCOUNT if found.discount is None else found.discount
+            if stage.between_episodes:
+                self.learner.begin(stage.reset(self.steps))
+            step = stage.step(self.learner.action, self.steps + 1)
+            own = DISCOUNT if step.discount is None else step.discount
             gamma = own if self.discount is None else self.discount
-            healthy = self.learner.advance(found.reward, gamma, found.s, found.terminated)
+            healthy = self.learner.advance(step.reward, gamma, step.s, step.terminated)
         except BaseException:
-            self._between_episodes = True
+            stage.between_episodes = True
             if self._ends and not self._ends[-1]:
                 self._ends[-1] = TRUNCATED
             raise
         self.steps += 1
-        self._between_episodes = found.terminated or found.truncated
-        self._rewards.append(found.reward)
-        self._ends.append(TERMINATED if found.terminated else TRUNCATED if found.truncated else 0)
+        self._rewards.append(step.reward)
+        self._ends.append(TERMINATED if step.terminated else TRUNCATED if step.truncated else 0)
         self.diverged = not healthy
-
-    def _from_env(self, read: Callable[[Any, inputs.Observed], T], given: Any, when: str) -> T:
-        """Read what the environment gave; what cannot be read is its fault."""
-        try:
-            return read(given, self._observed)
-        except UserError as fault:
-            raise UserError(f"the environment is at fault, {when}: {fault}") from None
 
     def predict(self, observation: Any, deterministic: bool = False) -> tuple[int, None]:
         """The action to take, and None where other libraries have a recurrent state; asking does not change the run.
@@ -187,13 +184,13 @@ class Agent:
             best = int(np.argmax(self.interval(observation)[0]))
         else:
             refuse_diverged(self.diverged)
-            best = self.learner.choose(self._observed.read(observation))
-        return best + self._first_action, None
+            best = self.learner.choose(self._stage.observed.read(observation))
+        return best + self._stage.first_action, None
 
     def interval(self, observation: Any) -> tuple[np.ndarray, np.ndarray]:
         """The mean and the radius of every action's value, without changing what the agent will do."""
         refuse_diverged(self.diverged)
-        return self.learner.interval(self._observed.read(observation))
+        return self.learner.interval(self._stage.observed.read(observation))
 
     def uncertainty(self, observation: Any) -> Uncertainty:
         """The two parts of the radius of every action's value: what is not known here, and what is noisy here.
@@ -201,21 +198,25 @@ class Agent:
         Only some algorithms can tell them apart; `ucls-exact` can.
         """
         refuse_diverged(self.diverged)
-        return self.learner.uncertainty(self._observed.read(observation))
+        return self.learner.uncertainty(self._stage.observed.read(observation))
 
     @property
     def history(self) -> History:
         """What happened so far, as far as it was recorded: files of earlier versions do not tell."""
-        return History(np.array(self._rewards, np.float64), np.array(self._ends, np.uint8), self.diverged)
+        return self._since(0)
+
+    def _since(self, first: int) -> History:
+        rewards, ends = np.array(self._rewards[first:], np.float64), np.array(self._ends[first:], np.uint8)
+        return History(rewards, ends, self.diverged)
 
     def recall(self, happened: History) -> None:
         """Let the history be what happened before; an episode that cannot be gone on with counts as cut off."""
         self._rewards, self._ends = happened.rewards.tolist(), happened.ends.tolist()
-        if self._between_episodes and self._ends and not self._ends[-1]:
+        if self._stage.between_episodes and self._ends and not self._ends[-1]:
             self._ends[-1] = TRUNCATED
 
     def __repr__(self) -> str:
-        plan, where = self.learner.plan, "no environment" if self._env is None else self._env
+        plan, where = self.plan, "no environment" if self.env is None else self.env
         return f"Agent({plan.agent} on {where}, seed {plan.seed}, after {self.steps} steps)"
 
     @property
@@ -233,21 +234,32 @@ class Agent:
             "time/fps": len(self._rewards) / self._seconds if self._seconds else 0.0,
         }
 
-    def save(self, path: str | Path) -> Path:
-        """Write the agent to a file; in one of our environments that too, so that learning goes on bit for bit."""
+    def about(self) -> dict[str, Any]:
+        """What this agent is and where, as data."""
+        return {**self._stage.about(), "steps": self.steps, "discount": self.discount, "plan": asdict(self.plan)}
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """Everything that the next step reads, but of an environment that is not ours; refused if nobody would take it
+        back."""
         refuse_diverged(self.diverged)
         self.learner.refuse_unsound()
-        about: dict[str, Any] = {"env": None, "steps": self.steps, "discount": self.discount}
-        about |= {"space": self._space, "first_action": self._first_action}
-        arrays = {**self.learner.checkpoint(), **run_folder.as_arrays(self.history)}
-        ours = self._ours
-        if ours is not None:
-            about |= {"env": ours.world.id, "env_settings": ours.world.settings}
-            if self._seed is None:
-                arrays |= {f"world.{name}": array for name, array in ours.checkpoint().items()}
-                if self._between_episodes:  # of a step that failed, the world may still be in its episode
-                    arrays["world.clock"] = np.zeros(1, np.int64)
-        return checkpoint.save(path, {**about, "plan": asdict(self.learner.plan)}, arrays)
+        return {**self.learner.checkpoint(), **self._stage.checkpoint()}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], steps: int) -> None:
+        """Go back to a checkpoint that this agent wrote after some steps; one that is refused changes nothing.
+
+        In an environment that is not ours it begins a new episode there.
+        """
+        steps = whole("steps", steps)
+        self._stage.check(arrays)
+        self.learner.restore(arrays)
+        self._stage.restore(arrays)
+        self.steps, self.diverged = steps, False
+        self.recall(run_folder.carried(arrays, steps) or NOTHING)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the agent to a file; in one of our environments that too, so that learning goes on bit for bit."""
+        return checkpoint.save(path, self.about(), {**self.checkpoint(), **run_folder.as_arrays(self.history)})
 
     @classmethod
     def load(cls, path: str | Path, env: gymnasium.Env[Any, Any] | str | None = None, algorithm: Any = None) -> "Agent":
@@ -256,49 +268,29 @@ class Agent:
         In one of our environments, made anew if `env` is not given, it goes on bit for bit. In another, it goes on with
         a new episode; without that one it can be asked, but not learn.
         """
-        about, arrays = checkpoint.load(path)
+        return cls.revive(*checkpoint.load(path), env, algorithm)
+
+    @classmethod
+    def revive(
+        cls,
+        about: Mapping[str, Any],
+        arrays: Mapping[str, np.ndarray],
+        env: gymnasium.Env[Any, Any] | str | None = None,
+        algorithm: Any = None,
+    ) -> "Agent":
+        """Go on from the content of a file, as `load` does."""
         saved = read_saved(about)
         if env is None and saved.env is not None:
             make_world(saved.env, saved.env_settings)  # one of ours: Gymnasium would import what another id names
             env = gymnasium.make(saved.env, **saved.env_settings)
+        if env is not None:
+            env = spaces.with_discrete_actions(env)
+            inputs.check_fit(env.action_space, env.observation_space, saved.plan, about.get("space"))
+        first_action = whole("the first action", about.get("first_action", 0), -STEPS)
         agent = cls.__new__(cls)
-        agent._env, agent._space = None, about.get("space")
-        if env is not None:
-            agent._env = spaces.with_discrete_actions(env)
-            inputs.check_fit(agent._env.action_space, agent._env.observation_space, saved.plan, agent._space)
         learner = saved_learner(saved.plan, algorithm, arrays)
-        learner.restore(arrays)
-        agent._adopt(learner, saved.discount)
-        agent.steps = saved.steps
-        if env is not None:
-            agent._describe()
-        else:
-            agent._observed = inputs.remembered(agent._space, saved.plan)
-            agent._first_action = whole("the first action", about.get("first_action", 0), -STEPS)
-        agent._go_on(saved.env, arrays)
-        agent.recall(run_folder.carried(arrays, saved.steps) or NOTHING)
+        agent._adopt(learner, Stage(env, learner.plan, about.get("space"), first_action), saved.discount)
+        if agent.world is None or agent.world.id != saved.env:  # what is in play there is nothing here
+            arrays = {name: array for name, array in arrays.items() if not name.startswith("world.")}
+        agent.restore(arrays, saved.steps)
         return agent
-
-    def _go_on(self, id: str | None, arrays: Mapping[str, np.ndarray]) -> None:
-        """Put our own environment back to where it was saved."""
-        ours = self._ours
-        if ours is not None and ours.world.id == id and "world.rng" in arrays:
-            saved = {name: arrays[f"world.{name}"] for name in ("s", "clock", "rng") if f"world.{name}" in arrays}
-            ours.world.check_saved(saved)
-            self._env.reset()
-            ours.restore(saved)
-            self._seed = None
-            self._between_episodes = int(saved["clock"][0]) == 0
-
-    @property
-    def world(self) -> World | None:
-        """The world that the environment shows, if it is one of ours; None if it is anybody else's."""
-        ours = self._ours
-        return None if ours is None else ours.world
-
-    @property
-    def _ours(self) -> GymWorld | None:
-        """Our own environment, if this is one and shows its observations as they are."""
-        bare = getattr(self._env, "unwrapped", None)
-        same = isinstance(bare, GymWorld) and bare.observation_space == self._env.observation_space
-        return bare if same else None  # pyright: ignore[reportReturnType]

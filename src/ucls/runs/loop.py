@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from ucls import checkpoint
-from ucls.envs import World, make_world, module_of
+from ucls.envs import World, from_arrays, make_world, module_of, to_arrays
 from ucls.errors import UserError
 from ucls.features import features_module
 from ucls.randomness import from_words, generator, spawn, to_words
@@ -39,6 +39,11 @@ class Run:
         self.world_rng = generator(spawn(learner.plan.seed).world)
         features = features_module(learner.plan.features)
         self._loop = compiled(world.module, learner.algorithm, features)
+
+    @property
+    def plan(self) -> Plan:
+        """What its learner is."""
+        return self.learner.plan
 
     def advance(self, steps: int) -> History:
         """Take some steps and return what happened; a run that diverges stops there, says so, and goes no further."""
@@ -71,22 +76,23 @@ class Run:
         """Everything that the next step reads; refused if nobody would take it back."""
         refuse_diverged(self.diverged)
         self.learner.refuse_unsound()
-        world = {"world.s": self.s, "world.clock": self.clock, "world.rng": to_words(self.world_rng)}
-        return {**self.learner.checkpoint(), **world}
+        in_play = {"s": self.s, "clock": self.clock, "rng": to_words(self.world_rng)}
+        return {**self.learner.checkpoint(), **to_arrays(in_play)}
 
     def restore(self, arrays: Mapping[str, np.ndarray], steps: int) -> None:
         """Go back to a checkpoint that this run wrote after some steps; one that is refused changes nothing."""
-        saved = {name: arrays[f"world.{name}"] for name in ("s", "clock", "rng") if f"world.{name}" in arrays}
+        saved = from_arrays(arrays)
         self.world.check_saved(saved)
         steps = whole("steps", steps)
         self.learner.restore(arrays)
-        self.s, self.clock, self.steps = saved["s"].copy(), saved["clock"].copy(), steps
+        self.s, self.clock = saved["s"].copy(), saved["clock"].copy()
+        self.steps, self.diverged = steps, False
         from_words(self.world_rng, saved["rng"])
 
     def about(self) -> dict[str, Any]:
         """What this run is, as data."""
         env = {"env": self.world.id, "env_settings": self.world.settings}
-        return {**env, "steps": self.steps, "plan": asdict(self.learner.plan)}
+        return {**env, "steps": self.steps, "plan": asdict(self.plan)}
 
     @classmethod
     def load(cls, path: str | Path, algorithm: Any = None) -> "Run":

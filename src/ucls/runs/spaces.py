@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 
 from ucls.envs import ENVIRONMENTS, World
+from ucls.envs.gym import GymWorld
 from ucls.errors import UserError, unknown
 from ucls.runs.plan import FAR, brief
 
@@ -30,6 +31,12 @@ def with_discrete_actions(env: gymnasium.Env[Any, Any] | str) -> gymnasium.Env[A
     if not isinstance(env.action_space, gymnasium.spaces.Discrete):
         raise UserError(f"the actions are {env.action_space}: only Discrete ones can be learned, wrap the environment")
     return env
+
+
+def own_world(env: Any) -> GymWorld | None:
+    """Our own environment, if this is one, perhaps wrapped, and shows its observations as they are."""
+    bare = getattr(env, "unwrapped", None)
+    return bare if isinstance(bare, GymWorld) and bare.observation_space == env.observation_space else None
 
 
 def bounds(space: gymnasium.Space[Any], low: Any, high: Any) -> tuple[list[float], list[float]]:

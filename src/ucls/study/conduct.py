@@ -4,15 +4,13 @@ This is the driver of a study: it gives cells to a runner, and is the one writer
 """
 
 import shutil
-import signal
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from threading import Event, current_thread, main_thread
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
 from ucls.errors import UserError
 from ucls.runs.measures import Measures
+from ucls.runs.signals import stopping
 from ucls.study.cell import Cell
 from ucls.study.declare import Member, Study, sweep_study
 from ucls.study.display import Watch, watching
@@ -122,7 +120,7 @@ def _give(store: Store, cells: Sequence[Cell], runner: Runner, watch: Watch, che
     known = {cell.id: cell for cell in cells}
     tally = Tally(len(known))
     trouble: UserError | None = None
-    with _stopping() as stop:
+    with stopping() as stop:
         for outcome in runner(list(known.values()), checkpoints, stop):
             if trouble is None:
                 try:
@@ -146,25 +144,6 @@ def _write(store: Store, outcome: Outcome) -> None:
         discard(store.partial, outcome.id)
     elif outcome.error:
         store.fail(outcome.id, outcome.error, outcome.traceback, outcome.attempts)
-
-
-@contextmanager
-def _stopping() -> Iterator[Event]:
-    """An event that Ctrl-C and SIGTERM set; a second Ctrl-C is the ordinary one."""
-    stop = Event()
-
-    def on_signal(number: int, frame: object) -> None:
-        if stop.is_set():
-            raise KeyboardInterrupt
-        stop.set()
-
-    mine = current_thread() is main_thread()
-    before = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM) if mine}
-    try:
-        yield stop
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _tidy(store: Store) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from ucls import checkpoint
 from ucls.diagnostics import probed
 from ucls.errors import UserError
+from ucls.runs.any_run import in_chunks
 from ucls.runs.history import History, join
 from ucls.runs.loop import Run, make_run
 from ucls.study import partial
@@ -48,27 +49,23 @@ def run_cell(
         seconds = time.perf_counter() - began
         return Done(summarise(history, cell.resolution, arrays), seconds, run.steps / seconds)
     run, so_far, note = _begin(cell, checkpoints.folder)
-    parts, saved, chunk, stepping, stepped = [so_far], time.monotonic(), 1, 0.0, 0
-    while run.steps < cell.steps and not run.diverged:
-        if stopped():
-            _save(run, parts, cell, checkpoints.folder)
-            return None
-        start = time.perf_counter()
-        parts.append(run.advance(min(chunk, cell.steps - run.steps)))
-        took = time.perf_counter() - start
-        if chunk > 1:
-            stepping, stepped = stepping + took, stepped + len(parts[-1].rewards)
-        chunk = 50 if chunk == 1 else max(50, int(chunk * min(4.0, CHUNK_SECONDS / max(took, 1e-6))))
+    parts, saved, timed, stepping = [so_far], time.monotonic(), 0, 0.0
+    for chunk in in_chunks(run, cell.steps - run.steps, CHUNK_SECONDS, stopped):
+        parts.append(chunk.part)
+        timed, stepping = timed + chunk.timed, stepping + chunk.seconds
         if time.monotonic() - saved > checkpoints.every and not run.diverged:
             note = _save(run, parts, cell, checkpoints.folder) or note
             parts, saved = [join(parts)], time.monotonic()
+    if run.steps < cell.steps and not run.diverged:
+        _save(run, parts, cell, checkpoints.folder)
+        return None
     result = summarise(join(parts), cell.resolution)
     if cell.keep and not run.diverged:
         try:
             result = result._replace(learner=checkpoint.to_bytes(run.checkpoint(), run.about()))
         except UserError as error:
             note = f"its learner is not kept: {error}"
-    return Done(result, time.perf_counter() - began, stepped / stepping if stepping else 0.0, note)
+    return Done(result, time.perf_counter() - began, timed / stepping if stepping else 0.0, note)
 
 
 def _begin(cell: Cell, folder: Path | None) -> tuple[Run, History, str]:

@@ -1,0 +1,59 @@
+"""`ucls envs` and `ucls agents`: what there is, with its settings."""
+
+import json
+from typing import Any
+
+from ucls.cli import show
+from ucls.cli.study import Json
+
+
+def envs(as_json: Json = False) -> None:
+    """List the environments with their settings and defaults."""
+    from ucls.envs import ENVIRONMENTS, make_world, module_of
+    from ucls.settings import describe
+
+    rows = []
+    for id in ENVIRONMENTS:
+        module: Any = module_of(id)
+        defaults = make_world(id).settings
+        settings = [{**_about(s), "default": defaults[s.name]} for s in describe(module.Env)]
+        features = {"name": module.FEATURES[0], **module.FEATURES[1]}
+        rows.append(
+            {
+                "id": id,
+                "about": _headline(module),
+                "actions": module.ACTIONS,
+                "features": features,
+                "settings": settings,
+            }
+        )
+    _listing(rows, "id", as_json)
+
+
+def agents(as_json: Json = False) -> None:
+    """List the algorithms with their settings and defaults."""
+    from ucls.algorithms import ALGORITHMS, algorithm_module
+    from ucls.settings import describe
+
+    rows = []
+    for name in ALGORITHMS:
+        module: Any = algorithm_module(name)
+        bounds = hasattr(module, "interval")
+        settings = [_about(s) for s in describe(module.Hyper)]
+        rows.append({"name": name, "about": _headline(module), "bounds": bounds, "settings": settings})
+    _listing(rows, "name", as_json)
+
+
+def _headline(module: Any) -> str:
+    return (module.__doc__ or "").strip().splitlines()[0]
+
+
+def _about(setting: Any) -> dict[str, Any]:
+    return {"name": setting.name, "default": setting.default, "takes": str(setting.check), "about": setting.doc}
+
+
+def _listing(rows: list[dict[str, Any]], key: str, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(rows))
+    else:
+        show.show_settings(rows, key)

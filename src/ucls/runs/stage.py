@@ -1,0 +1,88 @@
+"""A Gymnasium environment with an agent in it: what it shows and takes, and where its episode is."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ucls.envs import from_arrays, to_arrays
+from ucls.envs.gym import GymWorld
+from ucls.errors import UserError
+from ucls.randomness import spawn
+from ucls.runs import inputs, spaces
+from ucls.runs.plan import Plan
+
+T = TypeVar("T")
+
+
+class Stage:
+    """An environment, or what was saved of one (`env` is None): enough to read observations, but not to take steps."""
+
+    def __init__(self, env: Any, plan: Plan, space: Any = None, first_action: int = 0) -> None:
+        self.env, self._plan = env, plan
+        if env is None:
+            self.space, self.first_action = space, first_action
+            self.observed = inputs.remembered(space, plan)
+        else:
+            self.space, self.first_action = inputs.describe(env.observation_space), int(env.action_space.start)
+            self.observed = inputs.observed(env.observation_space, plan)
+        self.between_episodes = True
+        self._seed: int | None = spawn(plan.seed).world
+
+    @property
+    def ours(self) -> GymWorld | None:
+        """Our own environment, if this is one."""
+        return spaces.own_world(self.env)
+
+    def reset(self, after: int) -> np.ndarray:
+        """Begin an episode, after so many steps of the agent; the first time with the seed of the run."""
+        given = self.env.reset(seed=self._seed)
+        self._seed = None
+        self.between_episodes = False
+        return self._read(inputs.read_reset, given, f"after step {after}")
+
+    def step(self, action: int, number: int) -> inputs.Step:
+        """Take an action, numbered from 0, at the step of the agent that has this number."""
+        step = self._read(inputs.read_step, self.env.step(action + self.first_action), f"at step {number}")
+        self.between_episodes = step.terminated or step.truncated
+        return step
+
+    def _read(self, read: Callable[[Any, inputs.Observed], T], given: Any, when: str) -> T:
+        """Read what the environment gave; what cannot be read is its fault."""
+        try:
+            return read(given, self.observed)
+        except UserError as fault:
+            raise UserError(f"the environment is at fault, {when}: {fault}") from None
+
+    def about(self) -> dict[str, Any]:
+        """What it is, as data."""
+        ours = self.ours
+        env = {"env": None} if ours is None else {"env": ours.world.id, "env_settings": ours.world.settings}
+        return {**env, "space": self.space, "first_action": self.first_action}
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """What is in play, if that can be known: in our own environments, once an episode has begun."""
+        ours = self.ours
+        if ours is None or self._seed is not None:
+            return {}
+        in_play = ours.checkpoint()
+        if self.between_episodes:  # of a step that failed, the world may still be in its episode
+            in_play["clock"] = np.zeros(1, np.int64)
+        return to_arrays(in_play)
+
+    def check(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Refuse what `checkpoint` cannot have made of our own environment."""
+        ours = self.ours
+        if ours is not None and "world.rng" in arrays:
+            ours.world.check_saved(from_arrays(arrays))
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Put our own environment back to where it was; another, or one where nothing began, begins a new episode."""
+        ours = self.ours
+        self.between_episodes, self._seed = True, spawn(self._plan.seed).world
+        if ours is not None and "world.rng" in arrays:
+            in_play = from_arrays(arrays)
+            self.env.reset()
+            ours.restore(in_play)
+            self._seed = None
+            self.between_episodes = int(in_play["clock"][0]) == 0
