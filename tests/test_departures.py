@@ -1,5 +1,7 @@
 """The page of departures: every literal reading it names exists, and what it prints is what was measured."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -25,6 +27,14 @@ def test_every_reading_is_a_setting_that_differs_from_ours(trial):
 def test_what_is_not_measured_says_why():
     for departure in DEPARTURES:
         assert bool(departure.trials) != bool(departure.unmeasured), departure.where
+
+
+def test_the_shipped_page_has_a_row_for_every_departure_and_no_other():
+    page = Path(__file__).parents[1] / "docs" / "departures.md"
+    rows = [line.split(" | ") for line in page.read_text().splitlines() if line.startswith("| ")][1:]
+    assert [[row[0].removeprefix("| "), *row[1:4]] for row in rows] == [
+        [x.where, x.literal, x.ours, x.why] for x in DEPARTURES
+    ]
 
 
 def runner(diverges):

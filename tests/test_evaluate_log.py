@@ -48,7 +48,7 @@ def test_one_command_does_what_five_lines_do(log):
 def test_the_table_is_readable_and_warns_of_breaks(log):
     text = ucls("evaluate-log", log(GOOD.replace("0,2,0.9,1", "0,2,0.9,0")), "--features", "one_hot").stdout
     assert "6 transitions; rank 2 of 2 features" in text
-    assert "in 1 transitions x is not the x_next before" in text
+    assert "x differs from the x_next before it in 1 transition:" in text
 
 
 def test_columns_affine_and_start(log):

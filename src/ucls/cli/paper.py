@@ -25,9 +25,12 @@ def paper(
     ] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of every line, with all the steps.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Few runs and steps: the default.")] = False,
-    full: Annotated[bool, typer.Option("--full", help="The paper's protocol: about a day on two cores.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="The paper's protocol: a day and a half on two cores.")] = False,
     heavy_runs: Annotated[
-        int | None, typer.Option(min=1, help="At most so many of what takes a minute a run or is only in a table.")
+        int | None,
+        typer.Option(
+            min=1, help="At most this many runs of lines that take a minute a run, or that only a table shows."
+        ),
     ] = None,
     out: Annotated[Path, typer.Option(help="Folder for the figures and the report.")] = Path("out/paper"),
     store: Annotated[Path | None, typer.Option(help="Where runs are kept: OUT/runs.sqlite.")] = None,

@@ -102,9 +102,8 @@ def show_evaluation(evaluated: "Evaluated", title: str) -> None:
         f"condition number {report.condition:.2g}"
     )
     if report.breaks:
-        to.print(
-            f"in {report.breaks:,} transitions x is not the x_next before: mark starts of episodes in a column 'start'"
-        )
+        where = f"{report.breaks:,} transition{'s' * (report.breaks != 1)}"
+        to.print(f"x differs from the x_next before it in {where}: mark starts of episodes in a column 'start'")
 
 
 def show_diagnosis(diagnoses: "Sequence[Diagnosis]", density: str, out: Path | None) -> None:

@@ -1,4 +1,4 @@
-"""The numbers of a figure in words and tables: for who reads rather than looks, and where no script runs."""
+"""The numbers of a figure in words and tables, for readers who see no chart and for pages whose script does not run."""
 
 import base64
 import tempfile

@@ -10,6 +10,29 @@ its task. Three rules hold in all of them:
 - A run diverged if it is marked so or its value is no sound number (not finite, or beyond 1e300). Means, medians and
   IQMs are of the sound runs, with the number of the others beside them; in ranks a diverged run loses to every sound
   one and ties with its like. No result is ever NaN.
+
+Curves:
+
+- `over_steps`, `over_episodes`: a measure of the last episodes of each run, by step or by episode.
+- `reward_rate`, `cumulative_reward`: the reward a step, or so far, of each run from its sums over bins.
+- `regret`: what an optimal policy would have earned beyond that.
+- `band`: the centre of many curves with an interval at each place.
+- `moving_mean`, `area_under`: of one curve, the mean over a window and the area by the trapezoid rule.
+
+One sample:
+
+- `scores`: values with runs that diverged marked as minus infinity, as every function below takes them.
+- `summarise`, `summarise_many`: mean, median or interquartile mean with an interval; `bootstrap_mean`: of sound values.
+- `proportion`: the fraction of runs that succeeded, with Wilson's interval.
+- `profile`: the fraction of runs that score at least each of some levels, with a band.
+- `solved_after`: after how many episodes a run has learned its task.
+
+Samples against each other:
+
+- `common_seeds`, `paired`: where two samples share seeds, and their difference there, with tests.
+- `sign_flip_test`: the permutation test behind `paired`, of any differences.
+- `probability_of_improvement`: the chance that a run of one sample beats one of the other.
+- `holm`, `benjamini_hochberg`: p-values of many comparisons, corrected for any false finding, or for their fraction.
 """
 
 from ucls.stats.comparison import probability_of_improvement, profile

@@ -148,7 +148,7 @@ def band(
     known = curves.known & (np.abs(curves.heights) < SOUND_BELOW)
     runs = known.sum(axis=0)
     centre, low, high = np.zeros((3, len(runs)))
-    # Runs begin and stop to know only now and then, so that long stretches of places share one resampling.
+    # Which runs have a value changes at few places only: long stretches of places share one resampling.
     patterns, pattern_of = np.unique(known, axis=1, return_inverse=True)
     for i, knows in enumerate(patterns.T):
         if knows.any():
@@ -176,7 +176,7 @@ def _binned(rewards: Sequence[ArrayLike], resolution: int, steps: Sequence[int])
     """The sums of bins, placed at the steps where bins end."""
     curves, taken = _stacked(rewards), np.asarray(steps, np.int64)
     if (curves.known.sum(axis=1) != -(-taken // resolution)).any():
-        raise UserError(f"a run of n steps has n / {resolution} bins of reward, rounded up: these have not")
+        raise UserError(f"a run of n steps has n / {resolution} bins of reward, rounded up: give each run as many sums")
     at = np.minimum(curves.at * resolution, taken.max(initial=0))
     known = at <= taken[:, np.newaxis]
     return Curves(at, np.where(known, curves.heights, 0.0), known)

@@ -69,7 +69,7 @@ def summarise(
     """The mean, median or interquartile mean ("iqm") of the sound runs, with a percentile bootstrap interval.
 
     Every run counts alike, whatever its group; resamples keep the number of runs of each group. The interval of a mean
-    of few and skewed runs is too narrow: a test has 95% intervals of 10 exponential values hold the truth 86% of times.
+    of few and skewed runs is too narrow: 95% intervals of 10 exponential values contain the true mean in 86% of cases.
 
     >>> summarise([4.0, 4.0, 1e12], diverged=[False, False, True])
     Summary(centre=4.0, low=4.0, high=4.0, runs=2, diverged=1)
