@@ -9,6 +9,7 @@ from shadow import assert_close, epsilon_greedy, shadow
 from ucls.algorithms import lstd_sm
 from ucls.kernels import active as la
 from ucls.kernels import sherman_morrison as inv
+from ucls.kernels import traces as tr
 
 
 def faded(hyper, t):
@@ -18,7 +19,7 @@ def faded(hyper, t):
 def check_against_oracle(env, steps, settings={}):
     run = small_run(env, "lstd-sm", seed=7, **settings)
     hyper, state = run.learner.hyper, run.learner.state
-    literal = hyper.trace_discount == lstd_sm.CURRENT
+    literal = hyper.trace_discount == tr.CURRENT
     oracle = boxes.LSTDShermanMorrison(run.learner.coder.size, literal=literal, eta=hyper.eta, beta=hyper.beta)
     shadow(run, oracle, steps, lambda box, x, rng: epsilon_greedy(faded(hyper, box.t), box.values(x), rng))
     assert_close(state.w, oracle.w, "w")

@@ -8,6 +8,7 @@ from conftest import dense, run_uncompiled, small_run
 from shadow import assert_close, epsilon_greedy, shadow
 from ucls.algorithms import sarsa
 from ucls.kernels import active as la
+from ucls.kernels import traces as tr
 from ucls.runs.loop import make_run
 
 
@@ -16,7 +17,7 @@ def check_against_oracle(env, steps, settings={}):
     hyper = run.learner.hyper
     oracle = boxes.Sarsa(
         run.learner.coder.size,
-        literal=hyper.trace_discount == sarsa.CURRENT,
+        literal=hyper.trace_discount == tr.CURRENT,
         alpha=hyper.alpha,
         q0=hyper.gmax if hyper.optimistic else 0.0,
         normalised=hyper.step_size == sarsa.NORMALISED,

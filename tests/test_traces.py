@@ -1,4 +1,4 @@
-"""Live traces: the same z as a dense one, at the cost of the live entries."""
+"""Traces: which discount decays them, z is the dense one whatever is kept, and live ones drop what is nothing."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,41 @@ import pytest
 from conftest import random_stream
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr
+
+
+@pytest.mark.parametrize(
+    ("which", "decays"),
+    [(tr.PREVIOUS, [0.0, 0.9, 0.8, 0.0, 0.7]), (tr.CURRENT, [0.9, 0.8, 0.0, 0.7, 0.6])],
+    ids=["previous", "current"],
+)
+def test_a_trace_decays_by_the_previous_discount_from_0_in_every_episode_or_by_the_current_one(which, decays):
+    """Three transitions to an end, then two of the next episode."""
+    last, found = np.zeros(1), []
+    for gamma in (0.9, 0.8, 0.0, 0.7, 0.6):
+        found.append(tr.discount(last, which, gamma))
+        assert last[0] == gamma
+    assert found == decays
+    tr.restart(last, which)  # a cutoff, where no discount of 0 tells of an end
+    assert last[0] == (0.0 if which == tr.PREVIOUS else 0.6)
+
+
+def test_a_dense_trace_is_that_of_numpy_and_knows_what_underflow_hides():
+    trace, z = tr.trace(12, np.float64), np.zeros(12)
+    for t, (xs, a, _, gamma, _, _) in enumerate(random_stream(np.random.default_rng(1), 12, 2, 2, 60)):
+        decay = 0.0 if t == 40 else 0.8 * gamma
+        x = la.of_action(xs, a)
+        tr.decay_and_add(trace, 12, decay, x)
+        z *= decay
+        z[x.index] += x.value
+        np.testing.assert_allclose(trace.z, z, rtol=1e-12)
+        assert tr.above(trace, 12, 0.1).tolist() == np.flatnonzero(np.abs(z) > 0.1).tolist()
+        assert tr.above(trace, 12, 0.0).tolist() == np.flatnonzero(z).tolist()
+    trace.z[:] = 1e-289
+    alive = tr.above(trace, 12, 0.0).tolist()
+    for _ in range(200):
+        tr.decay_and_add(trace, 12, 0.8, la.Active(np.array([0]), np.array([0.0])))
+    assert not trace.z.any()
+    assert tr.above(trace, 12, 0.0).tolist() == alive != []
 
 
 def follow_dense(trace, steps, seed=0):

@@ -8,12 +8,13 @@ from conftest import run_uncompiled, small_run
 from shadow import assert_close, shadow
 from ucls.algorithms import ucbootstrap
 from ucls.kernels import active as la
+from ucls.kernels import traces as tr
 
 
 def check_against_oracle(env, steps, settings={}):
     run = small_run(env, "ucbootstrap", seed=7, **settings)
     hyper, d = run.learner.hyper, run.learner.coder.size
-    literal = hyper.trace_discount == ucbootstrap.CURRENT
+    literal = hyper.trace_discount == tr.CURRENT
     base = (
         boxes.Sarsa(d, literal, alpha=hyper.step)
         if hyper.base == ucbootstrap.SARSA

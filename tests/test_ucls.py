@@ -10,6 +10,7 @@ from ucls.errors import UserError
 from ucls.kernels import active as la
 from ucls.kernels import solvers
 from ucls.kernels import system as sy
+from ucls.kernels import traces as tr
 from ucls.runs.loop import make_run
 
 LITERAL = {"trace_threshold": 0, "trace_discount": "current"}
@@ -108,7 +109,7 @@ def test_plain_python_equals_the_box():
 def test_kernel_equals_the_box_on_large_rewards_and_resets(literal, beta):
     """Rewards up to about 400 in size make c_max rise; a large beta forces the lazy scale to be folded in."""
     d, n_actions = 48, 3
-    threshold, discount = (0.0, ucls.CURRENT) if literal else (beta, ucls.PREVIOUS)
+    threshold, discount = (0.0, tr.CURRENT) if literal else (beta, tr.PREVIOUS)
     hyper = ucls.Hyper(beta=beta, trace_threshold=threshold, trace_discount=discount, w_step=0.1)
     state = ucls.init(hyper, d, n_actions, 4)
     oracle = boxes.UCLS(d, literal=literal, beta=beta, w_step=0.1)

@@ -8,6 +8,7 @@ from conftest import dense, random_stream, run_uncompiled, small_run
 from shadow import assert_close, shadow
 from ucls.algorithms import ucls_l
 from ucls.kernels import active as la
+from ucls.kernels import traces as tr
 from ucls.runs.loop import make_run
 
 LITERAL = {"trace_threshold": 0, "trace_discount": "current", "fade": "all"}
@@ -45,7 +46,7 @@ def test_plain_python_equals_the_box():
 @pytest.mark.parametrize("literal", [False, True], ids=["corrected", "literal"])
 def test_kernel_equals_the_box_when_large_rewards_raise_v_init(literal):
     d, n_actions = 48, 3
-    choices = {"trace_threshold": 0.0, "trace_discount": ucls_l.CURRENT, "fade": ucls_l.ALL} if literal else {}
+    choices = {"trace_threshold": 0.0, "trace_discount": tr.CURRENT, "fade": ucls_l.ALL} if literal else {}
     hyper = ucls_l.Hyper(**choices)
     state = ucls_l.init(hyper, d, n_actions, 4)
     oracle = boxes.UCLSL(d, literal=literal)

@@ -36,7 +36,6 @@ from ucls.kernels._jit import jit
 from ucls.kernels.solvers import inner, times
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
 
-PREVIOUS, CURRENT = range(2)
 AS_PRINTED, CORRECTED = range(2)
 TRANSPOSED, PRINTED = range(2)
 
@@ -58,8 +57,8 @@ class Hyper(NamedTuple):
         float, NOT_NEGATIVE, Follows("beta"), "C is averaged where |z| exceeds this; 0 is the printed box"
     ] = 0.001
     trace_discount: Annotated[
-        int, Choice("previous", "current"), "which transition's discount decays the trace; current is the printed box"
-    ] = PREVIOUS
+        tr.Discount, "which transition's discount decays the trace; current is the printed box"
+    ] = tr.PREVIOUS
     preconditioner: Annotated[
         int, Choice("transposed", "printed"), "w moves by B' + eta I, or by B + eta I as in the printed box"
     ] = TRANSPOSED
@@ -110,8 +109,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
 @jit
 def start(state, hyper, rng):
     """Begin an episode: the trace restarts from 0."""
-    if hyper.trace_discount == PREVIOUS:
-        state.gamma[0] = 0.0
+    tr.restart(state.gamma, hyper.trace_discount)
 
 
 @jit
@@ -144,8 +142,8 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
     n = max(la.see(system.seen, x), la.see(system.seen, x_next))
 
-    decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
-    tr.decay_and_add(state.trace, n, decay * hyper.lambda_, x)
+    decay = tr.discount(state.gamma, hyper.trace_discount, gamma) * hyper.lambda_
+    tr.decay_and_add(state.trace, n, decay, x)
     la.average(system.b, n, beta, r, z)
     sy.average_outer(system, n, beta, z, x, gamma, x_next)
 
@@ -169,7 +167,6 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     else:
         Bv = times(system.Bt, n, v)
     sy.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
-    state.gamma[0] = gamma
 
 
 @jit

@@ -25,7 +25,6 @@ from ucls.kernels._jit import jit
 from ucls.kernels.ranges import COUNT
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Real, Whole
 
-PREVIOUS, CURRENT = range(2)
 IN, OUT = range(2)
 CONSTANT, FADING = range(2)
 
@@ -48,8 +47,8 @@ class Hyper(NamedTuple):
     tolerance: Annotated[float, POSITIVE, "size of the residual, relative to A'b, that is small enough"] = 1e-3
     iterations: Annotated[int, Whole(1, 10**6), "most conjugate gradient steps for each step of the agent"] = 50
     trace_discount: Annotated[
-        int, Choice("previous", "current"), "which transition's discount decays the trace; current is the printed box"
-    ] = PREVIOUS
+        tr.Discount, "which transition's discount decays the trace; current is the printed box"
+    ] = tr.PREVIOUS
 
 
 class State(NamedTuple):
@@ -74,8 +73,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
 @jit
 def start(state, hyper, rng):
     """Begin an episode: the trace restarts from 0."""
-    if hyper.trace_discount == PREVIOUS:
-        state.gamma[0] = 0.0
+    tr.restart(state.gamma, hyper.trace_discount)
 
 
 @jit
@@ -103,8 +101,8 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
     n = max(la.see(system.seen, x), la.see(system.seen, x_next))
 
-    decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
-    tr.decay_and_add(state.trace, n, decay * hyper.lambda_, x)
+    decay = tr.discount(state.gamma, hyper.trace_discount, gamma) * hyper.lambda_
+    tr.decay_and_add(state.trace, n, decay, x)
     state.t[0] += 1
     beta = hyper.beta if hyper.beta > 0.0 else 1.0 / state.t[0]
     la.average(system.b, n, beta, r, z)
@@ -113,4 +111,3 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     eta = hyper.eta / state.t[0] if hyper.fading == FADING else hyper.eta
     eta_in, eta_out = (eta, 0.0) if hyper.regulariser == IN else (0.0, eta)
     solvers.conjugate_gradient(system, n, eta_in, eta_out, hyper.tolerance, hyper.iterations)
-    state.gamma[0] = gamma

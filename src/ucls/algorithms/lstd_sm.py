@@ -23,9 +23,7 @@ from ucls.kernels import active as la
 from ucls.kernels import sherman_morrison as inv
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
-from ucls.settings import POSITIVE, UNIT, Choice, Real, Whole
-
-PREVIOUS, CURRENT = range(2)
+from ucls.settings import POSITIVE, UNIT, Real, Whole
 
 
 class Hyper(NamedTuple):
@@ -38,8 +36,8 @@ class Hyper(NamedTuple):
     beta: Annotated[float, Real(at_least=0, below=1), "weight of the newest sample; 0 is 1/(t+1)"] = 0.0
     eta: Annotated[float, POSITIVE, "initial regulariser: A starts from eta I"] = 1e-4
     trace_discount: Annotated[
-        int, Choice("previous", "current"), "which transition's discount decays the trace; current is the printed box"
-    ] = PREVIOUS
+        tr.Discount, "which transition's discount decays the trace; current is the printed box"
+    ] = tr.PREVIOUS
 
 
 class State(NamedTuple):
@@ -69,8 +67,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
 @jit
 def start(state, hyper, rng):
     """Begin an episode: the trace restarts from 0."""
-    if hyper.trace_discount == PREVIOUS:
-        state.gamma[0] = 0.0
+    tr.restart(state.gamma, hyper.trace_discount)
 
 
 @jit
@@ -97,9 +94,8 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     n = max(la.see(inverse.seen, x), la.see(inverse.seen, x_next))
 
     delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
-    decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
-    tr.decay_live(state.trace, decay * hyper.lambda_, x)
+    decay = tr.discount(state.gamma, hyper.trace_discount, gamma) * hyper.lambda_
+    tr.decay_live(state.trace, decay, x)
     beta = inv.next_weight(inverse, hyper.beta)
     gain = inv.sherman_morrison(inverse, n, beta, z, x, gamma, x_next)
     inv.correct(w, n, delta, gain)
-    state.gamma[0] = gamma

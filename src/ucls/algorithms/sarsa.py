@@ -26,7 +26,6 @@ from ucls.settings import POSITIVE, UNIT, Choice, Follows, Real
 
 NO, YES = range(2)
 NORMALISED, PLAIN = range(2)
-PREVIOUS, CURRENT = range(2)
 
 
 class Hyper(NamedTuple):
@@ -45,9 +44,7 @@ class Hyper(NamedTuple):
     step_size: Annotated[
         int, Choice("normalised", "plain"), "normalised: alpha / |x|^2, a part of the error; plain: alpha"
     ] = NORMALISED
-    trace_discount: Annotated[int, Choice("previous", "current"), "which transition's discount decays the trace"] = (
-        PREVIOUS
-    )
+    trace_discount: Annotated[tr.Discount, "which transition's discount decays the trace"] = tr.PREVIOUS
 
 
 class State(NamedTuple):
@@ -71,8 +68,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
 @jit
 def start(state, hyper, rng):
     """Begin an episode: the trace restarts from 0."""
-    if hyper.trace_discount == PREVIOUS:
-        state.gamma[0] = 0.0
+    tr.restart(state.gamma, hyper.trace_discount)
 
 
 @jit
@@ -97,7 +93,6 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     alpha = hyper.alpha if hyper.step_size == PLAIN else hyper.alpha / la.square(x)
 
     delta = r + gamma * value(state, hyper, x_next) - value(state, hyper, x)
-    decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
-    tr.decay_live(state.trace, decay * hyper.lambda_, x)
+    decay = tr.discount(state.gamma, hyper.trace_discount, gamma) * hyper.lambda_
+    tr.decay_live(state.trace, decay, x)
     tr.add_live(state.w, alpha * delta, state.trace)
-    state.gamma[0] = gamma

@@ -31,7 +31,6 @@ from ucls.settings import OPEN_UNIT, POSITIVE, UNIT, Choice, Real, Whole
 
 SARSA, LSTD = range(2)
 NORMALISED, PLAIN = range(2)
-PREVIOUS, CURRENT = range(2)
 
 
 class Hyper(NamedTuple):
@@ -49,9 +48,7 @@ class Hyper(NamedTuple):
     ] = NORMALISED
     beta: Annotated[float, Real(at_least=0, below=1), "weight of LSTD's newest sample; 0 is 1/(t+1)"] = 0.0
     eta: Annotated[float, POSITIVE, "initial regulariser of LSTD"] = 1e-4
-    trace_discount: Annotated[int, Choice("previous", "current"), "which transition's discount decays the trace"] = (
-        PREVIOUS
-    )
+    trace_discount: Annotated[tr.Discount, "which transition's discount decays the trace"] = tr.PREVIOUS
 
 
 class State(NamedTuple):
@@ -85,8 +82,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
 @jit
 def start(state, hyper, rng):
     """Begin an episode: the trace restarts from 0."""
-    if hyper.trace_discount == PREVIOUS:
-        state.gamma[0] = 0.0
+    tr.restart(state.gamma, hyper.trace_discount)
 
 
 @jit
@@ -168,15 +164,14 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     n = max(la.see(seen, x), la.see(seen, x_next))
 
     delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
-    decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
-    tr.decay_live(trace, decay * hyper.lambda_, x)
+    decay = tr.discount(state.gamma, hyper.trace_discount, gamma) * hyper.lambda_
+    tr.decay_live(trace, decay, x)
     if hyper.base == SARSA:
         step = hyper.step if hyper.step_size == PLAIN else hyper.step / la.square(x)
         tr.add_live(w, step * delta, trace)
     else:
         beta = inv.next_weight(state.inverse, hyper.beta)
         inv.correct(w, n, delta, inv.sherman_morrison(state.inverse, n, beta, trace.z, x, gamma, x_next))
-    state.gamma[0] = gamma
 
     slot = state.stored[0] % hyper.window
     for i in range(n):

@@ -34,7 +34,6 @@ from ucls.kernels.averages import average_block
 from ucls.kernels.ranges import COUNT
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows, Whole
 
-PREVIOUS, CURRENT = range(2)
 PRECONDITIONED, SHERMAN_MORRISON, FIXED_STEP, CONJUGATE_GRADIENT, DIRECT = range(5)
 
 
@@ -52,8 +51,8 @@ class Hyper(NamedTuple):
         float, NOT_NEGATIVE, Follows("beta"), "C is averaged where |z| exceeds this; 0 is the printed box"
     ] = 0.001
     trace_discount: Annotated[
-        int, Choice("previous", "current"), "which transition's discount decays the trace; current is the printed box"
-    ] = PREVIOUS
+        tr.Discount, "which transition's discount decays the trace; current is the printed box"
+    ] = tr.PREVIOUS
     solver: Annotated[
         int,
         Choice("preconditioned", "sherman_morrison", "fixed_step", "conjugate_gradient", "direct"),
@@ -102,8 +101,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
 @jit
 def start(state, hyper, rng):
     """Begin an episode: the trace restarts from 0."""
-    if hyper.trace_discount == PREVIOUS:
-        state.gamma[0] = 0.0
+    tr.restart(state.gamma, hyper.trace_discount)
 
 
 @jit
@@ -136,8 +134,8 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     n = max(la.see(system.seen, x), la.see(system.seen, x_next))
 
     delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
-    decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
-    tr.decay_and_add(state.trace, n, decay * hyper.lambda_, x)
+    decay = tr.discount(state.gamma, hyper.trace_discount, gamma) * hyper.lambda_
+    tr.decay_and_add(state.trace, n, decay, x)
     la.average(system.b, n, beta, r, z)
     sy.average_outer(system, n, beta, z, x, gamma, x_next)
 
@@ -155,7 +153,6 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
         sy.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
     else:
         solve(state, hyper, n, delta, x, gamma, x_next, v)
-    state.gamma[0] = gamma
 
 
 @jit

@@ -27,7 +27,6 @@ from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
 
-PREVIOUS, CURRENT = range(2)
 OWN, ALL = range(2)
 
 
@@ -48,8 +47,8 @@ class Hyper(NamedTuple):
         int, Choice("own", "all"), "what fades for each feature with a trace: its own entry; all is the printed box"
     ] = OWN
     trace_discount: Annotated[
-        int, Choice("previous", "current"), "which transition's discount decays the trace; current is the printed box"
-    ] = PREVIOUS
+        tr.Discount, "which transition's discount decays the trace; current is the printed box"
+    ] = tr.PREVIOUS
 
 
 class State(NamedTuple):
@@ -85,8 +84,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
 @jit
 def start(state, hyper, rng):
     """Begin an episode: the trace restarts from 0."""
-    if hyper.trace_discount == PREVIOUS:
-        state.gamma[0] = 0.0
+    tr.restart(state.gamma, hyper.trace_discount)
 
 
 @jit
@@ -124,13 +122,12 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
 
     delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
     delta_var = delta + gamma * la.dot(x_next, w_var) - la.dot(x, w_var)
-    decay = state.gamma[0] if hyper.trace_discount == PREVIOUS else gamma
-    tr.decay_live(trace, decay * hyper.lambda_, x)
+    decay = tr.discount(state.gamma, hyper.trace_discount, gamma) * hyper.lambda_
+    tr.decay_live(trace, decay, x)
     tr.add_live(w_var, hyper.alpha_var * delta_var, trace)
     raise_initial(state)
     fade_initial(state, hyper)
     tr.add_live(w, hyper.alpha * delta, trace)
-    state.gamma[0] = gamma
 
 
 @jit

@@ -4,6 +4,11 @@
 weights along it touches: its cost does not depend on the number of features. A trace that falls below `floor` is
 dropped: what it would still add to a weight is less than the rounding of what it has added. Dropping is off at a floor
 of 0; then an entry is live if it differs from 0 in exact arithmetic, which underflow cannot hide.
+
+Which discount decays a trace is a setting of all algorithms that have one, `Discount`. The boxes print that of the
+transition just taken, which is 0 at an end: it wipes the trace when the reward of the goal arrives, and lets the
+features of one episode have a trace in the next. By default it is that of the transition before, and 0 at the start of
+an episode. A state keeps the discount of its last transition, an array of one (`gamma`), for `restart` and `discount`.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -12,9 +17,28 @@ import numpy as np
 
 from ucls.kernels._jit import jit
 from ucls.kernels.ranges import FEATURE, FLAG, MADE, Count
+from ucls.settings import Choice
+
+PREVIOUS, CURRENT = range(2)
+Discount = Annotated[int, Choice("previous", "current")]
 
 FLOOR = {np.dtype(np.float64): 1e-16, np.dtype(np.float32): 1e-8}
 TINY = {np.dtype(np.float64): 1e-290, np.dtype(np.float32): 1e-30}  # below is 0: denormals are slow
+
+
+@jit
+def restart(last, which):
+    """Begin an episode: the trace restarts from 0, unless the printed discount does not let it."""
+    if which == PREVIOUS:
+        last[0] = 0.0
+
+
+@jit
+def discount(last, which, gamma):
+    """The discount that decays the trace now; gamma, that of the transition just taken, is kept as the last."""
+    decay = last[0] if which == PREVIOUS else gamma
+    last[0] = gamma
+    return decay
 
 
 class Trace(NamedTuple):
