@@ -14,6 +14,7 @@ from ucls.kernels import active as la
 from ucls.kernels import system as sy
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
+from ucls.kernels.products import transposed_times_both
 
 PARTS = ("act", "trace, b", "A: sparse", "A: pass", "B: sparse", "nu", "B: pass", "C", "w")
 SIZES = ((128, "float64"), (512, "float64"), (512, "float32"), (1024, "float64"), (2048, "float64"))
@@ -54,7 +55,7 @@ def stamped_step(state, hyper, xs, a, r, gamma, xs_next, a_next, rng, now, marks
     _mark(now, marks, 5)
     la.average(nu, n, beta, delta, z)
     _mark(now, marks, 6)
-    avec, Bv = sy.transpose_times(system.Bt, n, nu, v)
+    avec, Bv = transposed_times_both(system.Bt, n, nu, v)
     _mark(now, marks, 7)
     raise_initial(state, n, avec)
     average_where(state, hyper, n, avec)

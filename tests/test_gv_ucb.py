@@ -117,13 +117,13 @@ def test_float32_follows_float64_on_a_fixed_stream():
 
 def test_square_form_is_that_of_the_average():
     rng = np.random.default_rng(0)
-    D, whole, w = averages.square(9, np.float64), np.zeros((9, 9)), rng.normal(size=9)
+    D, whole, w = averages.second_moment(9, np.float64), np.zeros((9, 9)), rng.normal(size=9)
     for _ in range(50):
         x, x_next = (la.Active(rng.choice(9, 3, replace=False), rng.normal(size=3)) for _ in range(2))
         d = averages.difference(9, x, 0.5, x_next, w)
-        averages.average_square(D, 9, 0.3, d, x, x_next)
+        averages.average_second_moment(D, 9, 0.3, d, x, x_next)
         whole = 0.7 * whole + 0.3 * np.outer(d, d)
-    np.testing.assert_allclose(averages.square_form(D, 9, w), w @ whole @ w)
+    np.testing.assert_allclose(averages.second_moment_form(D, 9, w), w @ whole @ w)
 
 
 def two_states(T, rng):

@@ -33,7 +33,7 @@ from ucls.kernels import averages
 from ucls.kernels import system as sy
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
-from ucls.kernels.solvers import inner, times
+from ucls.kernels.products import inner, times, transposed_times_both
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
 
 AS_PRINTED, CORRECTED = range(2)
@@ -71,7 +71,7 @@ class Noise(NamedTuple):
     r2: Any
     d: Any
     dr: Any
-    D: averages.Square
+    D: averages.SecondMoment
 
 
 class State(NamedTuple):
@@ -93,7 +93,7 @@ def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
 
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, B = I, C = I, sigma = 1, with `size` features."""
-    D = averages.square(size, dtype)
+    D = averages.second_moment(size, dtype)
     noise = Noise(np.zeros(1), np.full(1, hyper.r2_init), np.zeros(size, dtype), np.zeros(size, dtype), D)
     return State(
         system=sy.system(size, dtype),
@@ -151,7 +151,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     g, v = sy.gradient_and_residual(system, n, x)
     sign = -1.0 if hyper.global_cov == CORRECTED and rng.random() < 0.5 else 1.0
     la.average(state.zbar, n, beta, sign, z)
-    avec, Bv = sy.transpose_times(system.Bt, n, state.zbar, v)
+    avec, Bv = transposed_times_both(system.Bt, n, state.zbar, v)
     averages.average_block(state.C, tr.above(state.trace, n, hyper.trace_threshold), beta, avec)
 
     average_noise(state.noise, n, beta, r, x, gamma, x_next)
@@ -177,12 +177,12 @@ def average_noise(noise, n, beta, r, x, gamma, x_next):
     noise.r2[0] = (1.0 - beta) * noise.r2[0] + beta * r * r
     la.average(noise.d, n, beta, 1.0, d)
     la.average(noise.dr, n, beta, r, d)
-    averages.average_square(noise.D, n, beta, d, x, x_next)
+    averages.average_second_moment(noise.D, n, beta, d, x, x_next)
 
 
 @jit
 def variance(noise, n, w):
     """sigma^2: the average of nu^2 less the squared average of nu."""
     nu = noise.r[0] - inner(noise.d, w, n)
-    nu2 = noise.r2[0] - 2.0 * inner(noise.dr, w, n) + averages.square_form(noise.D, n, w)
+    nu2 = noise.r2[0] - 2.0 * inner(noise.dr, w, n) + averages.second_moment_form(noise.D, n, w)
     return max(0.0, nu2 - nu * nu)

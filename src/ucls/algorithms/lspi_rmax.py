@@ -23,7 +23,7 @@ from ucls.kernels import active as la
 from ucls.kernels import system as sy
 from ucls.kernels._jit import jit
 from ucls.kernels.averages import spread
-from ucls.kernels.solvers import times, transposed_times
+from ucls.kernels.products import times, transposed_times
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, Choice, Follows, Real, Whole
 
 VISITS, VALUES = range(2)

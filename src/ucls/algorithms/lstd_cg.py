@@ -54,7 +54,7 @@ class Hyper(NamedTuple):
 class State(NamedTuple):
     """What LSTD has learned, in t steps."""
 
-    system: solvers.Equations
+    system: sy.Equations
     trace: tr.Trace
     t: Annotated[Any, COUNT]
     gamma: Any
@@ -67,7 +67,7 @@ def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
 
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, b = 0, w = 0, with `size` features."""
-    return State(solvers.equations(size, dtype), tr.trace(size, dtype), np.zeros(1, np.int64), np.zeros(1))
+    return State(sy.equations(size, dtype), tr.trace(size, dtype), np.zeros(1, np.int64), np.zeros(1))
 
 
 @jit

@@ -31,6 +31,7 @@ from ucls.kernels import system as sy
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
 from ucls.kernels.averages import average_block
+from ucls.kernels.products import transposed_times_both
 from ucls.kernels.ranges import COUNT
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows, Whole
 
@@ -145,7 +146,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     sy.subtract_outer(system.Bt, n, alpha, g, x)
 
     la.average(nu, n, beta, delta, z)
-    avec, Bv = sy.transpose_times(system.Bt, n, nu, v)
+    avec, Bv = transposed_times_both(system.Bt, n, nu, v)
     raise_initial(state, n, avec)
     average_where(state, hyper, n, avec)
 

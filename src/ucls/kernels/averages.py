@@ -1,7 +1,7 @@
 """Averages of outer products: covariances and second moments, of which only the lower triangle is kept.
 
-A covariance is averaged in small blocks, and is a plain array. A `Square` decays everywhere but is added to in few
-places, so it has a lazy scale: D = scale * part.
+A covariance is averaged in small blocks, and is a plain array. A `SecondMoment` decays everywhere but is added to in
+few places, so it has a lazy scale: D = scale * part.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -10,7 +10,7 @@ import numpy as np
 
 from ucls.kernels._jit import jit
 from ucls.kernels.ranges import POSITIVE
-from ucls.kernels.system import RENORMALISE
+from ucls.kernels.system import SMALLEST_SCALE
 
 
 @jit
@@ -41,24 +41,24 @@ def difference(n, x, gamma, x_next, like):
     return d
 
 
-class Square(NamedTuple):
+class SecondMoment(NamedTuple):
     """An average D of outer products d d'."""
 
     part: Any
     scale: Annotated[Any, POSITIVE]
 
 
-def square(size: int, dtype: Any) -> Square:
+def second_moment(size: int, dtype: Any) -> SecondMoment:
     """Start from D = 0."""
-    return Square(np.zeros((size, size), dtype), np.ones(1))
+    return SecondMoment(np.zeros((size, size), dtype), np.ones(1))
 
 
 @jit
-def average_square(D, n, beta, d, x, x_next):
+def average_second_moment(D, n, beta, d, x, x_next):
     """D <- (1 - beta) D + beta d d', where d is 0 but for the features of x and x'."""
     part = D.part
     D.scale[0] *= 1.0 - beta
-    if D.scale[0] < RENORMALISE:
+    if D.scale[0] < SMALLEST_SCALE:
         scale = part.dtype.type(D.scale[0])
         for i in range(n):
             row = part[i]
@@ -80,7 +80,7 @@ def average_square(D, n, beta, d, x, x_next):
 
 
 @jit
-def square_form(D, n, w):
+def second_moment_form(D, n, w):
     """w'Dw, reading half of D once."""
     total = 0.0
     for i in range(n):

@@ -17,7 +17,7 @@ import numpy as np
 from ucls.kernels._jit import jit
 from ucls.kernels.ranges import COUNT, MADE, POSITIVE, Count
 
-RENORMALISE = 1e3  # fold the scale into M when it rises above this
+LARGEST_SCALE = 1e3  # fold the scale into M when it rises above this
 LOST = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}  # a difference this small has no digits to rely on
 
 
@@ -56,7 +56,7 @@ def sherman_morrison(inverse, n, beta, z, x, gamma, x_next):
     M is read and written once.
     """
     M, lost = inverse.M, inverse.lost[0]
-    if inverse.scale[0] > RENORMALISE:
+    if inverse.scale[0] > LARGEST_SCALE:
         _renormalise(inverse, n)
     scale = inverse.scale[0]
     v = np.zeros(n, M.dtype)  # M'(x - gamma x')

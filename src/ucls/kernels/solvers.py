@@ -1,88 +1,13 @@
-"""Products with a matrix that is kept by columns, the conjugate gradient method that is built of them, and elimination.
+"""Solutions of A w = b: the conjugate gradient method, and elimination.
 
-The matrices are those of `system.System`, of which only the leading block of n features seen so far is read: At holds A
-by columns with a lazy scale, Bt holds B by columns.
+A and b are those of `system.System` or `system.Equations`, of which only the leading block of n features seen so far is
+read.
 """
-
-from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls.kernels import system as sy
 from ucls.kernels._jit import jit
-from ucls.kernels.ranges import POSITIVE, Count
-
-
-class Equations(NamedTuple):
-    """A w = b under averaging, as in `system.System` but without B."""
-
-    At: Any
-    b: Any
-    w: Any
-    scale: Annotated[Any, POSITIVE]
-    norm2: Any
-    seen: Annotated[Any, Count("features")]
-
-
-def equations(size: int, dtype: Any) -> Equations:
-    """Start with A = 0, b = 0, w = 0."""
-    return Equations(
-        At=np.zeros((size, size), dtype),
-        b=np.zeros(size, dtype),
-        w=np.zeros(size, dtype),
-        scale=np.ones(1),
-        norm2=np.zeros(1),
-        seen=np.zeros(1, np.int64),
-    )
-
-
-@jit
-def inner(y, v, n):
-    """y'v, of the first n entries."""
-    total = 0.0
-    for i in range(n):
-        total += y[i] * v[i]
-    return total
-
-
-@jit
-def times(Mt, n, v):
-    """Return M v for a matrix that is kept by columns, reading it once, four columns at a time."""
-    y = np.zeros(n, Mt.dtype)
-    whole = n - n % 4
-    for c in range(0, whole, 4):
-        c0, c1, c2, c3 = Mt[c, :n], Mt[c + 1, :n], Mt[c + 2, :n], Mt[c + 3, :n]
-        v0, v1, v2, v3 = v[c], v[c + 1], v[c + 2], v[c + 3]
-        for i in range(n):
-            y[i] += (v0 * c0[i] + v1 * c1[i]) + (v2 * c2[i] + v3 * c3[i])
-    for c in range(whole, n):
-        column = Mt[c, :n]
-        for i in range(n):
-            y[i] += v[c] * column[i]
-    return y
-
-
-@jit
-def transposed_times(Mt, n, v):
-    """Return M'v for a matrix that is kept by columns, reading it once, four columns at a time."""
-    y = np.empty(n, Mt.dtype)
-    whole = n - n % 4
-    for c in range(0, whole, 4):
-        c0, c1, c2, c3 = Mt[c, :n], Mt[c + 1, :n], Mt[c + 2, :n], Mt[c + 3, :n]
-        y0 = y1 = y2 = y3 = Mt.dtype.type(0)
-        for i in range(n):
-            y0 += c0[i] * v[i]
-            y1 += c1[i] * v[i]
-            y2 += c2[i] * v[i]
-            y3 += c3[i] * v[i]
-        y[c], y[c + 1], y[c + 2], y[c + 3] = y0, y1, y2, y3
-    for c in range(whole, n):
-        column = Mt[c, :n]
-        yc = Mt.dtype.type(0)
-        for i in range(n):
-            yc += column[i] * v[i]
-        y[c] = yc
-    return y
+from ucls.kernels.products import inner, times, transposed_times, transposed_times_both
 
 
 @jit
@@ -97,7 +22,7 @@ def conjugate_gradient(system, n, eta, eta_r, tolerance, most):
     v = times(At, n, w)
     for i in range(n):
         v[i] = b[i] - scale * v[i] - e * w[i]
-    Mb, r = sy.transpose_times(At, n, b, v)
+    Mb, r = transposed_times_both(At, n, b, v)
     for i in range(n):
         Mb[i] = scale * Mb[i] + e * b[i]
         r[i] = scale * r[i] + e * v[i] - e_r * w[i]

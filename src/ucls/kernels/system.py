@@ -2,8 +2,10 @@
 
 `System` keeps A by columns with a lazy scale, A[:, j] = scale * At[j], and B, the running estimate of A^-T, by columns,
 B[:, c] = Bt[c]. Then every sparse update is an operation on contiguous rows, averaging A costs a few rows instead of
-all of them, and each step reads A once (`gradient_and_residual`) and B once (`transpose_times`). Only the leading block
-of n features seen so far is touched, see `active`.
+all of them, and each step reads A once (`gradient_and_residual`) and B once (`transposed_times_both` of `products`).
+Only the leading block of n features seen so far is touched, see `active`.
+
+`Equations` are a System without B. Neither is a part of the other, because fields name the arrays of checkpoints.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -11,31 +13,42 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector
 from ucls.kernels.ranges import POSITIVE, Count
 
-RENORMALISE = 1e-3  # fold the scale into A when it falls below this
+SMALLEST_SCALE = 1e-3  # fold the scale into A when it falls below this
 
 
-class System(NamedTuple):
-    """A w = b under exponential averaging, and B, the running estimate of A^-T.
+class Equations(NamedTuple):
+    """A w = b under averaging.
 
     `scale` and `norm2` (the squared Frobenius norm of A) are carried along; `seen` is the size of the leading block.
     """
 
-    At: Any
-    Bt: Any
-    b: Any
-    w: Any
-    scale: Annotated[Any, POSITIVE]
-    norm2: Any
-    seen: Annotated[Any, Count("features")]
+    At: Matrix
+    b: Vector
+    w: Vector
+    scale: Annotated[Scalar, POSITIVE]
+    norm2: Scalar
+    seen: Annotated[IntScalar, Count("features")]
 
 
-def system(size: int, dtype: Any) -> System:
-    """Start with A = 0, b = 0, w = 0, B = I."""
-    return System(
+class System(NamedTuple):
+    """The same, and B, the running estimate of A^-T."""
+
+    At: Matrix
+    Bt: Matrix
+    b: Vector
+    w: Vector
+    scale: Annotated[Scalar, POSITIVE]
+    norm2: Scalar
+    seen: Annotated[IntScalar, Count("features")]
+
+
+def equations(size: int, dtype: Any) -> Equations:
+    """Start with A = 0, b = 0, w = 0."""
+    return Equations(
         At=np.zeros((size, size), dtype),
-        Bt=np.eye(size, dtype=dtype),
         b=np.zeros(size, dtype),
         w=np.zeros(size, dtype),
         scale=np.ones(1),
@@ -44,13 +57,18 @@ def system(size: int, dtype: Any) -> System:
     )
 
 
+def system(size: int, dtype: Any) -> System:
+    """Start with A = 0, b = 0, w = 0, B = I."""
+    return System(Bt=np.eye(size, dtype=dtype), **equations(size, dtype)._asdict())
+
+
 @jit
 def average_outer(system, n, beta, z, x, gamma, x_next):
     """A <- (1 - beta) A + beta z (x - gamma x')': only the columns of active features are touched."""
     At = system.At
     system.scale[0] *= 1.0 - beta
     system.norm2[0] *= (1.0 - beta) ** 2
-    if system.scale[0] < RENORMALISE:
+    if system.scale[0] < SMALLEST_SCALE:
         _renormalise(system, n)
     scale = system.scale[0]
     z2 = 0.0
@@ -143,36 +161,6 @@ def subtract_outer(Bt, n, alpha, g, x):
         row = Bt[x.index[c]]
         for i in range(n):
             row[i] -= step * g[i]
-
-
-@jit
-def transpose_times(Bt, n, nu, v):
-    """Return B'nu and B'v, reading B once, four columns at a time."""
-    a = np.empty(n, Bt.dtype)
-    r = np.empty(n, Bt.dtype)
-    whole = n - n % 4
-    for c in range(0, whole, 4):
-        c0, c1, c2, c3 = Bt[c, :n], Bt[c + 1, :n], Bt[c + 2, :n], Bt[c + 3, :n]
-        a0 = a1 = a2 = a3 = r0 = r1 = r2 = r3 = Bt.dtype.type(0)
-        for i in range(n):
-            a0 += c0[i] * nu[i]
-            a1 += c1[i] * nu[i]
-            a2 += c2[i] * nu[i]
-            a3 += c3[i] * nu[i]
-            r0 += c0[i] * v[i]
-            r1 += c1[i] * v[i]
-            r2 += c2[i] * v[i]
-            r3 += c3[i] * v[i]
-        a[c], a[c + 1], a[c + 2], a[c + 3] = a0, a1, a2, a3
-        r[c], r[c + 1], r[c + 2], r[c + 3] = r0, r1, r2, r3
-    for c in range(whole, n):
-        column = Bt[c, :n]
-        ac = rc = Bt.dtype.type(0)
-        for i in range(n):
-            ac += column[i] * nu[i]
-            rc += column[i] * v[i]
-        a[c], r[c] = ac, rc
-    return a, r
 
 
 @jit
