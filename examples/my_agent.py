@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls.kernels import COUNT, argmax, dot, jit, of_action, square
+from ucls.kernels import COUNT, IntVector, Vector, argmax, dot, jit, of_action, square
 from ucls.settings import NOT_NEGATIVE, UNIT
 
 
@@ -29,9 +29,9 @@ class Hyper(NamedTuple):
 class State(NamedTuple):
     """What is learned: arrays only, so that a checkpoint is these. Whole numbers say their range."""
 
-    w: Any
-    u: Any
-    visits: Annotated[Any, COUNT]
+    w: Vector
+    u: Vector
+    visits: Annotated[IntVector, COUNT]
 
 
 def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:

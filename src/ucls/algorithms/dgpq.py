@@ -31,6 +31,7 @@ from ucls.errors import UserError
 from ucls.kernels import active as la
 from ucls.kernels import gaussian_process as gps
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import Array, IntVector, Matrix
 from ucls.kernels.ranges import Count, Grows
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, Choice, Follows, Real
 
@@ -60,9 +61,9 @@ class Hyper(NamedTuple):
 class Basis(NamedTuple):
     """The basis vectors of Q-hat, for each action: where, the value, and how many."""
 
-    s: Annotated[Any, Grows(1)]
-    mu: Annotated[Any, Grows(1)]
-    n: Annotated[Any, Count("mu", axis=1)]
+    s: Annotated[Array, Grows(1)]
+    mu: Annotated[Matrix, Grows(1)]
+    n: Annotated[IntVector, Count("mu", axis=1)]
 
     def fault(self) -> str:
         """A place for every value."""

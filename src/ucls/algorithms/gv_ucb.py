@@ -33,6 +33,7 @@ from ucls.kernels import averages
 from ucls.kernels import system as sy
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import Matrix, Scalar, Vector
 from ucls.kernels.products import inner, times, transposed_times_both
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
 
@@ -67,10 +68,10 @@ class Hyper(NamedTuple):
 class Noise(NamedTuple):
     """Averages that give the mean and the mean square of nu = r - d'w for any w."""
 
-    r: Any
-    r2: Any
-    d: Any
-    dr: Any
+    r: Scalar
+    r2: Scalar
+    d: Vector
+    dr: Vector
     D: averages.SecondMoment
 
 
@@ -79,11 +80,11 @@ class State(NamedTuple):
 
     system: sy.System
     trace: tr.Trace
-    zbar: Any
-    C: Any
+    zbar: Vector
+    C: Matrix
     noise: Noise
-    sigma: Any
-    gamma: Any
+    sigma: Scalar
+    gamma: Scalar
 
 
 def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:

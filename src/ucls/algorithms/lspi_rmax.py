@@ -22,6 +22,7 @@ import numpy as np
 from ucls.kernels import active as la
 from ucls.kernels import system as sy
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import Vector
 from ucls.kernels.averages import spread
 from ucls.kernels.products import times, transposed_times
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, Choice, Follows, Real, Whole
@@ -51,7 +52,7 @@ class State(NamedTuple):
     """What LSPI-Rmax has learned, and how often each feature was visited."""
 
     system: sy.System
-    counts: Any
+    counts: Vector
 
 
 def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:

@@ -22,6 +22,7 @@ from ucls.kernels import solvers
 from ucls.kernels import system as sy
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import IntScalar, Scalar
 from ucls.kernels.ranges import COUNT
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Real, Whole
 
@@ -56,8 +57,8 @@ class State(NamedTuple):
 
     system: sy.Equations
     trace: tr.Trace
-    t: Annotated[Any, COUNT]
-    gamma: Any
+    t: Annotated[IntScalar, COUNT]
+    gamma: Scalar
 
 
 def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:

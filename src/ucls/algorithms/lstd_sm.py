@@ -23,6 +23,7 @@ from ucls.kernels import active as la
 from ucls.kernels import sherman_morrison as inv
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import Scalar, Vector
 from ucls.settings import POSITIVE, UNIT, Real, Whole
 
 
@@ -44,9 +45,9 @@ class State(NamedTuple):
     """What LSTD has learned."""
 
     inverse: inv.Inverse
-    w: Any
+    w: Vector
     trace: tr.LiveTrace
-    gamma: Any
+    gamma: Scalar
 
 
 def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:

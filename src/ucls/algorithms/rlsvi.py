@@ -29,6 +29,7 @@ import numpy as np
 from ucls.kernels import active as la
 from ucls.kernels import cholesky
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import IntScalar, Matrix, Vector
 from ucls.kernels.ranges import COUNT, MADE, Count, Grows
 from ucls.kernels.row_table import Table, longer, number, table
 from ucls.settings import POSITIVE, Whole
@@ -54,18 +55,18 @@ class State(NamedTuple):
     is |A| as long as no two actions share a feature, so that Lambda is |A| systems, and else 1.
     """
 
-    theta: Any
-    mean: Any
-    L: Any
-    XX: Any
-    Xr: Any
+    theta: Vector
+    mean: Vector
+    L: Matrix
+    XX: Matrix
+    Xr: Vector
     cells: Table
     moves: Table
-    gammas: Annotated[Any, Grows()]
-    seen: Annotated[Any, Count("features")]
-    n_actions: Annotated[Any, MADE]
-    stride: Annotated[Any, Count("actions")]
-    since: Annotated[Any, COUNT]
+    gammas: Annotated[Vector, Grows()]
+    seen: Annotated[IntScalar, Count("features")]
+    n_actions: Annotated[IntScalar, MADE]
+    stride: Annotated[IntScalar, Count("actions")]
+    since: Annotated[IntScalar, COUNT]
 
     def fault(self) -> str:
         """Cells hold features, moves lead from cells to cells, and L can be divided by."""

@@ -22,6 +22,7 @@ import numpy as np
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import Scalar, Vector
 from ucls.settings import POSITIVE, UNIT, Choice, Follows, Real
 
 NO, YES = range(2)
@@ -50,9 +51,9 @@ class Hyper(NamedTuple):
 class State(NamedTuple):
     """What Sarsa has learned."""
 
-    w: Any
+    w: Vector
     trace: tr.LiveTrace
-    gamma: Any
+    gamma: Scalar
 
 
 def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:

@@ -26,6 +26,7 @@ from ucls.kernels import active as la
 from ucls.kernels import sherman_morrison as inv
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector
 from ucls.kernels.ranges import COUNT
 from ucls.settings import OPEN_UNIT, POSITIVE, UNIT, Choice, Real, Whole
 
@@ -54,12 +55,12 @@ class Hyper(NamedTuple):
 class State(NamedTuple):
     """What the base learner has learned, and its recent weights: `recent[i, k]` is w_i in slot k of the window."""
 
-    w: Any
+    w: Vector
     trace: tr.LiveTrace
     inverse: inv.Inverse
-    recent: Any
-    stored: Annotated[Any, COUNT]
-    gamma: Any
+    recent: Matrix
+    stored: Annotated[IntScalar, COUNT]
+    gamma: Scalar
 
 
 def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:

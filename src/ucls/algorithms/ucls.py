@@ -30,6 +30,7 @@ from ucls.kernels import solvers
 from ucls.kernels import system as sy
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector
 from ucls.kernels.averages import average_block
 from ucls.kernels.products import transposed_times_both
 from ucls.kernels.ranges import COUNT
@@ -67,13 +68,13 @@ class State(NamedTuple):
 
     system: sy.System
     trace: tr.Trace
-    nu: Any
-    C: Any
-    c: Any
-    c_max: Any
-    gamma: Any
+    nu: Vector
+    C: Matrix
+    c: Vector
+    c_max: Scalar
+    gamma: Scalar
     inverse: inv.Inverse
-    t: Annotated[Any, COUNT]
+    t: Annotated[IntScalar, COUNT]
 
 
 def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:

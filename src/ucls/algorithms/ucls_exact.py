@@ -38,6 +38,7 @@ from ucls.kernels import lazy_matrix as lz
 from ucls.kernels import ranges
 from ucls.kernels import returns as rt
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import IntScalar, Scalar, Vector
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Follows, Known
 
 DENOMINATOR = 0.1
@@ -67,15 +68,15 @@ class State(NamedTuple):
 
     inverse: lz.Lazy
     C: lz.Lazy
-    w: Any
-    h: Any
-    Az: Any
-    gamma: Any
+    w: Vector
+    h: Vector
+    Az: Vector
+    gamma: Scalar
     returns: rt.Returns
-    kappa: Annotated[Any, ranges.NOT_NEGATIVE]
-    seen: Annotated[Any, ranges.Count("features")]
-    t: Annotated[Any, ranges.COUNT]
-    guarded: Annotated[Any, ranges.COUNT]
+    kappa: Annotated[Scalar, ranges.NOT_NEGATIVE]
+    seen: Annotated[IntScalar, ranges.Count("features")]
+    t: Annotated[IntScalar, ranges.COUNT]
+    guarded: Annotated[IntScalar, ranges.COUNT]
 
 
 def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:

@@ -25,6 +25,7 @@ import numpy as np
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import Scalar, Vector
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
 
 OWN, ALL = range(2)
@@ -54,13 +55,13 @@ class Hyper(NamedTuple):
 class State(NamedTuple):
     """What UCLS-L has learned."""
 
-    w: Any
-    w_var: Any
-    w_init: Any
-    c: Any
-    v_init: Any
+    w: Vector
+    w_var: Vector
+    w_init: Vector
+    c: Vector
+    v_init: Scalar
     trace: tr.LiveTrace
-    gamma: Any
+    gamma: Scalar
 
 
 def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:

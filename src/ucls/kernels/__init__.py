@@ -1,14 +1,15 @@
 """The public door for people who write an algorithm, features or an environment: `from ucls.kernels import jit, dot`.
 
 A kernel is a plain function on arrays that is compiled: `jit` lets sums be reordered, `exact` nothing. `Active` is what
-features are, the indices and values of those that are not 0, a row for each action. What an algorithm's arrays may hold
-is said by the ranges. Names are loaded when they are first asked for; the modules behind them are
+features are, the indices and values of those that are not 0, a row for each action. `Matrix`, `Vector` and `Scalar` (an
+array of one, a number that changes) say what an algorithm's arrays are, and the ranges what they may hold. Names are
+loaded when they are first asked for; the modules behind them are
 
 - `active`: products of sparse features with vectors and matrices, the choice of the best action;
-- `system`, `solvers`, `sherman_morrison`, `lazy_matrix`, `averages`, `cholesky`: least squares, step by step;
+- `products`, `system`, `solvers`, `sherman_morrison`, `lazy_matrix`, `averages`, `cholesky`: least squares, stepwise;
 - `traces`: eligibility traces; `returns`: the largest return there may be;
 - `row_table`, `gaussian_process`: what two of the algorithms stand on;
-- `ranges`: what the arrays of a checkpoint may hold.
+- `arrays`, `ranges`: what the arrays of a state are, and what those of a checkpoint may hold.
 """
 
 import importlib
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
         see,
         square,
     )
+    from ucls.kernels.arrays import Array, IntArray, IntMatrix, IntScalar, IntVector, Matrix, Scalar, Vector
     from ucls.kernels.ranges import ACTION, COUNT, FEATURE, FLAG, Count, Grows, Index
 
 __all__ = [
@@ -38,9 +40,17 @@ __all__ = [
     "FEATURE",
     "FLAG",
     "Active",
+    "Array",
     "Count",
     "Grows",
     "Index",
+    "IntArray",
+    "IntMatrix",
+    "IntScalar",
+    "IntVector",
+    "Matrix",
+    "Scalar",
+    "Vector",
     "add",
     "argmax",
     "average",
@@ -55,8 +65,10 @@ __all__ = [
     "see",
     "square",
 ]
+_ARRAYS = ("Array", "IntArray", "IntMatrix", "IntScalar", "IntVector", "Matrix", "Scalar", "Vector")
 _MODULES = {
     **dict.fromkeys(("exact", "jit"), "_jit"),
+    **dict.fromkeys(_ARRAYS, "arrays"),
     **dict.fromkeys(("ACTION", "COUNT", "FEATURE", "FLAG", "Count", "Grows", "Index"), "ranges"),
 }
 

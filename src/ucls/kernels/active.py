@@ -5,19 +5,20 @@ their leading block of n features seen so far is touched: a feature that was nev
 A, a unit row and column in B, and w = b = z = 0, so leaving it out is exact.
 """
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import Array, IntArray
 from ucls.kernels.ranges import FEATURE
 
 
 class Active(NamedTuple):
     """Active features: indices and values, of one action (1-D) or a row for each action (2-D)."""
 
-    index: Annotated[Any, FEATURE]
-    value: Any
+    index: Annotated[IntArray, FEATURE]  # pyright: ignore[reportIncompatibleMethodOverride]
+    value: Array
 
 
 def no_features(n_actions: int, n_active: int) -> Active:

@@ -9,6 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import Matrix, Scalar
 from ucls.kernels.ranges import POSITIVE
 from ucls.kernels.system import SMALLEST_SCALE
 
@@ -44,8 +45,8 @@ def difference(n, x, gamma, x_next, like):
 class SecondMoment(NamedTuple):
     """An average D of outer products d d'."""
 
-    part: Any
-    scale: Annotated[Any, POSITIVE]
+    part: Matrix
+    scale: Annotated[Scalar, POSITIVE]
 
 
 def second_moment(size: int, dtype: Any) -> SecondMoment:

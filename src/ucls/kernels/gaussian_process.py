@@ -12,16 +12,17 @@ import numpy as np
 
 from ucls.kernels import active as la
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import Array, IntVector, Matrix
 from ucls.kernels.ranges import Count, Grows
 
 
 class Processes(NamedTuple):
     """For each action: the points s, the factor L (row i of the triangle starts at i (i + 1) / 2), y, and how many."""
 
-    s: Annotated[Any, Grows(1)]
-    L: Annotated[Any, Grows(1)]
-    y: Annotated[Any, Grows(1)]
-    n: Annotated[Any, Count("y", axis=1)]
+    s: Annotated[Array, Grows(1)]
+    L: Annotated[Matrix, Grows(1)]
+    y: Annotated[Matrix, Grows(1)]
+    n: Annotated[IntVector, Count("y", axis=1)]
 
     def fault(self) -> str:
         """Room for as many points in each of the arrays, and a factor whose diagonal can be divided by."""

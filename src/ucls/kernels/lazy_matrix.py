@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import IntScalar, Matrix
 from ucls.kernels.ranges import Count
 
 WAITING = 16
@@ -22,10 +23,10 @@ COLUMNS = 128
 class Lazy(NamedTuple):
     """The matrix M - sum_k left_k right_k', of which `count` changes wait."""
 
-    M: Any
-    left: Any
-    right: Any
-    count: Annotated[Any, Count("left")]
+    M: Matrix
+    left: Matrix
+    right: Matrix
+    count: Annotated[IntScalar, Count("left")]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def fault(self) -> str:
         """When all the room is taken, the changes are made: there is always room for one more."""

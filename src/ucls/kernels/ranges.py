@@ -184,7 +184,7 @@ def require(prefix: str, parts: Any) -> None:
             if part.dtype.kind in "iu" and fields[name].range is None:
                 raise UserError(
                     f"'{prefix}.{name}' holds whole numbers and does not say which: declare it as "
-                    "Annotated[Any, COUNT], or another range of ucls.kernels.ranges"
+                    "Annotated[IntVector, COUNT], or another range of ucls.kernels.ranges"
                 )
         elif isinstance(part, tuple):
             require(f"{prefix}.{name}", part)

@@ -10,11 +10,12 @@ it ends, or until there are `ROOM` of them, and then looks at the return from ev
 not end, only at those of which less than a hundredth is still to come.
 """
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import IntScalar, Scalar, Vector
 from ucls.kernels.ranges import COUNT, FLAG, NOT_NEGATIVE, UNIT, Count
 
 ROOM = 1024
@@ -27,16 +28,16 @@ class Returns(NamedTuple):
     whether any reward was not 0, the steps of this episode and of the longest; the largest return (`NONE` at first);
     and the first `count` of the rewards and discounts that were not looked at yet."""
 
-    at_end: Annotated[Any, NOT_NEGATIVE]
-    on_way: Annotated[Any, NOT_NEGATIVE]
-    discount: Annotated[Any, UNIT]
-    varied: Annotated[Any, FLAG]
-    steps: Annotated[Any, COUNT]
-    longest: Annotated[Any, COUNT]
-    attained: Any
-    rewards: Any
-    discounts: Annotated[Any, UNIT]
-    count: Annotated[Any, Count("rewards")]
+    at_end: Annotated[Scalar, NOT_NEGATIVE]
+    on_way: Annotated[Scalar, NOT_NEGATIVE]
+    discount: Annotated[Scalar, UNIT]
+    varied: Annotated[IntScalar, FLAG]
+    steps: Annotated[IntScalar, COUNT]
+    longest: Annotated[IntScalar, COUNT]
+    attained: Scalar
+    rewards: Vector
+    discounts: Annotated[Vector, UNIT]
+    count: Annotated[IntScalar, Count("rewards")]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def fault(self) -> str:
         """When all the room is taken, the rewards are looked at: there is always room for one more."""

@@ -1,26 +1,28 @@
 """A table of rows of whole numbers: each distinct row once, numbered by first appearance.
 
-Rows are found by open addressing. A full table is copied into a longer one outside of kernels; numbers stay.
+A hash of a row says in which slot its number stands; if another row's stands there, the next slot is tried, and so on
+(open addressing). A full table is copied into a longer one outside of kernels; numbers stay.
 """
 
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ucls.kernels._jit import exact
+from ucls.kernels.arrays import IntMatrix, IntScalar, IntVector
 from ucls.kernels.ranges import ANYTHING, Count, Grows, Index, is_permutation
 
 
 class Table(NamedTuple):
-    """`rows[:count]` are the rows in order; `slots` says at the place of a row's hash, or after it, which it is."""
+    """The rows in the order of their numbers, `rows[:count]`; `slots` holds the numbers, and -1 where it is free."""
 
-    rows: Annotated[Any, ANYTHING, Grows()]
-    slots: Annotated[Any, Index("rows", none=True), Grows()]
-    count: Annotated[Any, Count("rows")]
+    rows: Annotated[IntMatrix, ANYTHING, Grows()]
+    slots: Annotated[IntVector, Index("rows", none=True), Grows()]
+    count: Annotated[IntScalar, Count("rows")]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def fault(self) -> str:
         """Every row has one slot, there are free ones, and each row is found where its hash says."""
-        if len(self.slots) != _slots(len(self.rows)):
+        if len(self.slots) != slots_for(len(self.rows)):
             return "the slots do not fit the rows"
         if not is_permutation(self.slots[self.slots >= 0], self.count[0]):
             return "the slots do not hold each row once"
@@ -34,11 +36,11 @@ def table(capacity: int, width: int) -> Table:
     >>> [number(t, np.array(row)) for row in ((7, 1), (3, 3), (7, 1))]
     [0, 1, 0]
     """
-    return Table(np.zeros((capacity, width), np.int64), np.full(_slots(capacity), -1), np.zeros(1, np.int64))
+    return Table(np.zeros((capacity, width), np.int64), np.full(slots_for(capacity), -1), np.zeros(1, np.int64))
 
 
-def _slots(capacity: int) -> int:
-    """A power of two, so that a mask goes round, and always some of them free."""
+def slots_for(capacity: int) -> int:
+    """How many slots to make for so many entries: a power of two, and at least half of them always free."""
     return 2 ** int(2 * capacity - 1).bit_length()
 
 

@@ -15,6 +15,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import IntScalar, Matrix, Scalar
 from ucls.kernels.ranges import COUNT, MADE, POSITIVE, Count
 
 LARGEST_SCALE = 1e3  # fold the scale into M when it rises above this
@@ -24,11 +25,11 @@ LOST = {np.dtype(np.float64): 1e-12, np.dtype(np.float32): 1e-6}  # a difference
 class Inverse(NamedTuple):
     """A^-1 = scale * M, the number t of samples in it, and the size of the leading block."""
 
-    M: Any
-    scale: Annotated[Any, POSITIVE]
-    t: Annotated[Any, COUNT]
-    seen: Annotated[Any, Count("features")]
-    lost: Annotated[Any, MADE]
+    M: Matrix
+    scale: Annotated[Scalar, POSITIVE]
+    t: Annotated[IntScalar, COUNT]
+    seen: Annotated[IntScalar, Count("features")]
+    lost: Annotated[Scalar, MADE]
 
 
 def inverse(size: int, eta: float, dtype: Any) -> Inverse:

@@ -16,6 +16,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels._jit import jit
+from ucls.kernels.arrays import IntScalar, IntVector, Scalar, Vector
 from ucls.kernels.ranges import FEATURE, FLAG, MADE, Count
 from ucls.settings import Choice
 
@@ -44,9 +45,9 @@ def discount(last, which, gamma):
 class Trace(NamedTuple):
     """An eligibility trace z. `alive[i]` says z_i != 0 in exact arithmetic, which underflow cannot."""
 
-    z: Any
-    alive: Annotated[Any, FLAG]
-    tiny: Annotated[Any, MADE]
+    z: Vector
+    alive: Annotated[IntVector, FLAG]
+    tiny: Annotated[Scalar, MADE]
 
 
 def trace(size: int, dtype: Any) -> Trace:
@@ -86,12 +87,12 @@ def above(trace, n, threshold):
 class LiveTrace(NamedTuple):
     """An eligibility trace z, and the list of its live entries: the first `count` of `live`, in no order."""
 
-    z: Any
-    live: Annotated[Any, FEATURE]
-    member: Annotated[Any, FLAG]
-    count: Annotated[Any, Count("live")]
-    floor: Annotated[Any, MADE]
-    tiny: Annotated[Any, MADE]
+    z: Vector
+    live: Annotated[IntVector, FEATURE]
+    member: Annotated[IntVector, FLAG]
+    count: Annotated[IntScalar, Count("live")]  # pyright: ignore[reportIncompatibleMethodOverride]
+    floor: Annotated[Scalar, MADE]
+    tiny: Annotated[Scalar, MADE]
 
     def fault(self) -> str:
         """Each live entry is in the list once, and is marked as a member."""
