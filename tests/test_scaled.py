@@ -25,7 +25,6 @@ def test_bounds_become_0_and_1_and_a_state_outside_stays_outside():
 def test_actions_are_interleaved_and_share_nothing():
     coder, xs = encoded([0.5, 1.0], [-1.0, 0.0], [1.0, 4.0])
     np.testing.assert_array_equal(xs.index, [[0, 3], [1, 4], [2, 5]])
-    assert coder.disjoint
     rows = dense(xs, coder.size)
     np.testing.assert_allclose(rows @ rows.T, np.eye(3) * (0.75**2 + 0.25**2))
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ucls.features import one_hot, tiles
+from ucls.features import tiles
 from ucls.kernels import active as la
 from ucls.settings import resolve
 
@@ -142,7 +142,6 @@ def test_blocks_are_disjoint_and_what_was_seen_is_a_leading_block():
 
 def test_joint_hashing_numbers_state_and_action_together():
     coder = make(3, tilings=4, tiles=5, memory=50, hashing="joint")
-    assert not coder.disjoint
     assert encode(coder, [0.1, 0.1]).index.ravel().tolist() == list(range(12))
     assert coder.size == 150
 
@@ -171,15 +170,3 @@ def test_compiled_and_plain_python_encode_alike():
         xs = la.no_features(2, 4)
         tiles._encode.py_func(plain, s, xs, True)
         assert np.array_equal(encode(compiled, s).index, xs.index)
-
-
-def test_one_hot_numbers_states_by_first_visit():
-    coder = one_hot.make(one_hot.Settings(), [2.0], [9.0], 3)
-    assert (coder.size, coder.n_active) == (24, 1)
-    xs = la.no_features(3, 1)
-    for s, number in ((7, 0), (2, 1), (7, 0), (9, 2)):
-        one_hot.look(coder, np.array([float(s)]), xs)
-        assert xs.index.ravel().tolist() == [3 * number, 3 * number + 1, 3 * number + 2]
-        one_hot.encode(coder, np.array([float(s)]), xs)
-        assert xs.index.ravel().tolist() == [3 * number, 3 * number + 1, 3 * number + 2]
-        assert (xs.value == 1).all()

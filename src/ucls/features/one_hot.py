@@ -7,6 +7,7 @@ import numpy as np
 from ucls.errors import UserError
 from ucls.features import Room
 from ucls.kernels._jit import exact
+from ucls.kernels.arrays import IntScalar, IntVector
 from ucls.kernels.ranges import Count, Index, is_permutation
 
 
@@ -19,11 +20,10 @@ class Coder(NamedTuple):
 
     size: int
     n_active: int
-    disjoint: bool
     n_actions: int
     low: int
-    number: Annotated[Any, Index("number", none=True)]
-    count: Annotated[Any, Count("number")]
+    number: Annotated[IntVector, Index("number", none=True)]
+    count: Annotated[IntScalar, Count("number")]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def fault(self) -> str:
         """Numbers are given one after the other, each once."""
@@ -43,7 +43,7 @@ def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
     """Make a coder for the states low, low + 1, ..., high."""
     first, last = int(np.asarray(low).item()), int(np.asarray(high).item())
     n_states = last - first + 1
-    return Coder(n_states * n_actions, 1, True, n_actions, first, np.full(n_states, -1), np.zeros(1, np.int64))
+    return Coder(n_states * n_actions, 1, n_actions, first, np.full(n_states, -1), np.zeros(1, np.int64))
 
 
 @exact

@@ -9,6 +9,7 @@ import numpy as np
 
 from ucls.features import Room
 from ucls.kernels._jit import exact
+from ucls.kernels.arrays import Vector
 from ucls.kernels.ranges import MADE
 
 
@@ -21,10 +22,9 @@ class Coder(NamedTuple):
 
     size: int
     n_active: int
-    disjoint: bool
     n_actions: int
-    low: Annotated[Any, MADE]
-    span: Annotated[Any, MADE]
+    low: Annotated[Vector, MADE]
+    span: Annotated[Vector, MADE]
 
 
 def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
@@ -41,7 +41,7 @@ def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
     """
     low, high = np.array(low, np.float64), np.array(high, np.float64)
     span = np.where(high > low, high - low, 1.0)
-    return Coder(len(low) * n_actions, len(low), True, n_actions, low, span)
+    return Coder(len(low) * n_actions, len(low), n_actions, low, span)
 
 
 @exact

@@ -14,7 +14,9 @@ import numpy as np
 from ucls.errors import UserError
 from ucls.features import Room
 from ucls.kernels._jit import exact
+from ucls.kernels.arrays import IntMatrix, IntScalar, IntVector, Vector
 from ucls.kernels.ranges import MADE, Count, Index, Within, is_permutation
+from ucls.kernels.row_table import slots_for
 from ucls.settings import Choice, Whole
 
 ONE_OVER_N, ONE_OVER_SQRT_N, ONE = range(3)
@@ -41,15 +43,15 @@ class Coder(NamedTuple):
 
     size: int
     n_active: int
-    disjoint: bool
     n_actions: int
+    joint: bool
     memory: int
     value: float
-    low: Annotated[Any, MADE]
-    tiles_per_unit: Annotated[Any, MADE]
-    keys: Annotated[Any, Within(-1e15, 1e15)]
-    indices: Annotated[Any, Index("indices", none=True)]
-    count: Annotated[Any, Count("indices")]
+    low: Annotated[Vector, MADE]
+    tiles_per_unit: Annotated[Vector, MADE]
+    keys: Annotated[IntMatrix, Within(-1e15, 1e15)]
+    indices: Annotated[IntVector, Index("indices", none=True)]
+    count: Annotated[IntScalar, Count("indices")]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def fault(self) -> str:
         """Indices are given one after the other, each once and none beyond the memory; every tile is found."""
@@ -64,12 +66,7 @@ def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
         raise UserError("tiles need room between the bounds: every number in low must be below its number in high")
     joint = settings.hashing == JOINT
     memory = settings.memory * (n_actions if joint else 1)
-    return Room(settings.memory * n_actions, settings.tilings, _slots(memory) * (len(low) + 3))
-
-
-def _slots(memory: int) -> int:
-    """Always some of them free."""
-    return 2 ** int(2 * memory - 1).bit_length()
+    return Room(settings.memory * n_actions, settings.tilings, slots_for(memory) * (len(low) + 3))
 
 
 def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
@@ -82,12 +79,12 @@ def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
     low, high = np.array(low, np.float64), np.array(high, np.float64)
     joint = settings.hashing == JOINT
     memory = settings.memory * (n_actions if joint else 1)
-    slots = _slots(memory)
+    slots = slots_for(memory)
     return Coder(
         size=settings.memory * n_actions,
         n_active=settings.tilings,
-        disjoint=not joint,
         n_actions=n_actions,
+        joint=joint,
         memory=memory,
         value=float([1 / settings.tilings, settings.tilings**-0.5, 1.0][settings.feature_value]),
         low=low,
@@ -114,7 +111,7 @@ def look(coder, s, xs):
 def _encode(coder, s, xs, remember):
     key = np.empty(coder.keys.shape[1], np.int64)
     unseen = 0
-    if coder.disjoint:
+    if not coder.joint:
         for tiling in range(coder.n_active):
             _coordinates(coder, s, tiling, key)
             tile, new = _index(coder, key, remember, unseen)
