@@ -16,17 +16,17 @@ import pytest
 
 import ucls
 from ucls.algorithms import algorithm_module
-from ucls.envs import ENVIRONMENTS
+from ucls.envs import ENVIRONMENTS, make_world
 from ucls.kernels import active as la
 from ucls.runs.loop import make_run
 
-# Small tilings, so that dense oracles are quick; River Swim's and Mountain Car's tables overflow on purpose.
+# Small tilings, so that dense oracles are quick; River Swim's and Mountain Car's tables overflow on purpose. An
+# environment that is not here is small enough in those of `small_settings`.
 SMALL = {
     "ucls/RiverSwim-v0": {"tilings": 4, "tiles": 4, "memory": 12},
     "ucls/PuddleWorld-v0": {"tilings": 3, "tiles": 3, "memory": 48},
     "ucls/SparseMountainCar-v0": {"tilings": 4, "tiles": 4, "memory": 40, "cutoff": 150},
     "ucls/MountainCar-v0": {"tilings": 4, "tiles": 4, "memory": 64, "cutoff": 150},
-    "ucls/OneState-v0": {},
     "ucls/DeepSea-v0": {"size": 4, "stochastic": "yes"},
 }
 
@@ -43,9 +43,15 @@ class Transition(NamedTuple):
     starts: bool
 
 
+def small_settings(env):
+    """Settings that make an environment and its features small."""
+    tiles = make_world(env).features[0] == "tiles"
+    return SMALL.get(env, {"tilings": 3, "tiles": 3, "memory": 48} if tiles else {})
+
+
 def small_run(env, agent="ucls", seed=0, dtype="float64", **settings):
     """A run with small tilings, where the agent uses tiles."""
-    sizes = SMALL[env]
+    sizes = small_settings(env)
     if hasattr(algorithm_module(agent), "FEATURES"):
         sizes = {name: size for name, size in sizes.items() if name not in ("tilings", "tiles", "memory")}
     return make_run(env, agent, seed=seed, settings={**sizes, **settings}, dtype=dtype)
@@ -106,10 +112,10 @@ def run_uncompiled(code):
     subprocess.run([sys.executable, "-c", lines], cwd=Path(__file__).parent, env=environment, check=True)
 
 
-def check_uncompiled(test_module, steps):
-    """Run a test file's `check_against_oracle` on every environment with the compiler off."""
-    check = f"from {test_module} import check_against_oracle\n"
-    run_uncompiled(f"{check}for env in ENVIRONMENTS:\n    check_against_oracle(env, {steps})\n")
+def check_uncompiled(test_module, steps, *more):
+    """Run a test file's `check_against_oracle` on every environment with the compiler off, with all arguments given."""
+    lines = [f"from {test_module} import *", "for env in ENVIRONMENTS:"]
+    run_uncompiled("\n".join([*lines, *(f"    check_against_oracle(env, {steps}, {words})" for words in more or [""])]))
 
 
 @pytest.fixture(params=list(ENVIRONMENTS))

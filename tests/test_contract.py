@@ -1,14 +1,17 @@
 """What every algorithm promises, by discovery: each in ALGORITHMS on every environment."""
 
+import inspect
+
 import gymnasium
 import numpy as np
 import pytest
 
-from conftest import SMALL, small_run
+from conftest import small_run, small_settings
 from ucls import Agent
-from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.envs import ENVIRONMENTS
+from ucls.algorithms import ALGORITHMS, CONTRACT, Algorithm, Extras, algorithm_module
+from ucls.envs import ENVIRONMENTS, Environment, module_of
 from ucls.errors import UserError
+from ucls.features import FEATURES, Features, features_module
 from ucls.runs.history import join
 from ucls.runs.loop import Run
 from ucls.settings import Choice, describe
@@ -84,7 +87,7 @@ def test_a_saved_run_goes_on_bit_for_bit(agent, env, tmp_path):
 def test_loop_and_gymnasium_shell_are_the_same_run(agent, env):
     run = small_run(env, agent, seed=11)
     happened = run.advance(STEPS)
-    world = {name: value for name, value in SMALL[env].items() if name in run.world.settings}
+    world = {name: value for name, value in small_settings(env).items() if name in run.world.settings}
     shell = Agent(gymnasium.make(env, **world), agent, seed=11, **run.learner.plan.feature_settings).learn(STEPS)
     assert np.array_equal(happened.rewards, shell.history.rewards)
     assert np.array_equal(happened.ends, shell.history.ends)
@@ -106,3 +109,45 @@ def test_the_file_says_what_it_is_and_how_it_departs(agent):
     text = algorithm_module(agent).__doc__
     assert len(text.splitlines()[0]) < 120
     assert "Departures" in text.strip().split("\n\n")[-1]
+
+
+MODULES = [
+    *((Algorithm, algorithm_module(name)) for name in [*ALGORITHMS, "my_agent"]),
+    *((Features, features_module(name)) for name in FEATURES),
+    *((Environment, module_of(id)) for id in ENVIRONMENTS),
+]
+
+
+def members(protocol):
+    """The names that a protocol asks for, with the names of the arguments of functions."""
+    names: dict[str, list[str] | None] = dict.fromkeys(inspect.get_annotations(protocol))
+    for name, member in vars(protocol).items():
+        if isinstance(member, property):
+            names[name] = None
+        elif inspect.isfunction(member) and not name.startswith("_"):
+            names[name] = [*inspect.signature(member).parameters][1:]
+    return names
+
+
+def arguments(function):
+    return [*inspect.signature(getattr(function, "py_func", function)).parameters]
+
+
+@pytest.mark.parametrize(("protocol", "module"), MODULES, ids=lambda part: part.__name__)
+def test_every_module_has_the_signatures_of_its_contract(protocol, module):
+    for name, asked in members(protocol).items():
+        assert hasattr(module, name), name
+        assert asked is None or arguments(getattr(module, name)) == asked, name
+    if protocol is Algorithm:
+        for name, asked in members(Extras).items():
+            assert asked is None or not hasattr(module, name) or arguments(getattr(module, name)) == asked, name
+
+
+def test_the_signatures_are_those_that_a_module_is_refused_without():
+    assert {*members(Algorithm)} - {"__name__"} == {*CONTRACT}
+
+
+def test_a_new_environment_needs_no_line_in_the_tests(monkeypatch):
+    for name, module in (("ucls/New-v0", "puddle_world"), ("ucls/Other-v0", "deep_sea")):
+        monkeypatch.setitem(ENVIRONMENTS, name, (module, {}))
+        assert small_run(name, "sarsa").learner.coder.size < 1000

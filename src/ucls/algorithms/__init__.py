@@ -4,10 +4,10 @@ An algorithm is a module with
 
 - `Hyper`, a NamedTuple of settings (see `ucls.settings`), and `State`, a NamedTuple of arrays (or of such NamedTuples):
   a checkpoint is those arrays and nothing else. A field of whole numbers declares its range (`ranges`), because a
-  checkpoint may come from anybody and kernels do not check indices: `Annotated[Any, FEATURE]` for indices of features,
-  `Count("features")` for how many of them, `COUNT` for what is only counted. A learner whose state lacks one is refused
-  when it is made. Numbers with a point need none: they must be finite. What no field can say alone is a method
-  `fault()` of the NamedTuple;
+  checkpoint may come from anybody and kernels do not check indices: `Annotated[IntVector, FEATURE]` for indices of
+  features, `Count("features")` for how many of them, `COUNT` for what is only counted. A learner whose state lacks one
+  is refused when it is made. Numbers with a point need none: they must be finite. What no field can say alone is a
+  method `fault()` of the NamedTuple;
 - `init(hyper, size, n_actions, n_active, dtype) -> State`, for `size` features of which `n_active` are active;
 - `room(hyper, size, n_actions, n_active) -> int`, how many numbers `init` makes room for, so that a plan which the
   machine has no memory for is refused before it is asked for; without it, 4 `size` squared;
@@ -24,20 +24,28 @@ An algorithm is a module with
 - one whose data grow has compiled `full(state)`, whether an update more might lack room, and `grow(state, hyper) ->
   State` with the same content in larger arrays, which is called then, between two steps; `init` makes the smallest
   arrays, and the room that there is must not change what is learned; fields of the state that grow
-  declare it, `Annotated[Any, Grows(axis)]`;
+  declare it, `Annotated[Matrix, Grows(axis)]`;
 - `FEATURES`, if it needs others than the environment's: their name and settings.
 
 `xs` are the features of every action, `x` those of one (`kernels.Active`). The module's docstring starts with a line
 for lists and ends with a paragraph "Departures".
 
-To add one: one file here, one line in `ALGORITHMS`, one box in tests/paper.py. A module outside the package is named
+`Algorithm` and `Extras` below are the same as signatures.
+
+To add one: one file here, one line in `ALGORITHMS`, one box in tests/boxes.py. A module outside the package is named
 by its import path.
 """
 
 import importlib
 from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ucls.errors import UserError, unknown
+
+if TYPE_CHECKING:
+    from numpy.random import Generator
+
+    from ucls.kernels import Active
 
 ALGORITHMS = {
     "ucls-exact": "ucls.algorithms.ucls_exact",
@@ -55,11 +63,52 @@ ALGORITHMS = {
 
 DEFAULT = "ucls-exact"  # of an agent, and of `ucls train`
 
+
+class Algorithm(Protocol):
+    """What every algorithm has; all of its functions but `init` are compiled."""
+
+    __name__: str
+    Hyper: type[Any]
+    State: type[Any]
+
+    def init(self, hyper: Any, size: int, n_actions: int, n_active: int, dtype: Any) -> Any: ...
+    def start(self, state: Any, hyper: Any, rng: "Generator") -> None: ...
+    def act(self, state: Any, hyper: Any, xs: "Active", rng: "Generator") -> int: ...
+    def update(
+        self,
+        state: Any,
+        hyper: Any,
+        xs: "Active",
+        a: int,
+        r: float,
+        gamma: float,
+        xs_next: "Active",
+        a_next: int,
+        rng: "Generator",
+    ) -> None: ...
+    def value(self, state: Any, hyper: Any, x: "Active") -> float: ...
+
+
+class Extras(Protocol):
+    """What an algorithm may have besides: any of these, but `full` only with `grow`."""
+
+    FEATURES: tuple[str, dict[str, Any]]
+
+    def room(self, hyper: Any, size: int, n_actions: int, n_active: int) -> int: ...
+    def interval(self, state: Any, hyper: Any, x: "Active", rng: "Generator") -> tuple[float, float]: ...
+    def upper(self, state: Any, hyper: Any, x: "Active") -> float: ...
+    def parts(self, state: Any, hyper: Any, x: "Active") -> tuple[float, float]: ...
+    def notices(self, state: Any, hyper: Any) -> list[str]: ...
+    def reward_shift(self, hyper: Any) -> float: ...
+    def full(self, state: Any) -> bool: ...
+    def grow(self, state: Any, hyper: Any) -> Any: ...
+
+
 CONTRACT = ("Hyper", "State", "init", "start", "act", "update", "value")
 GROWTH = ("full", "grow")
 
 
-def name_of(module: ModuleType) -> str:
+def name_of(module: Algorithm) -> str:
     """The name of an algorithm, or its import path outside the package.
 
     >>> name_of(algorithm_module("sarsa"))
@@ -68,7 +117,7 @@ def name_of(module: ModuleType) -> str:
     return next((name for name, path in ALGORITHMS.items() if path == module.__name__), module.__name__)
 
 
-def algorithm_module(name: str | ModuleType) -> ModuleType:
+def algorithm_module(name: str | ModuleType) -> Algorithm:
     """The module of an algorithm, by its name or, outside the package, by its import path; or that module itself."""
     if not isinstance(name, str):
         return _checked(name, getattr(name, "__name__", repr(name)))
@@ -87,9 +136,9 @@ def algorithm_module(name: str | ModuleType) -> ModuleType:
     return _checked(module, name)
 
 
-def _checked(module: ModuleType, name: str) -> ModuleType:
+def _checked(module: ModuleType, name: str) -> Algorithm:
     grows = any(hasattr(module, part) for part in GROWTH)
     missing = [part for part in CONTRACT + GROWTH * grows if not hasattr(module, part)]
     if missing:
         raise UserError(f"module {name!r} is not an algorithm: it lacks {', '.join(missing)}")
-    return module
+    return cast(Algorithm, module)

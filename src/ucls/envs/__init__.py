@@ -16,13 +16,14 @@ An environment is a module with
   policy achieves;
 - `draw(env, s, canvas)`, a picture of the state.
 
+`Environment` below is the same as signatures.
+
 To add one: one file here, one line in `ENVIRONMENTS`.
 """
 
 import importlib
 from collections.abc import Mapping
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from ucls.settings import describe, resolve, shown
 
 if TYPE_CHECKING:  # what makes and what is drawn on is heavy, and a list of ids needs neither
     from ucls.envs.canvas import Canvas
+    from ucls.kernels import Vector
     from ucls.planning import Optimal, Problem
 
 ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
@@ -45,6 +47,31 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
 
 
 IN_PLAY = ("s", "clock", "rng")  # the state, the steps of the running episode (0 if none runs), the generator
+
+
+class Environment(Protocol):
+    """What every environment has; `reset` and `step` are compiled. `bounds(env) -> (low, high)` only if settings move
+    them."""
+
+    __name__: str
+    Env: type[Any]
+
+    @property
+    def ACTIONS(self) -> tuple[str, ...]: ...
+    @property
+    def LOW(self) -> tuple[float, ...]: ...
+    @property
+    def HIGH(self) -> tuple[float, ...]: ...
+    @property
+    def FEATURES(self) -> tuple[str, dict[str, Any]]: ...
+
+    def reset(self, env: Any, s: "Vector", rng: np.random.Generator) -> None: ...
+    def step(self, env: Any, s: "Vector", a: int, rng: np.random.Generator) -> tuple[float, float, bool]: ...
+    def facts(self, env: Any) -> dict[str, float]: ...
+    def measure(self, env: Any) -> str: ...
+    def problem(self, env: Any) -> "Problem": ...
+    def optimal(self, env: Any) -> "Optimal": ...
+    def draw(self, env: Any, s: "Vector", canvas: "Canvas") -> None: ...
 
 
 class World(NamedTuple):
@@ -124,11 +151,11 @@ class World(NamedTuple):
         return make_world, (self.id, self.settings)
 
 
-def module_of(id: str) -> ModuleType:
+def module_of(id: str) -> Environment:
     """The module of a registered environment."""
     if id not in ENVIRONMENTS:
         raise unknown("environment", id, ENVIRONMENTS)
-    return importlib.import_module(f"ucls.envs.{ENVIRONMENTS[id][0]}")
+    return cast(Environment, importlib.import_module(f"ucls.envs.{ENVIRONMENTS[id][0]}"))
 
 
 def to_arrays(in_play: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -7,7 +7,7 @@ A features module has
   asked before `make`, so that nobody asks for memory that the machine does not have;
 - `make(settings, low, high, n_actions) -> Coder` for states between `low` and `high`, and a NamedTuple `Coder` that
   starts with `size` (the number of features of all actions) and `n_active` (of one action), and may hold a table that
-  fills as states are seen; `disjoint` says whether no two actions share a feature;
+  fills as states are seen;
 - compiled `encode(coder, s, xs)`, which writes indices and values for every action into `xs` (`kernels.Active`, a row
   an action), the same state features in the same order for each; and `look(coder, s, xs)`, which gives what `encode`
   would and leaves the table as it is.
@@ -16,14 +16,19 @@ The features of the actions are interleaved (index = feature of the state * numb
 the state are numbered by first visit, so that what has been seen is a leading block, which is all that a learner
 touches. A feature that would be active twice is active once; its other place has value 0.
 
+`Features` below is the same as signatures.
+
 To add one: one file here, one line in `FEATURES`.
 """
 
 import importlib
-from types import ModuleType
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from ucls.errors import unknown
+
+if TYPE_CHECKING:
+    from ucls.kernels import Active, Vector
 
 FEATURES = ("tiles", "one_hot", "scaled")
 
@@ -36,8 +41,21 @@ class Room(NamedTuple):
     numbers: int
 
 
-def features_module(name: str) -> ModuleType:
+class Features(Protocol):
+    """What every features module has; the two last are compiled."""
+
+    __name__: str
+    Settings: type[Any]
+    Coder: type[Any]
+
+    def room(self, settings: Any, low: Sequence[float], high: Sequence[float], n_actions: int) -> Room: ...
+    def make(self, settings: Any, low: Sequence[float], high: Sequence[float], n_actions: int) -> Any: ...
+    def encode(self, coder: Any, s: "Vector", xs: "Active") -> None: ...
+    def look(self, coder: Any, s: "Vector", xs: "Active") -> None: ...
+
+
+def features_module(name: str) -> Features:
     """The module of some features, by name."""
     if name not in FEATURES:
         raise unknown("features", name, FEATURES)
-    return importlib.import_module(f"ucls.features.{name}")
+    return cast(Features, importlib.import_module(f"ucls.features.{name}"))

@@ -103,4 +103,5 @@ def code_of(agent: str) -> str:
     """The digest of an algorithm's file if it is not ours: a changed file makes other cells."""
     if agent in ALGORITHMS:
         return ""
-    return hashlib.sha256(inspect.getsource(algorithm_module(agent)).encode()).hexdigest()[:24]
+    module: Any = algorithm_module(agent)
+    return hashlib.sha256(inspect.getsource(module).encode()).hexdigest()[:24]
