@@ -5,7 +5,8 @@ import numpy as np
 import pytest
 
 import boxes
-from conftest import follow, run_uncompiled, small_run
+from conftest import check_uncompiled, follow, small_run
+from shadow import nothing, shadow
 from test_contract import assert_same_learner
 from ucls import Agent, checkpoint
 from ucls.algorithms import algorithm_module, dgpq
@@ -28,16 +29,12 @@ def check_against_oracle(env, steps, settings=CAREFUL, literal=False):
     me, n_actions = run.learner, run.learner.plan.n_actions
     values = {name: settings[name] for name in ("bandwidth", "sigma_tol", "epsilon")}
     oracle = boxes.DGPQ(n_actions, me.hyper.r_max, literal, L_Q=settings["lipschitz"], **values)
-    for t in follow(run, steps):
-        s, s_next = states(t.xs, n_actions), states(t.xs_next, n_actions)
-        if t.starts:
-            Q = oracle.Q(s)
-            assert Q[t.a] >= Q.max() - 1e-8 * abs(Q.max())
-        if t.gamma > 0:
-            Q = oracle.Q(s_next)
-            assert Q[t.a_next] >= Q.max() - 1e-8 * abs(Q.max()), "an action that the box would not take"
-        oracle.update(s, t.a, t.r, t.gamma, s_next)
-    assert_equal(me.state, me.hyper, oracle, len(s))
+
+    def learn(box, t, rng):
+        box.update(states(t.xs, n_actions), t.a, t.r, t.gamma, states(t.xs_next, n_actions))
+
+    shadow(run, oracle, steps, lambda box, x, rng: box.Q(states(x, n_actions)), learn, nothing)
+    assert_equal(me.state, me.hyper, oracle, me.coder.n_active)
     return run, oracle
 
 
@@ -68,8 +65,7 @@ def test_kernel_equals_the_box_on_every_environment(env_id, settings):
 
 def test_plain_python_equals_the_box():
     """The same kernels, not compiled: 100 steps in a process with the compiler off."""
-    code = "from test_dgpq import QUICK, check_against_oracle\n"
-    run_uncompiled(f"{code}for env in ENVIRONMENTS:\n    check_against_oracle(env, 100, QUICK)\n")
+    check_uncompiled("test_dgpq", 100, "settings=QUICK")
 
 
 def test_the_printed_deletion_leaves_no_basis_vector_and_learns_nothing(env_id):

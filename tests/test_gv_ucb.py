@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import boxes
-from conftest import check_uncompiled, dense, follow, random_stream, small_run
+from conftest import check_uncompiled, random_stream, small_run
+from shadow import along, assert_close, in_both_precisions, shadow
 from ucls.algorithms import gv_ucb
 from ucls.kernels import active as la
-from ucls.kernels import averages
 
 LITERAL = {"trace_threshold": 0, "trace_discount": "current", "preconditioner": "printed"}
 
@@ -36,11 +36,10 @@ def learned(state):
     }
 
 
-def assert_equal(state, oracle, rtol=1e-8):
-    """Every array equals the oracle's, relative to the largest entry of each."""
+def assert_equal(state, oracle):
+    """Every array equals the oracle's."""
     for name, mine in learned(state).items():
-        theirs = np.asarray(getattr(oracle, name))
-        np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=rtol * np.abs(theirs).max() * 1e-2, err_msg=name)
+        assert_close(mine, getattr(oracle, name), name)
 
 
 def sign_of(before, after, beta, z):
@@ -55,17 +54,12 @@ def check_against_oracle(env, steps, literal=False, corrected=False):
     state = run.learner.state
     oracle = boxes.GVUCB(run.learner.coder.size, literal=literal)
     signs = []
-    for t in follow(run, steps):
-        if t.starts:
-            oracle.start()
-            upper = oracle.upper(t.xs)
-            assert upper[t.a] >= upper.max() - 1e-8 * abs(upper.max())
-        if t.gamma > 0:
-            upper = oracle.upper(t.xs_next)
-            assert upper[t.a_next] >= upper.max() - 1e-8 * abs(upper.max()), "an action that the box would not take"
-        sign = sign_of(oracle.zbar, state.zbar, oracle.beta, state.trace.z)
-        signs.append(sign)
-        oracle.update(t.xs[t.a], t.r, t.gamma, t.xs_next[t.a_next], sign)
+
+    def learn(box, t, rng):
+        signs.append(sign_of(box.zbar, state.zbar, box.beta, state.trace.z))
+        box.update(t.xs[t.a], t.r, t.gamma, t.xs_next[t.a_next], signs[-1])
+
+    shadow(run, oracle, steps, lambda box, x, rng: box.upper(x), learn)
     assert_equal(state, oracle)
     if corrected:
         assert abs(np.mean(signs)) < 4 / np.sqrt(steps)
@@ -87,43 +81,20 @@ def test_kernel_equals_the_box_when_the_scales_are_folded_in():
     hyper = gv_ucb.Hyper(beta=beta, trace_threshold=beta)
     state = gv_ucb.init(hyper, d, n_actions, 4)
     oracle = boxes.GVUCB(d, beta=beta)
-    rng = np.random.default_rng(5)
-    folded = 0
-    for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, n_actions, 4, 800):
-        before = state.noise.D.scale[0]
-        gv_ucb.update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
+    folded, before = 0, 1.0
+    for _ in along(gv_ucb, hyper, state, oracle, random_stream(np.random.default_rng(5), d, n_actions, 4, 800)):
         folded += state.noise.D.scale[0] > before
-        oracle.update(dense(xs, d)[a], r, gamma, dense(xs_next, d)[a_next])
-        if gamma == 0.0:
-            gv_ucb.start(state, hyper, rng)
-            oracle.start()
+        before = state.noise.D.scale[0]
     assert_equal(state, oracle)
     assert folded > 10
 
 
 def test_float32_follows_float64_on_a_fixed_stream():
-    d, n_actions = 64, 2
-    hyper = gv_ucb.Hyper()
-    states = [gv_ucb.init(hyper, d, n_actions, 4, dtype) for dtype in (np.float64, np.float32)]
+    states = in_both_precisions(gv_ucb, gv_ucb.Hyper(), 1000)
     assert states[1].noise.D.part.dtype == states[1].C.dtype == np.float32
-    rng = np.random.default_rng(3)
-    for transition in random_stream(rng, d, n_actions, 4, 1000):
-        for state in states:
-            gv_ucb.update(state, hyper, *transition, rng)
     exact, single = (learned(state) for state in states)
     for name in ("w", "C", "D", "sigma"):
         np.testing.assert_allclose(single[name], exact[name], atol=2e-4 * np.abs(exact[name]).max())
-
-
-def test_square_form_is_that_of_the_average():
-    rng = np.random.default_rng(0)
-    D, whole, w = averages.second_moment(9, np.float64), np.zeros((9, 9)), rng.normal(size=9)
-    for _ in range(50):
-        x, x_next = (la.Active(rng.choice(9, 3, replace=False), rng.normal(size=3)) for _ in range(2))
-        d = averages.difference(9, x, 0.5, x_next, w)
-        averages.average_second_moment(D, 9, 0.3, d, x, x_next)
-        whole = 0.7 * whole + 0.3 * np.outer(d, d)
-    np.testing.assert_allclose(averages.second_moment_form(D, 9, w), w @ whole @ w)
 
 
 def two_states(T, rng):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import boxes
-from conftest import dense, run_uncompiled, small_run
+from conftest import check_uncompiled, dense, small_run
 from shadow import assert_close, epsilon_greedy, shadow
 from ucls.algorithms import sarsa
 from ucls.kernels import active as la
@@ -38,9 +38,7 @@ def test_kernel_equals_the_dense_update_on_every_environment(env_id, settings):
 
 
 def test_plain_python_equals_the_dense_update():
-    run_uncompiled(
-        "from test_sarsa import check_against_oracle\nfor env in ENVIRONMENTS:\n    check_against_oracle(env, 100)"
-    )
+    check_uncompiled("test_sarsa", 100)
 
 
 def test_four_steps_of_a_table_by_hand():
@@ -94,13 +92,3 @@ def test_one_step_removes_alpha_of_the_error_whatever_the_features_are_worth():
         state = sarsa.init(hyper, 8, 1, 8)
         sarsa.update(state, hyper, xs, 0, 1.0, 0.0, xs, 0, np.random.default_rng(0))
         assert dense(xs, 8)[0] @ state.w == 0.25
-
-
-def test_epsilon_is_the_share_of_actions_at_random():
-    hyper = sarsa.Hyper(epsilon=0.3)
-    state = sarsa.init(hyper, 4, 4, 1)
-    state.w[2] = 1.0
-    xs = la.Active(np.arange(4).reshape(4, 1), np.ones((4, 1)))
-    rng = np.random.default_rng(1)
-    taken = np.bincount([sarsa.act(state, hyper, xs, rng) for _ in range(20_000)], minlength=4) / 20_000
-    np.testing.assert_allclose(taken, [0.075, 0.075, 0.775, 0.075], atol=0.01)

@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 import boxes
-from conftest import check_uncompiled, dense, follow, random_stream, small_run
+from conftest import check_uncompiled, dense, random_stream, small_run
+from shadow import along, assert_close, check_looking, in_both_precisions, shadow
 from ucls.algorithms import ucls
 from ucls.errors import UserError
 from ucls.kernels import active as la
-from ucls.kernels import solvers
-from ucls.kernels import system as sy
 from ucls.kernels import traces as tr
 from ucls.runs.loop import make_run
 
@@ -32,28 +31,23 @@ def learned(state):
     }
 
 
-def assert_equal(state, oracle, rtol=1e-8):
-    """Every array equals the oracle's, relative to the largest entry of each."""
+def assert_equal(state, oracle):
+    """Every array equals the oracle's."""
     for name, mine in learned(state).items():
-        theirs = np.asarray(getattr(oracle, name))
-        np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=rtol * np.abs(theirs).max() * 1e-2, err_msg=name)
-    np.testing.assert_allclose(state.system.norm2[0], np.sum(oracle.A**2), rtol=rtol)
+        assert_close(mine, getattr(oracle, name), name)
+    assert_close(state.system.norm2[0], np.sum(oracle.A**2), "norm2")
 
 
-def check_against_oracle(env, steps, literal=False, settings={}, rtol=1e-8):
-    run = small_run(env, seed=7, **settings, **(LITERAL if literal else {}))
-    oracle = boxes.UCLS(run.learner.coder.size, literal=literal, **settings)
-    for t in follow(run, steps):
-        if t.starts:
-            oracle.start()
-            upper = oracle.upper(t.xs)
-            assert upper[t.a] >= upper.max() - 1e-8 * abs(upper.max())
-        if t.gamma > 0:
-            upper = oracle.upper(t.xs_next)
-            assert upper[t.a_next] >= upper.max() - 1e-8 * abs(upper.max()), "an action that the box would not take"
-        oracle.update(t.xs[t.a], t.r, t.gamma, t.xs_next[t.a_next])
-    assert_equal(run.learner.state, oracle, rtol)
+def check(run, oracle, steps):
+    """Follow a run with the oracle, and compare what they learned."""
+    shadow(run, oracle, steps, lambda box, x, rng: box.upper(x))
+    assert_equal(run.learner.state, oracle)
     return run, oracle
+
+
+def check_against_oracle(env, steps, literal=False, settings={}):
+    run = small_run(env, seed=7, **settings, **(LITERAL if literal else {}))
+    return check(run, boxes.UCLS(run.learner.coder.size, literal=literal, **settings), steps)
 
 
 @pytest.mark.parametrize("literal", [False, True], ids=["corrected", "literal"])
@@ -72,15 +66,6 @@ def test_a_solver_that_cannot_start_is_refused():
         make_run("ucls/RiverSwim-v0", settings={"solver": "sherman_morrison", "eta": 0})
 
 
-def test_elimination_solves_the_system():
-    rng = np.random.default_rng(8)
-    system = sy.system(40, np.float64)
-    system.At[:], system.b[:], system.scale[0] = rng.normal(size=(40, 40)), rng.normal(size=40), 0.3
-    solvers.eliminate(system, 40, 0.2)
-    expected = np.linalg.solve(0.3 * system.At.T + 0.2 * np.eye(40), system.b)
-    np.testing.assert_allclose(system.w, expected, rtol=1e-9)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("literal", [False, True], ids=["corrected", "literal"])
 def test_kernel_equals_the_box_for_5000_steps(env_id, literal):
@@ -91,12 +76,7 @@ def test_kernel_equals_the_box_for_5000_steps(env_id, literal):
 @pytest.mark.parametrize("env", ["ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/SparseMountainCar-v0"])
 def test_kernel_equals_the_box_at_full_size(env):
     run = make_run(env, seed=7)
-    oracle = boxes.UCLS(run.learner.coder.size)
-    for t in follow(run, 500):
-        if t.starts:
-            oracle.start()
-        oracle.update(t.xs[t.a], t.r, t.gamma, t.xs_next[t.a_next])
-    assert_equal(run.learner.state, oracle)
+    check(run, boxes.UCLS(run.learner.coder.size), 500)
 
 
 def test_plain_python_equals_the_box():
@@ -113,16 +93,11 @@ def test_kernel_equals_the_box_on_large_rewards_and_resets(literal, beta):
     hyper = ucls.Hyper(beta=beta, trace_threshold=threshold, trace_discount=discount, w_step=0.1)
     state = ucls.init(hyper, d, n_actions, 4)
     oracle = boxes.UCLS(d, literal=literal, beta=beta, w_step=0.1)
-    rng = np.random.default_rng(5)
-    folded = 0
-    for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, n_actions, 4, 1500, reward=130.0):
-        before = state.system.scale[0]
-        ucls.update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
+    folded, before = 0, 1.0
+    stream = random_stream(np.random.default_rng(5), d, n_actions, 4, 1500, reward=130.0)
+    for _ in along(ucls, hyper, state, oracle, stream):
         folded += state.system.scale[0] > before
-        oracle.update(dense(xs, d)[a], r, gamma, dense(xs_next, d)[a_next])
-        if gamma == 0.0:
-            ucls.start(state, hyper, rng)
-            oracle.start()
+        before = state.system.scale[0]
     assert_equal(state, oracle)
     assert oracle.c_max > 1.0
     assert (folded > 10) == (beta > 0.1)
@@ -130,15 +105,7 @@ def test_kernel_equals_the_box_on_large_rewards_and_resets(literal, beta):
 
 def test_interval_is_the_box_and_looking_changes_nothing():
     run, oracle = check_against_oracle("ucls/PuddleWorld-v0", 300)
-    before = run.learner.checkpoint()
-    rng = np.random.default_rng(0)
-    for s in rng.uniform(size=(20, 2)):
-        mean, radius = run.learner.interval(s)
-        xs = dense(run.learner._scratch, run.learner.coder.size)
-        np.testing.assert_allclose(mean, xs @ oracle.w, rtol=1e-8, atol=1e-10)
-        np.testing.assert_allclose(mean + radius, oracle.upper(xs), rtol=1e-8, atol=1e-10)
-    after = run.learner.checkpoint()
-    assert all(np.array_equal(before[name], after[name]) for name in before)
+    check_looking(run, lambda xs: (xs @ oracle.w, oracle.upper(xs) - xs @ oracle.w))
 
 
 def test_initial_radius_follows_from_p_and_the_feature_value():
@@ -157,14 +124,8 @@ def test_radius_is_real_when_C_is_not_positive():
 
 
 def test_float32_follows_float64_on_a_fixed_stream():
-    d, n_actions = 64, 2
-    hyper = ucls.Hyper()
-    states = [ucls.init(hyper, d, n_actions, 4, dtype) for dtype in (np.float64, np.float32)]
+    states = in_both_precisions(ucls, ucls.Hyper(), 2000)
     assert states[1].C.dtype == states[1].system.At.dtype == np.float32
-    rng = np.random.default_rng(3)
-    for transition in random_stream(rng, d, n_actions, 4, 2000):
-        for state in states:
-            ucls.update(state, hyper, *transition, rng)
     exact, single = (learned(state) for state in states)
     np.testing.assert_allclose(single["w"], exact["w"], atol=2e-5 * np.abs(exact["w"]).max())
     np.testing.assert_allclose(single["C"], exact["C"], atol=2e-4 * np.abs(exact["C"]).max())

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from complete import UCLSExact
-from conftest import dense, random_stream, run_uncompiled, small_run
-from shadow import assert_close, shadow
+from conftest import check_uncompiled, random_stream, small_run
+from shadow import along, assert_close, shadow
+from test_lazy_matrix import matrix
 from ucls import Agent
 from ucls.algorithms import ucls_exact
 from ucls.errors import Notice, UserError
 from ucls.kernels import active as la
-from ucls.kernels import lazy_matrix as lz
 from ucls.runs.loop import make_run
 
 
@@ -20,11 +20,6 @@ def batch(run):
     hyper = run.learner.hyper
     known = None if np.isnan(hyper.return_max) else hyper.return_max
     return UCLSExact(run.learner.coder.size, hyper.m, hyper.factor, hyper.lambda_, known)
-
-
-def matrix(lazy):
-    """The matrix with the changes that wait."""
-    return lazy.M - lazy.left[: lazy.count[0]].T @ lazy.right[: lazy.count[0]]
 
 
 def check_against_oracle(env, steps, settings={}):
@@ -52,23 +47,15 @@ def test_kernel_equals_the_batch_formulas_over_2000_steps(env_id):
 
 
 def test_plain_python_equals_the_batch_formulas():
-    run_uncompiled(
-        "from test_ucls_exact import check_against_oracle\nfor env in ENVIRONMENTS:\n    check_against_oracle(env, 20)"
-    )
+    check_uncompiled("test_ucls_exact", 20)
 
 
 def learn(hyper, stream, d, n_actions, n_active, dtype=np.float64):
     """Let kernel and batch formulas learn from one stream of transitions."""
     state = ucls_exact.init(hyper, d, n_actions, n_active, dtype)
     oracle = UCLSExact(d, hyper.m, hyper.factor, hyper.lambda_)
-    rng = np.random.default_rng(0)
-    ucls_exact.start(state, hyper, rng)
-    for xs, a, r, gamma, xs_next, a_next in stream:
-        ucls_exact.update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
-        oracle.update(dense(xs, d)[a], r, gamma, dense(xs_next, d)[a_next])
-        if gamma == 0:
-            ucls_exact.start(state, hyper, rng)
-            oracle.start()
+    for _ in along(ucls_exact, hyper, state, oracle, stream):
+        pass
     return state, oracle
 
 
@@ -177,26 +164,6 @@ def test_the_size_of_rewards_changes_no_action(power, known):
     assert plain == scaled
     assert np.array_equal(one.w * 2.0**power, other.w)
     assert np.array_equal(one.h, other.h)
-
-
-def test_lazy_matrix_equals_its_dense_twin():
-    rng = np.random.default_rng(9)
-    d, n = 300, 280  # more than one block of columns, and a part that is never touched
-    lazy, twin = lz.lazy(d, np.float64), np.zeros((d, d))
-    for _ in range(3 * lz.WAITING + 5):
-        u, v = np.zeros(d), np.zeros(d)
-        u[:n], v[:n] = rng.normal(size=n), rng.normal(size=n)
-        lz.subtract_outer(lazy, n, u[:n].copy(), v[:n].copy())
-        twin -= np.outer(u, v)
-        x = la.Active(rng.choice(n, 5, replace=False), rng.normal(size=5))
-        y = la.Active(rng.choice(n, 5, replace=False), rng.normal(size=5))
-        row = np.zeros(d)
-        row[x.index] += x.value
-        column = row.copy()
-        row[y.index] -= 0.9 * y.value
-        assert_close(lz.times_rows(lazy, n, x, 0.9, y), (row @ twin)[:n], "rows")
-        assert_close(lz.times_columns(lazy, n, x), (twin @ column)[:n], "columns")
-    assert_close(matrix(lazy), twin, "all")
 
 
 def test_a_return_above_the_largest_raises_it_and_is_said_once():

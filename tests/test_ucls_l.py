@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import boxes
-from conftest import dense, random_stream, run_uncompiled, small_run
-from shadow import assert_close, shadow
+from conftest import random_stream, run_uncompiled, small_run
+from shadow import along, assert_close, check_looking, in_both_precisions, shadow
 from ucls.algorithms import ucls_l
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr
@@ -50,31 +50,18 @@ def test_kernel_equals_the_box_when_large_rewards_raise_v_init(literal):
     hyper = ucls_l.Hyper(**choices)
     state = ucls_l.init(hyper, d, n_actions, 4)
     oracle = boxes.UCLSL(d, literal=literal)
-    rng = np.random.default_rng(5)
-    raised = 0
-    for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, n_actions, 4, 1500, reward=130.0):
-        before = state.v_init[0]
-        ucls_l.update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
+    raised, before = 0, 1.0
+    stream = random_stream(np.random.default_rng(5), d, n_actions, 4, 1500, reward=130.0)
+    for _ in along(ucls_l, hyper, state, oracle, stream):
         raised += state.v_init[0] > before
-        oracle.update(dense(xs, d)[a], r, gamma, dense(xs_next, d)[a_next])
-        if gamma == 0.0:
-            ucls_l.start(state, hyper, rng)
-            oracle.start()
+        before = state.v_init[0]
     assert_equal(state, oracle)
     assert raised > 5
 
 
 def test_interval_is_the_box_and_looking_changes_nothing():
     run, oracle = check_against_oracle("ucls/PuddleWorld-v0", 300)
-    before = run.learner.checkpoint()
-    rng = np.random.default_rng(0)
-    for s in rng.uniform(size=(20, 2)):
-        mean, radius = run.learner.interval(s)
-        xs = dense(run.learner._scratch, run.learner.coder.size)
-        np.testing.assert_allclose(mean, xs @ oracle.w, rtol=1e-8, atol=1e-10)
-        np.testing.assert_allclose(mean + radius, oracle.upper(xs), rtol=1e-8, atol=1e-10)
-    after = run.learner.checkpoint()
-    assert all(np.array_equal(before[name], after[name]) for name in before)
+    check_looking(run, lambda xs: (xs @ oracle.w, oracle.upper(xs) - xs @ oracle.w))
 
 
 @pytest.mark.parametrize(
@@ -107,12 +94,7 @@ def test_one_step_by_hand():
 
 
 def test_float32_follows_float64_on_a_fixed_stream():
-    d, hyper = 64, ucls_l.Hyper()
-    states = [ucls_l.init(hyper, d, 2, 4, dtype) for dtype in (np.float64, np.float32)]
-    rng = np.random.default_rng(3)
-    for transition in random_stream(rng, d, 2, 4, 2000):
-        for state in states:
-            ucls_l.update(state, hyper, *transition, rng)
+    states = in_both_precisions(ucls_l, ucls_l.Hyper(), 2000)
     for name in ARRAYS:
         exact, single = (getattr(state, name) for state in states)
         assert single.dtype == np.float32
