@@ -84,9 +84,9 @@ class Database:
         try:
             yield
         except sqlite3.Error as error:
-            raise UserError(_said(error, self.path)) from None
+            raise UserError(_explained(error, self.path)) from None
         except UnicodeDecodeError:  # SQLite quotes what is damaged
-            raise UserError(_said(sqlite3.DatabaseError("names that are no text"), self.path)) from None
+            raise UserError(_explained(sqlite3.DatabaseError("names that are no text"), self.path)) from None
         except (UnicodeEncodeError, OverflowError) as error:  # a name that is no text, a number beyond 64 bits
             raise UserError(f"{self.path} cannot keep that: {error}") from None
 
@@ -112,8 +112,8 @@ def take_lock(path: Path) -> int:
     except BlockingIOError:
         who = _written(lock)
         os.close(lock)
-        said = f"{path} is locked, another process is running a study in it{who}: wait for it, or give another --store"
-        raise UserError(said) from None
+        line = f"{path} is locked, another process is running a study in it{who}: wait for it, or give another --store"
+        raise UserError(line) from None
     except OSError:
         os.close(lock)
         raise
@@ -209,9 +209,9 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
 
 def _refuse_damaged(db: sqlite3.Connection, path: Path) -> None:
     """Writing into a file whose pages do not fit together could destroy what is sound in it."""
-    [found] = db.execute("PRAGMA integrity_check(1)").fetchone()
-    if found != "ok":
-        raise sqlite3.DatabaseError(str(found).splitlines()[-1])
+    [verdict] = db.execute("PRAGMA integrity_check(1)").fetchone()
+    if verdict != "ok":
+        raise sqlite3.DatabaseError(str(verdict).splitlines()[-1])
 
 
 def _migrate(db: sqlite3.Connection) -> None:
@@ -221,7 +221,7 @@ def _migrate(db: sqlite3.Connection) -> None:
         db.executescript(f"BEGIN IMMEDIATE; {schema.MIGRATIONS[number]} {script}")
 
 
-def _said(error: sqlite3.Error, path: Path) -> str:
+def _explained(error: sqlite3.Error, path: Path) -> str:
     """What an error of SQLite means to the one who gave the file."""
     code = getattr(error, "sqlite_errorcode", None) or 0
     match code & 0xFF:
@@ -234,5 +234,5 @@ def _said(error: sqlite3.Error, path: Path) -> str:
         case sqlite3.SQLITE_IOERR:
             return f"{path} cannot be read or written, the disk fails or is full: {error}"
         case _:
-            said = " ".join(str(error).split())[:200]
-            return f"{path} cannot be read as a store, it is damaged or foreign: {said} (try `ucls study rescue`)"
+            reason = " ".join(str(error).split())[:200]
+            return f"{path} cannot be read as a store, it is damaged or foreign: {reason} (try `ucls study rescue`)"

@@ -56,9 +56,9 @@ class Tuned(NamedTuple):
     def members(self, settings: Mapping[str, Any]) -> tuple[Member, ...]:
         """The reported runs of the winner."""
         s = self.sweep
-        given = {**s.fixed, **settings}
+        chosen = {**s.fixed, **settings}
         cells = make_cells(
-            s.env, s.agent, steps=s.steps, seeds=self.seeds, settings=given, dtype=s.dtype, features=s.features
+            s.env, s.agent, steps=s.steps, seeds=self.seeds, settings=chosen, dtype=s.dtype, features=s.features
         )
         return tuple(Member(s.label, cell) for cell in cells)
 
@@ -81,22 +81,22 @@ def parse_seeds(text: str | int | list[int]) -> tuple[int, ...]:
     >>> parse_seeds("0-3, 7")
     (0, 1, 2, 3, 7)
     """
-    given = f"{text!r:.60}"
+    quoted = f"{text!r:.60}"
     single = [text] if isinstance(text, int) else text if isinstance(text, list) else []
     ranges = [range(seed, seed + 1) for seed in single]
     for part in text.split(",") if isinstance(text, str) else ():
         match = re.fullmatch(r"\s*([0-9]{1,20})\s*(?:-\s*([0-9]{1,20})\s*)?", part)
         if not match:
-            raise UserError(f'seeds cannot be {given}: write "0-19", a number or a list')
+            raise UserError(f'seeds cannot be {quoted}: write "0-19", a number or a list')
         ranges.append(range(int(match[1]), int(match[2] or match[1]) + 1))
-    if not all(0 <= seeds.start < seeds.stop <= TUNING for seeds in ranges):
-        raise UserError(f"seeds cannot be {given}: give them from 0, below {TUNING:,}, the lower end of a range first")
+    if not all(0 <= some.start < some.stop <= TUNING for some in ranges):
+        raise UserError(f"seeds cannot be {quoted}: give them from 0, below {TUNING:,}, the lower end of a range first")
     if (count := sum(map(len, ranges))) > CELLS:  # before a mistyped range fills memory
-        raise UserError(f"seeds cannot be {given}: those are {count:,}, and a study has at most {CELLS:,} runs")
-    found = [seed for seeds in ranges for seed in seeds]
-    if not found or len(set(found)) < len(found):
-        raise UserError(f"seeds cannot be {given}: give different ones, and at least one")
-    return tuple(found)
+        raise UserError(f"seeds cannot be {quoted}: those are {count:,}, and a study has at most {CELLS:,} runs")
+    seeds = tuple(seed for some in ranges for seed in some)
+    if not seeds or len(set(seeds)) < len(seeds):
+        raise UserError(f"seeds cannot be {quoted}: give different ones, and at least one")
+    return seeds
 
 
 def read_study(path: Path, runs: int | None = None, steps: int | None = None) -> Study:
@@ -151,24 +151,24 @@ def _at(text: str, source: str, where: tuple[Any, ...], error: UserError) -> Use
     return UserError(f"{source}, line {line_of(text, where)}: {error}")
 
 
-def _place(i: int, run: RunTable, table: StudyTable, said: str) -> tuple[Any, ...]:
+def _place(i: int, run: RunTable, table: StudyTable, message: str) -> tuple[Any, ...]:
     """Where the mistake is that an error speaks of: the key that it names, or the one whose value it quotes."""
-    if said.startswith("seeds "):
+    if message.startswith("seeds "):
         return ("run", i, "seeds") if run.seeds is not None else ("seeds",)
-    if "candidates" in said:
+    if "candidates" in message:
         return ("sweep", "size")
     values = {f"{value} ": key for key, value in run if isinstance(value, str) and value}
     for start, key in (SPEAKS_OF | values).items():
-        if said.startswith(start):
+        if message.startswith(start):
             return ("run", i, key)
-    for word in re.findall(r"'([^']*)'", said):
+    for word in re.findall(r"'([^']*)'", message):
         for name in run.set:
             if word in (name, name.rpartition(".")[2]):
                 return ("run", i, "set", name)
         for key, value in run:
             if key == word or word == value or (isinstance(value, list) and word in value):
                 return ("run", i, key)
-    return ("run", i, "set") if run.set and "list fewer" in said else ("run", i)
+    return ("run", i, "set") if run.set and "list fewer" in message else ("run", i)
 
 
 def _seeds(run: RunTable, table: StudyTable, runs: int | None) -> tuple[int, ...]:
@@ -191,11 +191,11 @@ def _size(run: RunTable, table: StudyTable, runs: int | None) -> int:
 
 def _varied(run: RunTable, swept: bool) -> dict[str, Any]:
     """The settings that have several values."""
-    found = {name: _values(name, value) for name, value in run.set.items() if isinstance(value, list | dict)}
-    for name, values in found.items():
+    varied = {name: _values(name, value) for name, value in run.set.items() if isinstance(value, list | dict)}
+    for name, values in varied.items():
         if isinstance(values, Range) and not swept:
             raise UserError(f"setting {name!r} has a range, which only a study with a [sweep] table can tune")
-    return found
+    return varied
 
 
 def _expand(run: RunTable, table: StudyTable, runs: int | None, steps: int | None) -> Iterator[Any]:
@@ -218,8 +218,8 @@ def _expand(run: RunTable, table: StudyTable, runs: int | None, steps: int | Non
             continue
         for values in itertools.product(*varied.values()):
             point = dict(zip(varied, values, strict=True))
-            kept: dict[str, Any] = {"resolution": run.resolution, "probe": run.probe, "keep": run.keep}
-            cells = make_cells(env, run.agent, steps=steps, seeds=seeds, settings={**fixed, **point}, **named, **kept)
+            keep: dict[str, Any] = {"resolution": run.resolution, "probe": run.probe, "keep": run.keep}
+            cells = make_cells(env, run.agent, steps=steps, seeds=seeds, settings={**fixed, **point}, **named, **keep)
             full = f"{label} {listed(point, ' ')}" if point else label
             yield tuple(Member(full, cell) for cell in cells)
 
@@ -243,11 +243,11 @@ def _values(name: str, value: Any) -> Any:
     allowed = {"low": float, "high": float, "log": bool, "whole": bool}
     if not {"low", "high"} <= value.keys() <= allowed.keys():
         raise UserError(f"setting {name!r} cannot be {value!r:.60}: a range has low and high, may have log and whole")
-    given = {key: float(v) if allowed[key] is float and type(v) is int else v for key, v in value.items()}
+    numbers = {key: float(v) if allowed[key] is float and type(v) is int else v for key, v in value.items()}
     for key, kind in allowed.items():
-        if key in given and type(given[key]) is not kind:
-            raise UserError(f"setting {name!r} has a range whose {key} cannot be {given[key]!r:.60}")
-    found = Range(**{"log": False, **value})
-    if not found.low < found.high or (found.log and found.low <= 0):
-        raise UserError(f"setting {name!r} has no range from {found.low} to {found.high}")
-    return found
+        if key in numbers and type(numbers[key]) is not kind:
+            raise UserError(f"setting {name!r} has a range whose {key} cannot be {numbers[key]!r:.60}")
+    spread = Range(**{"log": False, **value})
+    if not spread.low < spread.high or (spread.log and spread.low <= 0):
+        raise UserError(f"setting {name!r} has no range from {spread.low} to {spread.high}")
+    return spread

@@ -22,7 +22,7 @@ def watching(title: str, steps: int, quiet: bool = False) -> Iterator[Watch]:
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=24),
-        TextColumn("{task.fields[said]}"),
+        TextColumn("{task.fields[progress]}"),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
@@ -30,13 +30,13 @@ def watching(title: str, steps: int, quiet: bool = False) -> Iterator[Watch]:
     began = time.monotonic()
     bar = Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True)
     # Steps, not cells, tell how long it takes: cells differ a thousandfold.
-    task = bar.add_task(title, total=steps, said="starting")
+    task = bar.add_task(title, total=steps, progress="starting")
     spoken = began
 
     def watch(tally: Tally, cell: Cell, outcome: Outcome) -> None:
         nonlocal spoken
-        said = words(tally, time.monotonic() - began)
-        bar.update(task, completed=tally.steps, said=said)
+        progress = words(tally, time.monotonic() - began)
+        bar.update(task, completed=tally.steps, progress=progress)
         if outcome.error:
             console.print(f"failed: {cell.agent} on {cell.env}, seed {cell.seed}: {outcome.error}", markup=False)
         if outcome.note:
@@ -44,7 +44,7 @@ def watching(title: str, steps: int, quiet: bool = False) -> Iterator[Watch]:
         now = time.monotonic()
         if not console.is_terminal and (now - spoken > LINE_SECONDS or tally.done + tally.failed == tally.cells):
             spoken = now
-            console.print(f"{title}: {said}", markup=False)
+            console.print(f"{title}: {progress}", markup=False)
 
     with bar:
         yield watch

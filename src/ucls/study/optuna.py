@@ -27,11 +27,11 @@ def search(sweep: Sweep, score: Callable[[dict[str, Any]], float | None]) -> lis
     for _ in range(sweep.size):
         trial = study.ask()
         settings = {name: _ask(trial, name, values) for name, values in sweep.space.items()}
-        found = score(settings)
-        if found is None:
+        mean = score(settings)
+        if mean is None:
             study.tell(trial, state=optuna.trial.TrialState.FAIL)
         else:
-            study.tell(trial, found)
+            study.tell(trial, mean)
         if settings not in tried:
             tried.append(settings)
     return tried

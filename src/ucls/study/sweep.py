@@ -140,11 +140,11 @@ def _countable(points: int) -> int:
 
 def _point(lists: Mapping[str, Sequence[Any]], i: int) -> dict[str, Any]:
     """The i-th point of a grid, whose last list varies first."""
-    found = {}
+    point = {}
     for name in reversed(list(lists)):
         i, place = divmod(i, len(lists[name]))
-        found[name] = lists[name][place]
-    return {name: found[name] for name in lists}
+        point[name] = lists[name][place]
+    return {name: point[name] for name in lists}
 
 
 def _draw(values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
@@ -167,13 +167,13 @@ def sweep_cells(sweep: Sweep, settings: Mapping[str, Any]) -> tuple[Cell, ...]:
 
 def judge(
     sweep: Sweep,
-    found: Callable[[Cell], tuple[Measures, bool] | None],
+    find: Callable[[Cell], tuple[Measures, bool] | None],
     tried: Sequence[Mapping[str, Any]] | None = None,
 ) -> list[Trial]:
     """Rank the candidates, the best first: any diverged or failed run puts a candidate behind all that had none."""
     trials = []
     for settings in candidates(sweep) if tried is None else tried:
-        outcomes = [found(cell) for cell in sweep_cells(sweep, settings)]
+        outcomes = [find(cell) for cell in sweep_cells(sweep, settings)]
         values = [getattr(o[0], sweep.measure) for o in outcomes if o is not None and not o[1]]
         sound = [float(value) for value in values if value is not None]
         score = float(np.mean(sound)) if sound else None

@@ -110,9 +110,9 @@ def parse_table(text: str, source: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         raise UserError(f"{source} is not TOML: {_short(str(error))}") from None
     except (ValueError, RecursionError, MemoryError) as error:
-        said = "a number has too many digits" if "digits" in str(error) else f"a value cannot be used: {error}"
-        said = "lists or tables are nested too deeply" if isinstance(error, RecursionError) else _short(said)
-        raise UserError(f"{source}, line {_failing(text)}: {said}") from None
+        problem = "a number has too many digits" if "digits" in str(error) else f"a value cannot be used: {error}"
+        problem = "lists or tables are nested too deeply" if isinstance(error, RecursionError) else _short(problem)
+        raise UserError(f"{source}, line {_failing(text)}: {problem}") from None
 
 
 def check_table(table: dict[str, Any], text: str, source: str) -> StudyTable:
@@ -133,28 +133,28 @@ def _complaint(error: ValidationError, table: dict[str, Any], text: str, source:
     if first["type"] == "extra_forbidden":
         models: dict[str, type[BaseModel]] = {"run": RunTable, "sweep": SweepTable}
         model = models.get(str(where[0]), StudyTable) if len(where) > 1 else StudyTable
-        said = str(unknown("key", _short(key), model.model_fields))
+        problem = str(unknown("key", _short(key), model.model_fields))
     elif first["type"] == "missing":
-        said = f"the key {str(first['loc'][-1])!r} is missing"
+        problem = f"the key {str(first['loc'][-1])!r} is missing"
     else:
         table_wanted = first["type"] in ("dict_type", "model_type")
         message = "Give a table" if table_wanted else first["msg"].removeprefix("Value error, ")
-        said = f"{_short(key)!r} is wrong: {message[0].lower()}{message[1:]}"
+        problem = f"{_short(key)!r} is wrong: {message[0].lower()}{message[1:]}"
         for name in re.findall(r"setting '([^']*)'|: '([^']*)'$", message) if key == "set" else []:
             where = (*where, name[0] or name[1])
-    return f"{source}, line {line_of(text, where)}: {_short(said, 400)}"
+    return f"{source}, line {line_of(text, where)}: {_short(problem, 400)}"
 
 
 def _known(loc: tuple[Any, ...], table: Any) -> tuple[Any, ...]:
     """The part of a place that is in the table: pydantic adds words for the type that it tried."""
-    found: list[Any] = []
+    known: list[Any] = []
     for part in loc:
         try:
             table = table[part]
         except (KeyError, IndexError, TypeError):
             continue
-        found.append(part)
-    return tuple(found)
+        known.append(part)
+    return tuple(known)
 
 
 # What counts when a text is cut into statements: strings and comments hide brackets and ends of lines.

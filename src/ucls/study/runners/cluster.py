@@ -1,6 +1,6 @@
 """A cluster that takes jobs: Slurm, or submitit's processes on this machine. The one door to submitit and to Slurm.
 
-Which jobs are alive is asked of `squeue`: it is everywhere, where `sacct` needs a database that many have not.
+Which jobs are alive is asked of `squeue`: it is everywhere, where `sacct` needs a database that many clusters lack.
 """
 
 import shutil
@@ -82,15 +82,15 @@ def open_cluster(executor: str, log: Path, partition: str | None, hours: float) 
         raise UserError("submitit is not installed: `pip install 'ucls[slurm]'`, or run without --slurm") from None
     if executor == "slurm" and not all(shutil.which(command) for command in ("sbatch", "srun", "squeue", "scancel")):
         raise UserError("there is no Slurm here, `sbatch` is not found: run where it is, or without --slurm")
-    asked: dict[str, Any] = {"timeout_min": max(1, round(60 * hours)), "cpus_per_task": 1}
+    wanted: dict[str, Any] = {"timeout_min": max(1, round(60 * hours)), "cpus_per_task": 1}
     if executor == "slurm":
         made = AutoExecutor(log, cluster=executor, slurm_max_num_timeout=REQUEUES)
-        made.update_parameters(**asked, slurm_setup=[f"export {name}=1" for name in THREADS])
+        made.update_parameters(**wanted, slurm_setup=[f"export {name}=1" for name in THREADS])
         if partition:
             made.update_parameters(slurm_partition=partition)
         return _Slurm(made)
     made = AutoExecutor(log, cluster=executor)
-    made.update_parameters(**asked)
+    made.update_parameters(**wanted)
     return _Here(made)
 
 
@@ -104,12 +104,12 @@ class _Slurm:
         try:
             _submit(self._executor, batches)
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:  # with what sbatch said in many lines
-            said = [line for line in str(error).splitlines() if "error" in line] or [str(error)]
-            raise UserError(f"Slurm takes no jobs: {said[-1].strip()}") from None
+            lines = [line for line in str(error).splitlines() if "error" in line] or [str(error)]
+            raise UserError(f"Slurm takes no jobs: {lines[-1].strip()}") from None
 
     def alive(self) -> set[Key] | None:
         try:
-            asked = subprocess.run(
+            answer = subprocess.run(
                 ["squeue", "--me", "--array", "--noheader", "--format=%i|%K|%j"],
                 capture_output=True,
                 text=True,
@@ -119,7 +119,7 @@ class _Slurm:
         except (OSError, subprocess.SubprocessError):
             return None
         self._ids = {}
-        for line in asked.stdout.splitlines():
+        for line in answer.stdout.splitlines():
             id, index, name = line.strip().split("|", 2)
             self._ids[name, int(index) if index.isdigit() else 0] = id
         return set(self._ids)

@@ -107,15 +107,15 @@ class _Worker:
         self.pipe.close()
 
 
-class _Told:
-    """Whether SIGTERM has told this worker to end: at once if it is idle, after keeping its cell if it is at one."""
+class _Termination:
+    """Whether SIGTERM has asked this worker to end: at once if it is idle, after keeping its cell if it is at one."""
 
     def __init__(self) -> None:
-        self.end = self.busy = False
+        self.asked = self.busy = False
         signal.signal(signal.SIGTERM, self._on_signal)
 
     def _on_signal(self, number: int, frame: object) -> None:
-        self.end = True
+        self.asked = True
         if not self.busy:
             raise SystemExit
 
@@ -123,16 +123,16 @@ class _Told:
 def run_given(pipe: Connection, checkpoints: Checkpoints) -> None:
     """Run the cells that come through a pipe, until it closes; a message in the middle of a cell means stop."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the driver decides
-    told = _Told()
+    termination = _Termination()
     with suppress(EOFError, OSError):  # the driver is gone
         while (cell := pipe.recv()) is not STOP:
-            told.busy = True
-            outcome = outcome_of(cell, checkpoints, lambda: told.end or pipe.poll())
-            # With nothing to say a worker that was told to end is silent: it is gone, and its cell goes to another.
-            if not told.end or outcome.result is not None or outcome.error:
+            termination.busy = True
+            outcome = outcome_of(cell, checkpoints, lambda: termination.asked or pipe.poll())
+            # A worker that was asked to end and has no outcome sends none: it is gone, and its cell goes to another.
+            if not termination.asked or outcome.result is not None or outcome.error:
                 _send(pipe, outcome)
-            told.busy = False
-            if told.end:
+            termination.busy = False
+            if termination.asked:
                 return
 
 

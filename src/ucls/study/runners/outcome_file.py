@@ -15,6 +15,7 @@ from ucls.study.result import Circumstance, Result
 from ucls.study.seal import seal_arrays
 
 SUFFIX = ".safetensors"
+FIELDS = ("id", "error", "traceback", "attempts", "note")  # of an outcome, beside its result
 
 
 def outcome_file(folder: Path, id: str) -> Path:
@@ -24,13 +25,12 @@ def outcome_file(folder: Path, id: str) -> Path:
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:
     """Leave an outcome in a folder, whole or not at all."""
-    told = ("id", "error", "traceback", "attempts", "note")
-    about: dict[str, Any] = {name: getattr(outcome, name) for name in told}
+    about: dict[str, Any] = {name: getattr(outcome, name) for name in FIELDS}
     arrays: dict[str, np.ndarray] = {}
     if outcome.result is not None and outcome.about is not None:
-        steps, diverged, measures, found, learner = outcome.result
+        steps, diverged, measures, own, learner = outcome.result
         about |= {"steps": steps, "diverged": diverged, "measures": measures, "circumstance": outcome.about}
-        arrays = {f"result.{name}": array for name, array in found.items()}
+        arrays = {f"result.{name}": array for name, array in own.items()}
         if learner is not None:
             arrays["learner"] = np.frombuffer(learner, np.uint8)
     about |= {"seal": _seal(about, arrays)}
@@ -38,18 +38,20 @@ def write_outcome(folder: Path, outcome: Outcome) -> None:
 
 
 def read_outcome(path: Path) -> Outcome:
-    """Read what `leave` left; a file that does not verify is refused."""
+    """Read what `write_outcome` wrote; a file that does not verify is refused."""
     about, arrays = checkpoint.load(path)
-    given = {name: about.get(name) for name in about if name not in ("seal", "format")}
-    if about.get("seal") != _seal(given, arrays) or about.get("id") != path.name.removesuffix(SUFFIX):
+    content = {name: about.get(name) for name in about if name not in ("seal", "format")}
+    if about.get("seal") != _seal(content, arrays) or about.get("id") != path.name.removesuffix(SUFFIX):
         raise UserError(f"{path} is damaged: its seal does not hold")
-    told = Outcome(about["id"], None, None, about["error"], about["traceback"], about["attempts"], note=about["note"])
+    outcome = Outcome(
+        about["id"], None, None, about["error"], about["traceback"], about["attempts"], note=about["note"]
+    )
     if "measures" not in about:
-        return told
-    found = {name.removeprefix("result."): array for name, array in arrays.items() if name != "learner"}
+        return outcome
+    own = {name.removeprefix("result."): array for name, array in arrays.items() if name != "learner"}
     learner = arrays["learner"].tobytes() if "learner" in arrays else None
-    result = Result(about["steps"], about["diverged"], Measures(*about["measures"]), found, learner)
-    return told._replace(result=result, about=Circumstance(*about["circumstance"]))
+    result = Result(about["steps"], about["diverged"], Measures(*about["measures"]), own, learner)
+    return outcome._replace(result=result, about=Circumstance(*about["circumstance"]))
 
 
 def _seal(about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> str:
