@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from conftest import small_run
-from ucls import checkpoint
+from test_cli import ucls as command
+from ucls import Agent, checkpoint
 from ucls.errors import UserError
 from ucls.explain import look, record, views_of, write_page
 
@@ -126,3 +127,55 @@ def test_a_browser_draws_the_maps_and_shows_the_intervals_under_the_pointer(tmp_
         browser.close()
     assert {url for url in asked if not url.startswith("data:")} == {path.as_uri()}
     assert complaints == []
+
+
+def page_data(path):
+    return json.loads(re.search(r'id="data">(.*?)</script>', path.read_text(), re.S).group(1))
+
+
+def test_the_command_learns_and_writes_a_page(tmp_path):
+    out = tmp_path / "new" / "maps.html"
+    told = command("explain", "FrozenLake-v1", "--steps", "150", "--out", out)
+    assert told.stdout.strip() == str(out)
+    data = page_data(out)
+    assert data["steps"][-1] == 150
+    assert (data["views"][0]["rows"], data["views"][0]["columns"]) == (4, 4)
+
+
+def test_the_command_shows_a_run_that_was_kept_as_it_is_or_learns_on(tmp_path):
+    run = tmp_path / "run"
+    small = ("--set", "tilings=2", "--set", "tiles=3", "--set", "memory=8")
+    command("train", RIVER, "--steps", "300", "--out", run, *small)
+    before = (run / "agent.safetensors").read_bytes()
+    command("explain", run, "--out", tmp_path / "now.html")
+    assert page_data(tmp_path / "now.html")["steps"] == [300]
+    assert page_data(tmp_path / "now.html")["actions"] == ["down", "up"]
+    command("explain", run, "--steps", "50", "--out", tmp_path / "on.html")
+    assert page_data(tmp_path / "on.html")["steps"][-1] == 350
+    assert (run / "agent.safetensors").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("nothing-v0",), "unknown environment"),
+        (("FrozenLake-v1", "--out", "."), "is a folder"),
+        (("FrozenLake-v1", "--out", ""), "give a path"),
+        (("Taxi-v4", "--set", "nothing=1"), "nothing"),
+        (("ucls/PuddleWorld-v0", "--steps", "1", "--through", "1,2,3"), "2 numbers"),
+    ],
+)
+def test_what_cannot_be_explained_is_one_line(words, message, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(UserError, match=message):
+        command("explain", *words)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_agent_explains_itself(tmp_path):
+    agent = Agent("CartPole-v1", seed=1, low=[-2.4, -3, -0.21, -3], high=[2.4, 3, 0.21, 3], tilings=2, tiles=2)
+    agent.learn(20)
+    data = page_data(agent.explain(tmp_path / "maps.html", through=[0, 0, 0.1, 0]))
+    assert data["steps"] == [20]
+    assert data["views"][0]["through"] == ["0", "0", "0.1", "0"]
+    assert data["views"][5]["title"] == "angle and angular velocity"

@@ -12,6 +12,6 @@ without a network. It works on anything with a learner: a run in one of our worl
 
 from ucls.explain.maps import Maps, Moment, look, record
 from ucls.explain.page import write_page
-from ucls.explain.views import View, views_of
+from ucls.explain.views import View, names_of, views_of
 
-__all__ = ["Maps", "Moment", "View", "look", "record", "views_of", "write_page"]
+__all__ = ["Maps", "Moment", "View", "look", "names_of", "record", "views_of", "write_page"]

@@ -1,6 +1,6 @@
 """What an agent thinks at the points of its maps, now or at moments along a run, and where it has been."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -63,10 +63,17 @@ def look(run: Explained, views: Sequence[View], states: np.ndarray | None = None
     return Maps(learner.plan.agent, list(views), [moment], _unsure(learner, states))
 
 
-def record(run: Explained, steps: int, moments: int = MOMENTS, views: Sequence[View] | None = None) -> Maps:
+def record(
+    run: Explained,
+    steps: int,
+    moments: int = MOMENTS,
+    views: Sequence[View] | None = None,
+    watch: Callable[[int], Any] = lambda done: None,
+) -> Maps:
     """Advance a run, and look at it before, at some moments on the way (more of them early), and after.
 
-    The run is the same as without. States are noted at even distances, some thousand in all.
+    The run is the same as without. States are noted at even distances, some thousand in all. `watch` is told how many
+    steps are done.
     """
     plan, begun = run.learner.plan, run.steps
     views = views_of(plan.low, plan.high, plan.features == "one_hot") if views is None else views
@@ -79,6 +86,7 @@ def record(run: Explained, steps: int, moments: int = MOMENTS, views: Sequence[V
         while run.steps - begun < stop and not getattr(run, "diverged", False):
             run.advance(min(every, stop - (run.steps - begun)))
             noted.append(np.array(run.s, np.float64))
+            watch(run.steps - begun)
         states = np.concatenate([states, np.reshape(noted, (-1, len(plan.low)))])
         maps = look(run, views, states)
         taken += maps.moments

@@ -13,6 +13,29 @@ PAIRS = 6  # planes that are shown of a state with many dimensions
 CELLS = 2500  # states that are shown of an environment with discrete ones
 
 
+# What the numbers of an observation are called, by the beginning of an environment's id.
+NAMES = {
+    "ucls/RiverSwim": ("position",),
+    "ucls/PuddleWorld": ("x", "y"),
+    "ucls/MountainCar": ("position", "velocity"),
+    "ucls/SparseMountainCar": ("position", "velocity"),
+    "MountainCar": ("position", "velocity"),
+    "CartPole": ("position", "velocity", "angle", "angular velocity"),
+    "Acrobot": ("cos 1", "sin 1", "cos 2", "sin 2", "angular velocity 1", "angular velocity 2"),
+    "Pendulum": ("x", "y", "angular velocity"),
+    "LunarLander": ("x", "y", "speed x", "speed y", "angle", "angular velocity", "left leg", "right leg"),
+}
+
+
+def names_of(id: str) -> Sequence[str]:
+    """What the numbers of an observation are called in an environment that is known here; nothing elsewhere.
+
+    >>> names_of("MountainCar-v0")
+    ('position', 'velocity')
+    """
+    return NAMES.get(id.rpartition("-v")[0], ())
+
+
 class Axis(NamedTuple):
     """A dimension of the observation on a map."""
 
@@ -53,18 +76,22 @@ def views_of(
     discrete: bool = False,
     grid: tuple[int, int] | None = None,
     through: Sequence[float] | None = None,
+    names: Sequence[str] = (),
 ) -> list[View]:
-    """The maps of an environment with these bounds.
+    """The maps of an environment with these bounds, whose dimensions have `names` if anybody gave them some.
 
     `grid` are the rows and columns that discrete states are the cells of, if they are; `through` is the state that
     planes go through where there are more than two dimensions, the middle of the box if it is not given.
     """
-    axes = [Axis(f"observation[{i}]", float(a), float(b)) for i, (a, b) in enumerate(zip(low, high, strict=True))]
+    names = names if len(names) == len(low) else [f"observation[{i}]" for i in range(len(low))]
+    axes = [Axis(name, float(a), float(b)) for name, a, b in zip(names, low, high, strict=True)]
     if discrete:
         return [_cells(axes[0], grid)]
     if len(axes) == 1:
         points = np.linspace(axes[0].low, axes[0].high, LINE)[:, None]
         return [View("all states", points, 1, LINE, axes[0], None, (0,))]
+    if through is not None and len(through) != len(axes):
+        raise UserError(f"a state of this environment has {len(axes)} numbers, not {len(through)}")
     middle = np.array([(axis.low + axis.high) / 2 for axis in axes] if through is None else through, np.float64)
     if len(axes) == 2:
         return [_plane(axes, (0, 1), middle, PLANE)._replace(title="all states", through=None)]

@@ -84,6 +84,7 @@ class Agent:
         self.learner, self._stage, self.discount = learner, stage, discount
         self.steps = 0
         self.diverged = False
+        self.s = np.zeros(len(learner.plan.low))  # the state that it is in
         self._rewards: list[float] = []
         self._ends: list[int] = []
         self._seconds = 0.0
@@ -169,6 +170,7 @@ class Agent:
                 self._ends[-1] = TRUNCATED
             raise
         self.steps += 1
+        self.s = step.s
         self._rewards.append(step.reward)
         self._ends.append(TERMINATED if step.terminated else TRUNCATED if step.truncated else 0)
         self.diverged = not healthy
@@ -199,6 +201,35 @@ class Agent:
         """
         refuse_diverged(self.diverged)
         return self.learner.uncertainty(self._stage.observed.read(observation))
+
+    def explain(
+        self,
+        path: str | Path = "maps.html",
+        steps: int = 0,
+        through: Sequence[float] | None = None,
+        watch: Callable[[int], Any] = lambda done: None,
+    ) -> Path:
+        """Write maps of what the agent expects, does not know, finds noisy and would do: one page for a browser.
+
+        With `steps` it first learns for so many more, and the page has a slider over them. Where observations have more
+        than two numbers the maps are planes through the state `through`, by default the middle of the bounds.
+        """
+        from ucls import explain
+
+        refuse_diverged(self.diverged)
+        views = explain.views_of(
+            self.plan.low,
+            self.plan.high,
+            discrete=self.plan.features == "one_hot",
+            grid=spaces.grid_of(self.env),
+            through=through,
+            names=explain.names_of(spaces.id_of(self.env)),
+        )
+        maps = explain.record(self, steps, views=views, watch=watch) if steps else explain.look(self, views)
+        title = f"What is {self.plan.agent} unsure of in {spaces.id_of(self.env) or 'its environment'}?"
+        actions = () if self.world is None else self.world.module.ACTIONS
+        facts = {"seed": self.plan.seed, "steps": f"{self.steps:,}", "features": self.plan.features}
+        return explain.write_page(Path(path), title, maps, actions, facts)
 
     @property
     def history(self) -> History:

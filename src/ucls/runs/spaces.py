@@ -39,6 +39,23 @@ def own_world(env: Any) -> GymWorld | None:
     return bare if isinstance(bare, GymWorld) and bare.observation_space == env.observation_space else None
 
 
+def id_of(env: Any) -> str:
+    """The id that an environment is registered by; nothing if it is not, or there is none."""
+    spec = getattr(env, "spec", None)
+    return "" if spec is None else str(spec.id)
+
+
+def grid_of(env: Any) -> tuple[int, int] | None:
+    """The rows and columns of a world whose discrete states are the cells of a grid, where it tells."""
+    bare = getattr(env, "unwrapped", None)
+    for name in ("desc", "shape"):
+        shape = getattr(bare, name, None)
+        shape = getattr(shape, "shape", shape)
+        if isinstance(shape, tuple) and len(shape) == 2 and all(isinstance(size, int) for size in shape):
+            return shape[0], shape[1]
+    return None
+
+
 def bounds(space: gymnasium.Space[Any], low: Any, high: Any) -> tuple[list[float], list[float]]:
     """The bounds of the observation: those given, or else the space's."""
     if isinstance(space, gymnasium.spaces.Discrete):

@@ -53,7 +53,7 @@ def train(
     source = None if resume is None else run_folder.checkpoint_of(resume)
     if out is not None:
         run_folder.refuse_unusable(out, source)
-    run, before = _begin(order, source)
+    run, before = begin(order, source)
     if out is not None:
         run_folder.prepare(out)
     record = _Record(run, before, out, 60 * every, say)
@@ -68,7 +68,7 @@ def train(
     return result
 
 
-def _begin(order: Order, source: Path | None) -> tuple[AnyRun, History]:
+def begin(order: Order, source: Path | None) -> tuple[AnyRun, History]:
     """The run that was asked for, new or from a checkpoint, and what happened in it before."""
     asked: dict[str, Any] = {name: getattr(order, name) for name in ("seed", "settings", "features", "dtype")}
     around: dict[str, Any] = {name: getattr(order, name) for name in ("discount", "low", "high")}

@@ -1,0 +1,56 @@
+"""`ucls explain`: maps of what an agent is unsure of, as a page for a browser."""
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ucls.algorithms import DEFAULT
+from ucls.cli.options import Settings, numbers_of, path_of
+from ucls.errors import UserError
+
+
+def explain(
+    what: Annotated[str, typer.Argument(help="A run's folder or file; or an environment, to learn in it first.")],
+    agent: Annotated[str, typer.Option(help="A name from `ucls agents`, or a module of your own.")] = DEFAULT,
+    steps: Annotated[int | None, typer.Option(min=0, max=10**9, help="Steps to learn first: 20,000, or 0.")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the run.")] = 0,
+    env: Annotated[str | None, typer.Option(help="The environment of a run in one that is not ours.")] = None,
+    out: Annotated[str, typer.Option(help="The page to write.")] = "maps.html",
+    settings: Settings = None,
+    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, with commas.")] = None,
+    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, with commas.")] = None,
+    through: Annotated[str | None, typer.Option(help="The state that planes go through, with commas.")] = None,
+    open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+) -> None:
+    """See what an agent expects, does not know, finds noisy and would do, state by state and over time.
+
+    Of a run that `ucls train --out` kept, or of a new one in an environment.
+    """
+    from ucls.runs.agent import Agent
+    from ucls.runs.progress import Progress
+    from ucls.runs.run_folder import checkpoint_of
+    from ucls.settings import parse
+
+    page = path_of("--out", out)
+    if page is None or page.is_dir():
+        raise UserError(f"--out is the page to write, and {out} is a folder: give a file, for example {out}/maps.html")
+    given = parse(settings or [])
+    bounds: dict[str, Any] = {"low": numbers_of("--low", low), "high": numbers_of("--high", high)}
+    if Path(what).exists():
+        if given or any(bound is not None for bound in bounds.values()):
+            raise UserError("a run has its settings and bounds: --set, --low and --high are for a new one")
+        learner = Agent.load(checkpoint_of(Path(what)), env)
+        more = 0 if steps is None else steps
+    else:
+        learner = Agent(what, agent, seed=seed, settings=given, **bounds)
+        more = 20_000 if steps is None else steps
+    with Progress(more) as bar:
+        written = learner.explain(page, more, numbers_of("--through", through), lambda done: bar.update(done, 0, 0.0))
+    print(written)
+    if open_page:
+        import webbrowser
+
+        if not webbrowser.open(written.absolute().as_uri()):
+            print("ucls: there is no browser to open it with", file=sys.stderr)
