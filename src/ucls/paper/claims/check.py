@@ -7,6 +7,7 @@ import numpy as np
 
 from ucls.paper.evidence import Evidence, Sample, said
 from ucls.report import Verdict
+from ucls.runs.measures import signed
 from ucls.stats import Estimate, Summary, proportion
 
 FEWEST = 5  # runs that an interval is trusted with: fewer decide nothing
@@ -130,7 +131,7 @@ def better(evidence: Evidence, mine: Sample, theirs: Sample, what: str) -> list[
         return not_run(what)
     runs = pair.pairs + pair.dropped
     if not pair.dropped and pair.difference is not None:
-        low, high = sorted((mine.sign * pair.difference.low, mine.sign * pair.difference.high))
+        _, low, high = signed(pair.difference, mine.sign)
         return [Check(what, said(pair.difference), decided(low > 0, high < 0), runs)]
     sound = f"{said(pair.difference)} in {pair.pairs} sound pairs, " if pair.difference is not None else ""
     lost = [f"{int(np.isinf(sample.scores).sum())} of {len(sample.scores)}" for sample in (mine, theirs)]
