@@ -208,6 +208,12 @@
 
   // The interval of every action at a point: a dot for the mean, a bar for each part of the radius above it.
   const readout = document.getElementById("readout");
+  const numbers = (rows) => {
+    const heads = ["", "mean", split ? "noisy" : "radius", ...(split ? ["unknown"] : [])];
+    const line = (kind, texts) => make("tr", {}, ...texts.map((text) => make(kind, { textContent: text })));
+    return make("table", {}, line("th", heads), ...rows.map((r) =>
+      line("td", [r.name, number(r.mean), number(r.noisy), ...(split ? [number(r.unknown) + r.share] : [])])));
+  };
   const read = () => {
     if (spot === null) {
       readout.replaceChildren(make("h3", { textContent: "Point at a map" }), make("p", { textContent:
@@ -217,14 +223,14 @@
     const canvas = make("canvas");
     const rows = data.actions.map((name, a) => {
       const unknown = split ? of("unknown", spot, a) : 0, noisy = of("noisy", spot, a);
-      const share = told ? ` (${Math.round(100 * of("share", spot, a))}%)` : "";
+      const share = told ? ` (${Math.round(100 * of("share", spot, a))}% unknown)` : "";
       return { name, mean: of("mean", spot, a), unknown, noisy, share, taken: action(spot) === a };
     });
     readout.replaceChildren(make("h3", { textContent: `${where(spot)}, after ${data.steps[now].toLocaleString("en-US")} steps` }),
-      canvas, make("p", { textContent: `noted nearby ${number(visits(spot))} times; the action it would take is marked by ▸` }));
+      canvas, numbers(rows), make("p", { textContent: `noted nearby ${number(visits(spot))} times; the action it would take is marked by ▸` }));
     const [pen, width] = fit(canvas, 26 * nA + 22);
     const low = Math.min(...rows.map((r) => r.mean)), high = Math.max(...rows.map((r) => r.mean + r.unknown + r.noisy));
-    const span = high - low || Math.abs(high) || 1, left = Math.min(150, width * 0.3), right = width > 620 ? 260 : 14;
+    const span = high - low || Math.abs(high) || 1, left = Math.min(150, width * 0.3), right = 14;
     const x = (value) => left + (value - low + 0.04 * span) / (1.08 * span) * (width - left - right);
     rows.forEach((r, a) => {
       const y = 26 * a + 16;
@@ -233,11 +239,6 @@
       pen.fillStyle = ramps.noisy[2]; pen.fillRect(x(r.mean), y - 6, x(r.mean + r.noisy) - x(r.mean), 12);
       pen.fillStyle = ramps.share[2]; pen.fillRect(x(r.mean + r.noisy), y - 6, x(r.mean + r.noisy + r.unknown) - x(r.mean + r.noisy), 12);
       pen.fillStyle = ink("--ink"); pen.beginPath(); pen.arc(x(r.mean), y, 4.5, 0, 7); pen.fill();
-      if (right > 100) {
-        pen.font = "12px system-ui, sans-serif"; pen.fillStyle = ink("--soft");
-        const parts = split ? `${number(r.mean)} + ${number(r.noisy)} noisy + ${number(r.unknown)} unknown${r.share}` : `${number(r.mean)} + ${number(r.noisy)}`;
-        pen.fillText(parts, width - right + 6, y + 4);
-      }
     });
     pen.font = "11px system-ui, sans-serif"; pen.fillStyle = ink("--soft"); pen.textAlign = "left";
     pen.fillText(number(low), x(low), 26 * nA + 18); pen.textAlign = "right"; pen.fillText(number(high), x(high), 26 * nA + 18);
