@@ -109,7 +109,9 @@ def _compared(group: "Group", against: bool, label: str) -> list[str]:
 
 
 def _number(x: float | None) -> str:
-    return "-" if x is None else f"{x:,.4g}" if abs(x) < 1e4 else f"{x:,.0f}"
+    from ucls.paper.numbers import grouped
+
+    return "-" if x is None else grouped(x)
 
 
 def _interval(values: Sequence[float | None]) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 from ucls._files import write_atomic
 from ucls.errors import UserError
 from ucls.paper.domains import DOMAINS, PUDDLE, SPARSE, as_printed
+from ucls.paper.numbers import number
 from ucls.stats import Estimate, paired, scores, summarise
 from ucls.study import Cell, Member, Store, Study, conduct, make_cells
 from ucls.study.records import Row
@@ -114,13 +115,14 @@ def _sentence(d: Difference) -> str:
         f"{d.trial.measure} {_number(d.literal)} against {_number(d.ours)}"
     )
     if d.difference is not None:
-        text += f", difference **{d.difference.mean:.3g}** [{d.difference.low:.3g}, {d.difference.high:.3g}]"
+        mean, low, high = (number(value, 3) for value in d.difference)
+        text += f", difference **{mean}** [{low}, {high}]"
     lost = f"; {d.diverged[0]} and {d.diverged[1]} of {d.runs} runs diverged, and do not count in the numbers"
     return text + (lost if any(d.diverged) else "")
 
 
 def _number(value: float | None) -> str:
-    return "nothing" if value is None else f"{value:.4g}"
+    return "nothing" if value is None else number(value)
 
 
 def _words(settings: dict[str, Any]) -> str:

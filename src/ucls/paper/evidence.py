@@ -1,7 +1,7 @@
 """What the runs of the paper's groups have shown: the numbers that figures draw and claims judge."""
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -146,15 +146,3 @@ def thinned(band: stats.Band) -> stats.Band:
     """A band at no more places than a figure shows."""
     keep = np.unique(np.linspace(0, len(band.at) - 1, POINTS).astype(int)) if len(band.at) else slice(None)
     return stats.Band(*(part[keep] for part in band))
-
-
-def said(estimate: Sequence[Any]) -> str:
-    """A number with its interval."""
-    return f"{estimate[0]:.4g} [{estimate[1]:.4g}, {estimate[2]:.4g}]"
-
-
-def said_mean(mean: stats.Summary) -> str:
-    """The mean of some runs with its interval, and how many diverged."""
-    if mean.centre is None:
-        return f"all {mean.diverged} diverged" if mean.diverged else "-"
-    return said(mean) + (f", {mean.diverged} diverged" if mean.diverged else "")

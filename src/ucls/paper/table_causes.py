@@ -4,8 +4,9 @@ from typing import NamedTuple
 
 from ucls.paper import figure_2, figure_5, figure_7
 from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
-from ucls.paper.evidence import Evidence, Sample, said, said_mean
+from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.groups import Group, tuned, ucls
+from ucls.paper.numbers import interval, mean_of_runs
 from ucls.stats import common_seeds
 
 EARLY = 0.1  # of the steps
@@ -107,8 +108,8 @@ def rows(evidence: Evidence) -> list[list[str]]:
         usual, other = (one.sample(evidence, group) for group in (one.usual, one.group))
         at, there = common_seeds(usual.seeds, other.seeds)
         difference = evidence.difference(other, usual)
-        sides = [said_mean(s._replace(scores=s.scores[i]).mean) for s, i in ((usual, at), (other, there))]
-        apart = "-" if difference is None else said(difference)
+        sides = [mean_of_runs(s._replace(scores=s.scores[i]).mean) for s, i in ((usual, at), (other, there))]
+        apart = "-" if difference is None else interval(difference)
         title = DOMAINS[one.group.env].title
         found.append([one.question, title, one.changed, WORDS[one.measure], *sides, apart, str(len(at))])
     return found

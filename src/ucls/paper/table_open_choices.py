@@ -7,8 +7,9 @@ elsewhere: what is asked is whether UCLS learns and who is ahead, not what a new
 from typing import Any, NamedTuple
 
 from ucls.paper.domains import DOMAINS, PUDDLE, RIVER
-from ucls.paper.evidence import Evidence, optimum, said_mean
+from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import Group, tuned, ucls
+from ucls.paper.numbers import mean_of_runs, number
 from ucls.stats import Summary
 
 RIVALS = ("sarsa-optimistic", "dgpq", "ucbootstrap")
@@ -73,7 +74,15 @@ def rows(evidence: Evidence) -> list[list[str]]:
         who = "-" if choice.of_ucls_only else ", ".join(ahead) or "none"
         runs = str(other.runs + other.diverged)
         found.append(
-            [choice.title, DOMAINS[choice.env].title, said_mean(usual), said_mean(other), f"{level:.4g}", who, runs]
+            [
+                choice.title,
+                DOMAINS[choice.env].title,
+                mean_of_runs(usual),
+                mean_of_runs(other),
+                number(level),
+                who,
+                runs,
+            ]
         )
     return found
 

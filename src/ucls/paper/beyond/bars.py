@@ -1,9 +1,10 @@
 """Bars that we set ourselves: the worst run of each algorithm, and how many runs end within 10% of the optimum."""
 
 from ucls.figures.palette import STYLES
-from ucls.paper.beyond.comparison import MEASURES, NOT_RUN, WORDS, Contest, contests, each_run, groups, number, sample
+from ucls.paper.beyond.comparison import MEASURES, NOT_RUN, WORDS, Contest, contests, each_run, groups, sample
 from ucls.paper.evidence import FINAL, Evidence, optimum
 from ucls.paper.groups import Group
+from ucls.paper.numbers import grouped
 
 __all__ = ["HEADS", "groups", "rows"]
 
@@ -25,7 +26,7 @@ def rows(evidence: Evidence) -> list[list[str]]:
             worst = _worst(evidence, group, whole), WORDS[final], _worst(evidence, group, final)
             near = sum(_near(value, level, ended.sign) for value in each_run(ended))
             count = f"{near} of {len(ended.scores)}" if len(ended.scores) else NOT_RUN
-            found.append([one.title, STYLES[key][0], *worst, number(level), count, str(len(ended.scores))])
+            found.append([one.title, STYLES[key][0], *worst, grouped(level), count, str(len(ended.scores))])
     return found
 
 
@@ -47,4 +48,4 @@ def _worst(evidence: Evidence, group: Group, measure: str) -> str:
         return NOT_RUN
     lowest = float(values.scores.min())
     unit = {"reward": "reward", "goals": "goals"}.get(measure, "")
-    return f"{number(values.sign * lowest)} {unit}".strip() if lowest > float("-inf") else "diverged"
+    return f"{grouped(values.sign * lowest)} {unit}".strip() if lowest > float("-inf") else "diverged"

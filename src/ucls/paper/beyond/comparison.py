@@ -4,7 +4,7 @@ Here every algorithm has the environments' own features, with room for every til
 that their sweeps found with the printed memory; UCLS and `ucls-exact` are not tuned.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +15,8 @@ from ucls.paper.domains import CLASSIC, DOMAINS, ONE_STATE, PUDDLE, RIVER, SPARS
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.figure_1 import curve_panel
 from ucls.paper.groups import Group, tuned, ucls
-from ucls.stats import Summary, common_seeds, proportion, scores
+from ucls.paper.numbers import grouped, interval, mean_of_runs, share
+from ucls.stats import common_seeds, proportion, scores
 
 NOT_RUN = "not run"
 RIGHT = 1.5  # halfway between what the levers of One-State earn
@@ -119,17 +120,28 @@ def rows(evidence: Evidence) -> list[list[str]]:
             mine = sample(evidence, one.exact, measure)
             for key, group in one.rivals.items():
                 theirs = sample(evidence, group, measure)
-                sides = [said(side.mean) for side in on_common_seeds(mine, theirs)]
+                sides = [mean_of_runs(side.mean, grouped, NOT_RUN) for side in on_common_seeds(mine, theirs)]
                 found.append([one.title, WORDS[measure], STYLES[key][0], *sides, *apart(evidence, mine, theirs)])
             if not one.rivals:
-                found.append([one.title, WORDS[measure], "-", said(mine.mean), "-", "-", str(len(mine.seeds))])
+                found.append(
+                    [
+                        one.title,
+                        WORDS[measure],
+                        "-",
+                        mean_of_runs(mine.mean, grouped, NOT_RUN),
+                        "-",
+                        "-",
+                        str(len(mine.seeds)),
+                    ]
+                )
     return [*found, _one_state(evidence)]
 
 
 def _one_state(evidence: Evidence) -> list[str]:
     values = evidence.final(exact(ONE_STATE)).scores
-    part = proportion(int((values > RIGHT).sum()), len(values))
-    text = NOT_RUN if part is None else f"{(values > RIGHT).sum()} of {len(values)} [{part.low:.2f}, {part.high:.2f}]"
+    right = int((values > RIGHT).sum())
+    part = proportion(right, len(values))
+    text = NOT_RUN if part is None else share(right, len(values), part)
     return [DOMAINS[ONE_STATE].title, "runs that end at the better lever", "-", text, "-", "-", str(len(values))]
 
 
@@ -157,28 +169,7 @@ def apart(evidence: Evidence, mine: Sample, theirs: Sample) -> list[str]:
     pair = evidence.pair(mine, theirs)
     if pair is None:
         return ["-", "0"]
-    return ["-" if pair.difference is None else interval(pair.difference), str(pair.pairs + pair.dropped)]
-
-
-def said(mean: Summary) -> str:
-    """A mean with its interval, and how many runs diverged."""
-    if mean.centre is None:
-        return f"all {mean.diverged} diverged" if mean.diverged else NOT_RUN
-    return interval(mean) + (f", {mean.diverged} diverged" if mean.diverged else "")
-
-
-def interval(estimate: Sequence[Any]) -> str:
-    """A number with its interval.
-
-    >>> interval((12345.6, 0.51234, -41.0))
-    '12,346 [0.5123, -41]'
-    """
-    return f"{number(estimate[0])} [{number(estimate[1])}, {number(estimate[2])}]"
-
-
-def number(value: float) -> str:
-    """Four digits that count, and never an exponent for what is large."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+    return ["-" if pair.difference is None else interval(pair.difference, grouped), str(pair.pairs + pair.dropped)]
 
 
 def each_run(values: Sample) -> Iterator[float]:

@@ -13,6 +13,7 @@ from ucls.paper.beyond.comparison import NOT_RUN, optimistic_sarsa
 from ucls.paper.domains import DEEP_SEA
 from ucls.paper.evidence import Evidence
 from ucls.paper.groups import Group
+from ucls.paper.numbers import share
 from ucls.stats import proportion, solved_after
 
 EPISODES, TREASURE = 500, 0.5
@@ -89,6 +90,5 @@ def _row(name: str, size: int, runs: Sequence[int | None]) -> list[str]:
     times = [e for e in runs if e is not None]
     if (part := proportion(len(times), len(runs))) is None:
         return [name, str(size), NOT_RUN, "-", "-", "-", "0"]
-    share = f"{len(times)} of {len(runs)} [{part.low:.2f}, {part.high:.2f}]"
     numbers = ["never" if e == EPISODES else str(e) for e in spread(runs)]
-    return [name, str(size), share, *numbers, str(len(runs))]
+    return [name, str(size), share(len(times), len(runs), part), *numbers, str(len(runs))]

@@ -7,11 +7,12 @@ the optimal reward a step: what exceeds it was lost again.
 import numpy as np
 
 from ucls.figures.plot import Plot
-from ucls.paper.beyond.comparison import NOT_RUN, exact, interval
+from ucls.paper.beyond.comparison import NOT_RUN, exact
 from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.figure_1 import curve_panel
 from ucls.paper.groups import Group
+from ucls.paper.numbers import grouped, interval
 from ucls.stats import bootstrap_mean
 from ucls.study.result import Result
 
@@ -62,7 +63,7 @@ def rows(evidence: Evidence) -> list[list[str]]:
         resolution = evidence.resolution(group_of(env))
         by_run = np.array([regrets(result, optimum(env).reward_rate, resolution) for result in sound])
         last, best = by_run[:, -1], by_run.min(axis=1)
-        means = [interval(bootstrap_mean(values)) for values in (last, best, last - best)]
+        means = [interval(bootstrap_mean(values), grouped) for values in (last, best, last - best)]
         worse = f"{int((last - best > LOST).sum()) + lost} of {len(sound) + lost}"
         found.append([title, *means, worse, str(len(sound) + lost)])
     return found

@@ -3,10 +3,11 @@
 And two choices beside the default: a larger factor, and a `return_max` that nobody tells.
 """
 
-from ucls.paper.beyond.comparison import MEASURES, NOT_RUN, WORDS, apart, exact, said, sample
+from ucls.paper.beyond.comparison import MEASURES, NOT_RUN, WORDS, apart, exact, sample
 from ucls.paper.domains import DOMAINS, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence
 from ucls.paper.groups import Group
+from ucls.paper.numbers import grouped, mean_of_runs
 
 PARTS = {
     "both": {},
@@ -37,6 +38,6 @@ def rows(evidence: Evidence) -> list[list[str]]:
                 values = sample(evidence, exact(env, **settings), measure)
                 runs = str(len(values.scores))
                 less = apart(evidence, values, both)[0] if settings else "-"
-                mean = said(values.mean) if len(values.scores) else NOT_RUN
+                mean = mean_of_runs(values.mean, grouped, NOT_RUN)
                 found.append([DOMAINS[env].title, WORDS[measure], name, mean, less, runs])
     return found

@@ -5,7 +5,8 @@ import numpy as np
 from ucls.paper import figure_9, figure_theorem
 from ucls.paper.claims.check import Check, Claim, at_least, decided, not_run, part, turned
 from ucls.paper.domains import RIVER
-from ucls.paper.evidence import Evidence, Sample, said
+from ucls.paper.evidence import Evidence, Sample
+from ucls.paper.numbers import interval, number
 from ucls.paper.table_open_choices import CHOICES, optimum_with
 from ucls.paper.table_open_choices import group_of as choice_group
 from ucls.report import Verdict
@@ -31,15 +32,15 @@ def final_policies(evidence: Evidence) -> Claim:
             mean = summarise(loss)
             near = decided(mean.high <= CLOSE * value, mean.low > CLOSE * value)  # pyright: ignore
             wanted = near if key == "ucls" else None if near is None else not near
-            what = f"{key} ({which}), loss from the start states against a tenth of {value:.4g}"
+            what = f"{key} ({which}), loss from the start states against a tenth of {number(value)}"
             note = f", {lost} diverged" if lost else ""
-            checks.append(Check(what, said(mean) + note, None if lost and wanted else wanted, len(loss)))
+            checks.append(Check(what, interval(mean) + note, None if lost and wanted else wanted, len(loss)))
         if key == "ucls":
             apart = evidence.difference(Sample(found.seeds, losses[0], 1), Sample(found.seeds, losses[1], 1))
             if apart is not None:
                 inside = max(abs(apart.low), abs(apart.high)) <= CLOSE * value
                 what = "UCLS, loss of (M) less that of (M+CIR), within a tenth of the optimal value"
-                checks.append(Check(what, said(apart), True if inside else None, len(found.seeds)))
+                checks.append(Check(what, interval(apart), True if inside else None, len(found.seeds)))
     sentence = (
         "River Swim, policies after 50k steps: UCLS's (M) and (M+CIR) overlap and are close to optimal; GV-UCB's are "
         "not."

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls.paper.evidence import Evidence, Sample, said
+from ucls.paper.evidence import Evidence, Sample
+from ucls.paper.numbers import interval, number, share
 from ucls.report import Verdict
 from ucls.runs.measures import signed
 from ucls.stats import Estimate, Summary, proportion
@@ -132,8 +133,8 @@ def better(evidence: Evidence, mine: Sample, theirs: Sample, what: str) -> list[
     runs = pair.pairs + pair.dropped
     if not pair.dropped and pair.difference is not None:
         _, low, high = signed(pair.difference, mine.sign)
-        return [Check(what, said(pair.difference), decided(low > 0, high < 0), runs)]
-    sound = f"{said(pair.difference)} in {pair.pairs} sound pairs, " if pair.difference is not None else ""
+        return [Check(what, interval(pair.difference), decided(low > 0, high < 0), runs)]
+    sound = f"{interval(pair.difference)} in {pair.pairs} sound pairs, " if pair.difference is not None else ""
     lost = [f"{int(np.isinf(sample.scores).sum())} of {len(sample.scores)}" for sample in (mine, theirs)]
     clear = pair.p_rank < LEVEL and pair.wins != pair.losses
     return [Check(what, f"{sound}{lost[0]} and {lost[1]} diverged", pair.wins > pair.losses if clear else None, runs)]
@@ -146,7 +147,7 @@ def at_least(summary: Summary, level: float, what: str) -> list[Check]:
         return [Check(what, f"all {lost} runs diverged", False, lost)] if lost else not_run(what)
     holds = decided(summary.low >= level and not lost, summary.high < level)
     note = f", {lost} diverged" if lost else ""
-    return [Check(what, f"{said(summary)} against {level:.4g}{note}", holds, summary.runs + lost)]
+    return [Check(what, f"{interval(summary)} against {number(level)}{note}", holds, summary.runs + lost)]
 
 
 def within(estimate: Estimate | Summary, low: float, high: float, what: str, runs: int) -> list[Check]:
@@ -155,7 +156,7 @@ def within(estimate: Estimate | Summary, low: float, high: float, what: str, run
     if least is None or most is None:
         return not_run(what)
     inside, outside = low <= least and most <= high, most < low or least > high
-    found = f"{said(estimate)} against {low:.4g} to {high:.4g}"
+    found = f"{interval(estimate)} against {number(low)} to {number(high)}"
     return [Check(what, found, decided(inside, outside), runs)]
 
 
@@ -173,11 +174,11 @@ def apart(
 
 def part(successes: int, runs: int, what: str, most: float | None = None, least: float | None = None) -> list[Check]:
     """Check that a part of the runs is at most or at least a number, by Wilson's interval."""
-    if (found := proportion(successes, runs)) is None:
+    if (estimate := proportion(successes, runs)) is None:
         return not_run(what)
     if most is not None:
-        holds = decided(found.high <= most, found.low > most)
+        holds = decided(estimate.high <= most, estimate.low > most)
     else:
         level = least or 0.0
-        holds = decided(found.low >= level, found.high < level)
-    return [Check(what, f"{successes} of {runs} [{found.low:.2f}, {found.high:.2f}]", holds, runs)]
+        holds = decided(estimate.low >= level, estimate.high < level)
+    return [Check(what, share(successes, runs, estimate), holds, runs)]

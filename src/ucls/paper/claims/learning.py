@@ -7,8 +7,9 @@ import numpy as np
 from ucls.paper import figure_6, figure_7, figure_mountain_car, figure_theorem, table_causes
 from ucls.paper.claims.check import Check, Claim, apart, at_least, better, decided, not_run, turned, within
 from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, RIVER, SPARSE
-from ucls.paper.evidence import Evidence, optimum, said
+from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import MAIN, Group, tuned, ucls
+from ucls.paper.numbers import interval
 
 RIVALS = ("ucbootstrap", "dgpq", "lspi-rmax", "rlsvi")
 NEAR = 0.9  # of the optimum is close to it
@@ -101,7 +102,7 @@ def _more_spread(wide: np.ndarray, narrow: np.ndarray, what: str) -> list[Check]
         if a > 0 and b > 0:
             logs.append(np.log(a / b))
     low, high = np.quantile(logs, [0.025, 0.975])
-    found = said((np.log(wide.std() / narrow.std()), low, high))
+    found = interval((np.log(wide.std() / narrow.std()), low, high))
     return [Check(what, found, decided(low > 0, high < 0), min(len(wide), len(narrow)))]
 
 
@@ -116,9 +117,9 @@ def others_do_poorly(evidence: Evidence) -> Claim:
     often = evidence.final(figure_theorem.frequent_rlsvi()).mean
     rescued = often.centre is not None and often.low is not None and often.low >= NEAR * rate
     long = evidence.final(figure_theorem.long_rlsvi()).mean
-    why = f"RLSVI sampled every 100 steps earns {said(often)} a step in River Swim." if often.centre else ""
+    why = f"RLSVI sampled every 100 steps earns {interval(often)} a step in River Swim." if often.centre else ""
     if long.centre is not None:
-        why += f" With a million steps in Puddle World it ends at a return of {said(long)} ({long.runs} runs)."
+        why += f" With a million steps in Puddle World it ends at a return of {interval(long)} ({long.runs} runs)."
     if rescued:
         why += " So its failure in River Swim is one of the schedule of sampling."
     sentence = "LSPI-Rmax and RLSVI do poorly in all three domains (RLSVI needs 1M steps in Puddle World)."
@@ -217,7 +218,7 @@ def swept_p(evidence: Evidence) -> Claim:
     checks = better(evidence, linear, usual, "steps at the end, UCLS-L less UCLS")
     checks += better(evidence, swept, usual, "steps at the end, UCLS with p swept less UCLS")
     pair = evidence.difference(linear, swept)
-    why = "" if pair is None else f"UCLS-L less UCLS with p swept: {said(pair)} steps."
+    why = "" if pair is None else f"UCLS-L less UCLS with p swept: {interval(pair)} steps."
     sentence = (
         "UCLS-L learns a better policy than UCLS in Sparse Mountain Car because its p was swept: UCLS with p swept too."
     )

@@ -7,6 +7,7 @@ from ucls.paper.claims.check import Check, Claim, at_least, better, part
 from ucls.paper.claims.learning import LEARNED, NEAR
 from ucls.paper.domains import CLASSIC, RIVER
 from ucls.paper.evidence import Evidence, optimum
+from ucls.paper.numbers import number
 
 SLOWER = (0.01, 0.001)
 SMALL_ETA, LARGE_ETA = 1e-2, 1.0
@@ -27,8 +28,8 @@ def confidence(evidence: Evidence) -> Claim:
         theirs = evidence.sample(figure_2.group_of("gv-ucb", p), "reward")
         checks += better(evidence, rewards[p], theirs, f"reward, UCLS less GV-UCB, p = {p:g}")
     ends = {p: evidence.final(figure_2.group_of("gv-ucb-corrected", p)).mean.centre for p in figure_2.SHOWN}
-    corrected = ", ".join(f"{value:.3g} at p = {p:g}" for p, value in ends.items() if value is not None)
-    why = f"GV-UCB with Corollary 1 corrected ends at {corrected} a step (optimum {rate:.4g})." if corrected else ""
+    corrected = ", ".join(f"{number(value, 3)} at p = {p:g}" for p, value in ends.items() if value is not None)
+    why = f"GV-UCB with Corollary 1 corrected ends at {corrected} a step (optimum {number(rate)})." if corrected else ""
     sentence = (
         "River Swim: for p from 1e-5 to 0.1 smaller p is slower but every p reaches the optimum; GV-UCB does badly "
         "over the same range."

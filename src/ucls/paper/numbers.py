@@ -1,0 +1,53 @@
+"""Numbers as pages and tables write them."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ucls.stats import Estimate, Summary
+
+
+def number(value: float, digits: int = 4) -> str:
+    """So many significant digits.
+
+    >>> number(12345.6), number(0.51234), number(-0.000012)
+    ('1.235e+04', '0.5123', '-1.2e-05')
+    """
+    return f"{value:.{digits}g}"
+
+
+def grouped(value: float) -> str:
+    """Four significant digits, and more rather than an exponent for what is large.
+
+    >>> grouped(12345.6), grouped(0.51234), grouped(-41.0), grouped(9999.7)
+    ('12,346', '0.5123', '-41', '10,000')
+    """
+    return f"{value:,.0f}" if abs(value) >= 1000 else number(value)
+
+
+def interval(estimate: Sequence[Any], form: Callable[[float], str] = number) -> str:
+    """A number with its interval.
+
+    >>> interval((12345.6, 0.51234, -41.0), grouped)
+    '12,346 [0.5123, -41]'
+    """
+    return f"{form(estimate[0])} [{form(estimate[1])}, {form(estimate[2])}]"
+
+
+def share(successes: int, runs: int, part: Estimate) -> str:
+    """How many of some runs succeeded, with the interval of their part.
+
+    >>> share(10, 10, Estimate(1.0, 0.722, 1.0))
+    '10 of 10 [0.72, 1.00]'
+    """
+    return f"{successes} of {runs} [{part.low:.2f}, {part.high:.2f}]"
+
+
+def mean_of_runs(mean: Summary, form: Callable[[float], str] = number, missing: str = "-") -> str:
+    """The mean of some runs with its interval, and how many diverged.
+
+    >>> mean_of_runs(Summary(2.0, 1.0, 3.0, runs=4, diverged=1))
+    '2 [1, 3], 1 diverged'
+    """
+    if mean.centre is None:
+        return f"all {mean.diverged} diverged" if mean.diverged else missing
+    return interval(mean, form) + (f", {mean.diverged} diverged" if mean.diverged else "")
