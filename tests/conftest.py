@@ -15,20 +15,9 @@ import numpy as np
 import pytest
 
 import ucls
-from ucls.algorithms import algorithm_module
-from ucls.envs import ENVIRONMENTS, make_world
+from ucls.envs import ENVIRONMENTS
 from ucls.kernels import active as la
-from ucls.runs.loop import make_run
-
-# Small tilings, so that dense oracles are quick; River Swim's and Mountain Car's tables overflow on purpose. An
-# environment that is not here is small enough in those of `small_settings`.
-SMALL = {
-    "ucls/RiverSwim-v0": {"tilings": 4, "tiles": 4, "memory": 12},
-    "ucls/PuddleWorld-v0": {"tilings": 3, "tiles": 3, "memory": 48},
-    "ucls/SparseMountainCar-v0": {"tilings": 4, "tiles": 4, "memory": 40, "cutoff": 150},
-    "ucls/MountainCar-v0": {"tilings": 4, "tiles": 4, "memory": 64, "cutoff": 150},
-    "ucls/DeepSea-v0": {"size": 4, "stochastic": "yes"},
-}
+from ucls.testing import small_run  # noqa: F401, the tests have it from here
 
 
 class Transition(NamedTuple):
@@ -43,18 +32,11 @@ class Transition(NamedTuple):
     starts: bool
 
 
-def small_settings(env):
-    """Settings that make an environment and its features small."""
-    tiles = make_world(env).features[0] == "tiles"
-    return SMALL.get(env, {"tilings": 3, "tiles": 3, "memory": 48} if tiles else {})
-
-
-def small_run(env, agent="ucls", seed=0, dtype="float64", **settings):
-    """A run with small tilings, where the agent uses tiles."""
-    sizes = small_settings(env)
-    if hasattr(algorithm_module(agent), "FEATURES"):
-        sizes = {name: size for name, size in sizes.items() if name not in ("tilings", "tiles", "memory")}
-    return make_run(env, agent, seed=seed, settings={**sizes, **settings}, dtype=dtype)
+def assert_same_learner(one, other):
+    mine, theirs = one.checkpoint(), other.checkpoint()
+    assert mine.keys() == theirs.keys()
+    for name in mine:
+        assert np.array_equal(mine[name], theirs[name]), name
 
 
 def dense(xs, size):

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 
 import boxes
-from conftest import check_uncompiled, follow, small_run
+from conftest import assert_same_learner, check_uncompiled, follow, small_run
 from shadow import nothing, shadow
-from test_contract import assert_same_learner
 from ucls import Agent, checkpoint
 from ucls.algorithms import algorithm_module, dgpq
 from ucls.errors import UserError

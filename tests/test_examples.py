@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import my_agent
-import test_contract as contract
 from conftest import small_run
 from test_cli import ucls
 from ucls.errors import UserError
@@ -16,29 +15,14 @@ from ucls.runs.loop import Run, make_run
 from ucls.runs.plan import Plan, resolve_plan
 from ucls.study import Member, Store, Study, conduct, make_cells
 from ucls.study.runners.local import local_runner
+from ucls.testing import check_algorithm
 
 RIVER = "ucls/RiverSwim-v0"
 
 
-@pytest.mark.parametrize(
-    "promise",
-    [
-        contract.test_a_run_is_exactly_its_budget_and_finite,
-        contract.test_same_seed_same_run_and_other_seed_other_run,
-        contract.test_the_number_of_calls_does_not_matter,
-        contract.test_loop_and_gymnasium_shell_are_the_same_run,
-    ],
-    ids=lambda promise: promise.__name__.removeprefix("test_"),
-)
 @pytest.mark.xdist_group("my_agent")
-def test_promise(promise, env_id):
-    promise("my_agent", env_id)
-
-
-@pytest.mark.xdist_group("my_agent")
-def test_promises_on_settings_and_text():
-    contract.test_every_setting_has_a_sentence_and_refuses_nonsense("my_agent")
-    contract.test_the_file_says_what_it_is_and_how_it_departs("my_agent")
+def test_it_keeps_every_promise(env_id):
+    check_algorithm("my_agent", [env_id])
 
 
 @pytest.mark.xdist_group("my_agent")
@@ -51,7 +35,6 @@ def test_a_saved_run_goes_on_bit_for_bit_and_its_file_names_no_code(env_id, tmp_
         Run.load(path)
     again = Run.load(path, my_agent)
     assert np.array_equal(rest.rewards, again.advance(300).rewards)
-    contract.assert_same_learner(run.learner, again.learner)
 
 
 @pytest.mark.xdist_group("my_agent")

@@ -38,6 +38,7 @@ _ROOMS = (
     "runs",
     "stats",
     "study",
+    "testing",
 )
 
 

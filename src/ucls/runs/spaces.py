@@ -13,10 +13,10 @@ from ucls.errors import UserError, unknown
 from ucls.runs.plan import FAR, brief
 
 
-def make_env(id: str) -> gymnasium.Env[Any, Any]:
+def make_env(id: str, **settings: Any) -> gymnasium.Env[Any, Any]:
     """Make any registered environment by its id."""
     try:
-        return gymnasium.make(id)
+        return gymnasium.make(id, **settings)
     except (gymnasium.error.UnregisteredEnv, gymnasium.error.NamespaceNotFound):
         near = difflib.get_close_matches(id, list(gymnasium.registry), n=3, cutoff=0.6)
         known = dict.fromkeys([*ENVIRONMENTS, *near])

@@ -1,0 +1,40 @@
+"""`ucls check`: whether an algorithm or an environment of one's own keeps its promises."""
+
+import json
+import re
+from typing import Annotated
+
+import typer
+
+from ucls.cli.options import numbers_of
+from ucls.cli.study import Json
+
+
+def check(
+    name: Annotated[
+        str, typer.Argument(help="A name from `ucls agents`, a module of your own, or an environment's id.")
+    ],
+    env: Annotated[
+        list[str] | None, typer.Option(help="Check an algorithm in this environment; may be repeated.")
+    ] = None,
+    low: Annotated[str | None, typer.Option(help="Lower bounds of an environment's observation, with commas.")] = None,
+    high: Annotated[str | None, typer.Option(help="Upper bounds of an environment's observation, with commas.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Check the promises that an algorithm or an environment is held to, and say which are broken."""
+    from ucls.testing import examine_algorithm, examine_environment
+    from ucls.testing.algorithm import WORLDS
+
+    if "/" in name or re.search(r"-v\d+$", name):
+        verdicts = examine_environment(name, numbers_of("--low", low), numbers_of("--high", high))
+    else:
+        verdicts = examine_algorithm(name, env or WORLDS)
+    rows = []
+    for words, broken in verdicts:
+        rows.append({"promise": words, "kept": broken is None, "broken": broken and str(broken)})
+        if not as_json:
+            print(f"kept    {words}" if broken is None else f"broken  {words}: {broken}", flush=True)
+    if as_json:
+        print(json.dumps(rows))
+    if not all(row["kept"] for row in rows):
+        raise typer.Exit(1)

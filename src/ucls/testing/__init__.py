@@ -1,0 +1,23 @@
+"""What an algorithm or an environment promises, as checks that anybody can run on their own: `ucls check NAME`.
+
+>>> from ucls.testing import check_environment
+>>> check_environment("ucls/RiverSwim-v0")
+
+What is broken is a `UserError` whose one line says what, and how to mend it. The tests of this package run the same.
+"""
+
+from ucls.testing.algorithm import check_algorithm, examine_algorithm
+from ucls.testing.environment import check_environment, examine_environment
+from ucls.testing.promise import Promise, Verdict
+from ucls.testing.small import small_run, small_settings
+
+__all__ = [
+    "Promise",
+    "Verdict",
+    "check_algorithm",
+    "check_environment",
+    "examine_algorithm",
+    "examine_environment",
+    "small_run",
+    "small_settings",
+]

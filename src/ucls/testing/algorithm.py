@@ -1,0 +1,219 @@
+"""What every algorithm promises: by itself (`ALONE`), and in an environment of ours (`IN_A_WORLD`)."""
+
+import importlib
+import inspect
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any, get_type_hints
+
+import numpy as np
+
+from ucls.algorithms import ALGORITHMS, Algorithm, Extras, algorithm_module
+from ucls.errors import UserError
+from ucls.kernels import dot
+from ucls.runs.agent import Agent
+from ucls.runs.history import join
+from ucls.runs.learner import Learner
+from ucls.runs.loop import Run
+from ucls.runs.spaces import make_env
+from ucls.settings import Choice, Follows, Real, Whole, describe
+from ucls.testing.promise import Promise, Verdict, examine, insist
+from ucls.testing.small import small_run, small_settings
+
+STEPS = 600
+WORLDS = ("ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/DeepSea-v0")  # goes on, has a goal, and whole states
+
+COMPILED = ("start", "act", "update", "value", "interval", "upper", "parts", "full")
+
+
+def check_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> None:
+    """Raise a `UserError` for the first promise that an algorithm, by its name, import path or module, breaks.
+
+    Some environments of ours serve unless others are named by their ids.
+    """
+    for verdict in examine_algorithm(agent, worlds):
+        if verdict.broken is not None:
+            raise verdict.broken
+
+
+def examine_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> Iterator[Verdict]:
+    """Check every promise of an algorithm. Where one is broken by itself, it is not let into an environment."""
+    module, sound = _imported(agent), True
+    for verdict in examine(ALONE, module):
+        sound = sound and verdict.broken is None
+        yield verdict
+    for world in worlds if sound else ():
+        for words, broken in examine(IN_A_WORLD, module, world):
+            yield Verdict(f"{words}, in {world}", broken)
+
+
+def _imported(agent: str | ModuleType) -> Any:
+    """The module, whatever it lacks."""
+    if not isinstance(agent, str):
+        return agent
+    try:
+        return importlib.import_module(ALGORITHMS.get(agent, agent))
+    except Exception:  # the names of those that there are, or what is wrong with this one
+        return algorithm_module(agent)
+
+
+def has_its_parts(module: ModuleType) -> None:
+    algorithm_module(module)
+
+
+def takes_what_it_is_given(module: ModuleType) -> None:
+    compiling = hasattr(dot, "py_func")
+    asked = {**vars(Algorithm), **vars(Extras)}
+    for name, member in asked.items():
+        function = getattr(module, name, None)
+        if name.startswith("_") or not inspect.isfunction(member) or function is None:
+            continue
+        words = [*inspect.signature(member).parameters][1:]
+        earlier = [*words[:-1], "steps", words[-1]] if name == "init" else words
+        plain = getattr(function, "py_func", function)
+        fits = _takes(plain, words) or _takes(plain, earlier)
+        insist(fits, f"{name} does not take what it is given: declare it {name}({', '.join(words)})")
+        compiled = not compiling or name not in COMPILED or hasattr(function, "py_func")
+        insist(compiled, f"{name} is not compiled: put @jit (from ucls.kernels) above it")
+
+
+def _takes(function: Any, words: list[str]) -> bool:
+    try:
+        inspect.signature(function).bind(*words)
+    except TypeError:
+        return False
+    return True
+
+
+def settings_say_what_they_are(module: Any) -> None:
+    for field, hint in get_type_hints(module.Hyper, include_extras=True).items():
+        marks = getattr(hint, "__metadata__", ())
+        example = f'{field}: Annotated[float, UNIT, "what it is"] = 0.5'
+        checked = any(isinstance(mark, Real | Whole | Choice) for mark in marks)
+        insist(checked, f"setting {field!r} does not say which values it takes: declare it as in {example}")
+        has_default = field in module.Hyper._field_defaults or any(isinstance(mark, Follows) for mark in marks)
+        insist(has_default, f"setting {field!r} has no default: declare it as in {example}")
+    for setting in describe(module.Hyper):
+        insist(setting.doc, f"setting {setting.name!r} has no sentence that says what it is: add one to its Annotated")
+        for nonsense in ("nan", "nothing", True):
+            if not isinstance(setting.check, Choice) or nonsense not in setting.check.names:
+                _refuses(module, setting.name, nonsense)
+
+
+def _refuses(module: ModuleType, name: str, nonsense: Any) -> None:
+    try:
+        small_run(WORLDS[0], module, **{name: nonsense})
+    except UserError:
+        return
+    raise UserError(f"setting {name!r} can be {nonsense!r}: let its check raise ValueError for what is no value")
+
+
+def says_what_it_is(module: ModuleType) -> None:
+    text = (module.__doc__ or "").strip()
+    first = text.splitlines()[0] if text else ""
+    insist(0 < len(first) < 120, "its docstring does not begin with a line for lists: write one of under 120 letters")
+    insist("Departures" in text.split("\n\n")[-1], 'its docstring does not end with a paragraph "Departures": add one')
+
+
+def chooses_an_action(module: ModuleType, env: str) -> None:
+    run = small_run(env, module)
+    low, high = (np.array(bound) for bound in run.world.bounds())
+    for share in (0.0, 0.5, 1.0):
+        s = low + share * (high - low)
+        run.learner.begin(np.floor(s) if run.plan.features == "one_hot" else s)
+        a, n = run.learner.action, run.plan.n_actions
+        insist(0 <= a < n, f"act gives {a}: give a whole number from 0 to {n - 1}")
+
+
+def is_exactly_its_budget_and_finite(module: ModuleType, env: str) -> None:
+    run = small_run(env, module)
+    happened = run.advance(STEPS)
+    insist(not happened.diverged, f"its values diverged after {run.steps} steps: let its defaults be smaller steps")
+    sizes = len(happened.rewards), len(happened.ends), run.steps
+    insist(sizes == (STEPS, STEPS, STEPS), f"a run of {STEPS} steps took {sizes[0]}: kernels must not stop it")
+    for name, array in run.learner.checkpoint().items():
+        insist(np.isfinite(array).all(), f"{name} is not finite after {STEPS} steps: keep every array of State finite")
+    mean, radius = run.learner.interval(run.s)
+    insist(np.isfinite([mean, radius]).all(), "its mean or its radius is not finite: give numbers")
+    insist((radius >= 0).all(), f"its radius is {radius.min():g}: a radius is 0 or more")
+
+
+def looking_changes_nothing(module: ModuleType, env: str) -> None:
+    run = small_run(env, module, seed=3)
+    run.advance(60)
+    before = {name: array.copy() for name, array in run.learner.checkpoint().items()}
+    for _ in range(5):
+        run.learner.choose(run.s)
+        run.learner.interval(run.s)
+        run.learner.survey(run.s[None])
+    changed = _difference(before, run.learner.checkpoint())
+    insist(changed is None, f"act, value, interval or upper changes {changed}: only start and update may")
+
+
+def repeats_under_its_seed_alone(module: ModuleType, env: str) -> None:
+    runs = [small_run(env, module, seed=seed) for seed in (5, 5, 6)]
+    rewards = [run.advance(STEPS).rewards for run in runs]
+    one, same, other = (run.learner.checkpoint() for run in runs)
+    repeats = np.array_equal(rewards[0], rewards[1]) and _difference(one, same) is None
+    insist(repeats, "two runs with one seed differ: draw from the rng that kernels are given, and from nothing else")
+    differs = any(not np.array_equal(one[name], other[name]) for name in one if name != "rng")
+    insist(differs, "runs with two seeds are the same: learn from what happens, and break ties by the rng")
+
+
+def does_not_depend_on_the_number_of_calls(module: ModuleType, env: str) -> None:
+    whole, parts = small_run(env, module, seed=2), small_run(env, module, seed=2)
+    expected = whole.advance(STEPS)
+    happened = join([parts.advance(n) for n in (1, 250, STEPS - 251)])
+    same = np.array_equal(expected.rewards, happened.rewards) and _difference_of(whole.learner, parts.learner) is None
+    insist(same, "a run in three calls is another than in one: keep all that it knows in State, and in no global")
+
+
+def goes_on_from_a_file_bit_for_bit(module: ModuleType, env: str) -> None:
+    run = small_run(env, module, seed=9)
+    run.advance(333)
+    with tempfile.TemporaryDirectory() as folder:
+        again = Run.load(run.save(Path(folder) / "run.safetensors"), module)
+    rest, resumed = run.advance(STEPS), again.advance(STEPS)
+    same = again.steps == run.steps and np.array_equal(rest.rewards, resumed.rewards)
+    same = same and np.array_equal(rest.ends, resumed.ends) and _difference_of(run.learner, again.learner) is None
+    insist(same, "a run from its file goes on as another: keep all that it knows in arrays of State")
+
+
+def is_the_same_in_gymnasium(module: ModuleType, env: str) -> None:
+    run = small_run(env, module, seed=11)
+    happened = run.advance(STEPS)
+    world = {name: value for name, value in small_settings(env).items() if name in run.world.settings}
+    shell = Agent(make_env(env, **world), module, seed=11, **run.plan.feature_settings).learn(STEPS)
+    same = np.array_equal(happened.rewards, shell.history.rewards)
+    same = same and np.array_equal(happened.ends, shell.history.ends)
+    changed = _difference_of(run.learner, shell.learner)
+    insist(same and changed is None, "the loop and Gymnasium differ: let kernels read their arguments and nothing else")
+
+
+def _difference_of(one: Learner, other: Learner) -> str | None:
+    return _difference(one.checkpoint(), other.checkpoint())
+
+
+def _difference(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> str | None:
+    """The first array that is not the same in both."""
+    names = [*one, *(name for name in other if name not in one)]
+    return next((name for name in names if not np.array_equal(one.get(name, ()), other.get(name, ()))), None)
+
+
+ALONE = (
+    Promise("it has the parts of an algorithm", has_its_parts),
+    Promise("its functions take what they are given, and kernels are compiled", takes_what_it_is_given),
+    Promise("settings say what they are and refuse nonsense", settings_say_what_they_are),
+    Promise("its file says what it is and how it departs", says_what_it_is),
+)
+IN_A_WORLD = (
+    Promise("its state says its ranges, and it chooses an action", chooses_an_action),
+    Promise("a run is exactly its budget, and finite", is_exactly_its_budget_and_finite),
+    Promise("looking changes nothing", looking_changes_nothing),
+    Promise("a run repeats under its seed, and not under another", repeats_under_its_seed_alone),
+    Promise("the number of calls does not matter", does_not_depend_on_the_number_of_calls),
+    Promise("a saved run goes on bit for bit", goes_on_from_a_file_bit_for_bit),
+    Promise("loop and Gymnasium are the same run", is_the_same_in_gymnasium),
+)

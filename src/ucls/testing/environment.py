@@ -1,0 +1,101 @@
+"""What an agent relies on in an environment of Gymnasium's."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ucls.runs import inputs, spaces
+from ucls.testing.promise import Promise, Verdict, examine, insist
+
+STEPS = 300
+
+
+class Subject:
+    """An environment to be checked, with the bounds that an agent in it would be given."""
+
+    def __init__(self, env: Any, low: Any = None, high: Any = None) -> None:
+        self.env: Any = spaces.make_env(env) if isinstance(env, str) else env
+        self._low, self._high = low, high
+
+    def bounds(self) -> tuple[list[float], list[float]]:
+        """The bounds of the observation."""
+        return spaces.bounds(self.env.observation_space, self._low, self._high)
+
+    def walk(self, seed: int | None = 0, steps: int = STEPS) -> Iterator[np.ndarray | inputs.Step]:
+        """Act at random, always the same way: the state after each reset, and every step, as an agent reads them."""
+        space, choice = self.env.observation_space, np.random.default_rng(0)
+        kind = inputs.Observed(space.shape, *self.bounds(), whole=hasattr(space, "n"))
+        actions = self.env.action_space
+        yield inputs.read_reset(self.env.reset(seed=seed), kind)
+        for _ in range(steps):
+            a = int(actions.start + choice.integers(actions.n))
+            step = inputs.read_step(self.env.step(a), kind)
+            yield step
+            if step.terminated or step.truncated:
+                yield inputs.read_reset(self.env.reset(), kind)
+
+
+def check_environment(env: Any, low: Any = None, high: Any = None) -> None:
+    """Raise a `UserError` for the first promise that an environment, or the one of an id, breaks.
+
+    `low` and `high` bound the observation where its space does not.
+    """
+    for verdict in examine_environment(env, low, high):
+        if verdict.broken is not None:
+            raise verdict.broken
+
+
+def examine_environment(env: Any, low: Any = None, high: Any = None) -> Iterator[Verdict]:
+    """Check everything that an agent relies on."""
+    yield from examine(PROMISES, Subject(env, low, high))
+
+
+def has_discrete_actions(subject: Subject) -> None:
+    spaces.with_discrete_actions(subject.env)
+
+
+def has_bounded_observations(subject: Subject) -> None:
+    subject.bounds()
+
+
+def gives_what_can_be_read(subject: Subject) -> None:
+    for _ in subject.walk():
+        pass
+
+
+def stays_in_its_space(subject: Subject) -> None:
+    space = subject.env.observation_space
+    low, high = np.ravel(getattr(space, "low", -np.inf)), np.ravel(getattr(space, "high", np.inf))
+    for seen in subject.walk():
+        s = seen.s if isinstance(seen, inputs.Step) else seen
+        inside = ((s >= low) & (s <= high)).all()
+        insist(inside, f"the observation {s.tolist()} lies outside {space}: widen the space, or clip the observation")
+
+
+def repeats_under_a_seed(subject: Subject) -> None:
+    first, second = (list(subject.walk(seed=7, steps=STEPS // 3)) for _ in range(2))
+    same = len(first) == len(second) and all(_same(one, other) for one, other in zip(first, second, strict=False))
+    insist(same, "reset(seed=7) and the same actions give another episode: draw from self.np_random only")
+
+
+def begins_again(subject: Subject) -> None:
+    list(subject.walk(steps=STEPS // 3))
+    for _ in range(2):  # in the midst of an episode too: an agent that is stopped there begins another
+        list(subject.walk(seed=None, steps=3))
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, inputs.Step) != isinstance(other, inputs.Step):
+        return False
+    return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
+
+
+PROMISES = (
+    Promise("its actions are Discrete", has_discrete_actions),
+    Promise("its observations are Discrete, or in a Box with bounds", has_bounded_observations),
+    Promise("reset and step give observations, finite rewards, flags and an info", gives_what_can_be_read),
+    Promise("observations lie in their space", stays_in_its_space),
+    Promise("reset with a seed repeats", repeats_under_a_seed),
+    Promise("an episode begins again, after its end and before", begins_again),
+)

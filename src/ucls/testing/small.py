@@ -1,0 +1,33 @@
+"""Small runs in every environment: what promises are checked on, and quick enough for dense oracles."""
+
+from types import ModuleType
+from typing import Any
+
+from ucls.algorithms import algorithm_module
+from ucls.envs import make_world
+from ucls.runs.loop import Run, make_run
+
+# River Swim's and Mountain Car's tables of tiles overflow on purpose.
+SMALL: dict[str, dict[str, Any]] = {
+    "ucls/RiverSwim-v0": {"tilings": 4, "tiles": 4, "memory": 12},
+    "ucls/PuddleWorld-v0": {"tilings": 3, "tiles": 3, "memory": 48},
+    "ucls/SparseMountainCar-v0": {"tilings": 4, "tiles": 4, "memory": 40, "cutoff": 150},
+    "ucls/MountainCar-v0": {"tilings": 4, "tiles": 4, "memory": 64, "cutoff": 150},
+    "ucls/DeepSea-v0": {"size": 4, "stochastic": "yes"},
+}
+
+
+def small_settings(env: str) -> dict[str, Any]:
+    """Settings that make an environment of ours and its features small."""
+    tiles = make_world(env).features[0] == "tiles"
+    return SMALL.get(env, {"tilings": 3, "tiles": 3, "memory": 48} if tiles else {})
+
+
+def small_run(
+    env: str, agent: str | ModuleType = "ucls", seed: int = 0, dtype: str = "float64", **settings: Any
+) -> Run:
+    """A run with small tilings, where the agent uses tiles."""
+    sizes = small_settings(env)
+    if hasattr(algorithm_module(agent), "FEATURES"):
+        sizes = {name: size for name, size in sizes.items() if name not in ("tilings", "tiles", "memory")}
+    return make_run(env, agent, seed=seed, settings={**sizes, **settings}, dtype=dtype)

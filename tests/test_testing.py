@@ -1,0 +1,180 @@
+"""`ucls.testing` and `ucls check`: what breaks a promise is told which, and how to mend it; the rest passes."""
+
+import json
+import sys
+
+import gymnasium
+import numpy as np
+import pytest
+
+from conftest import run_uncompiled
+from test_agent import Corridor
+from test_cli import ucls
+from ucls.errors import UserError
+from ucls.testing import check_environment
+
+BROKEN = """
+from types import ModuleType
+from typing import Annotated, Any, NamedTuple
+import numpy as np
+import my_agent
+from ucls.errors import UserError
+from ucls.settings import UNIT
+from ucls.testing import algorithm, check_algorithm
+
+algorithm.STEPS = 340
+
+
+class Bare(NamedTuple):
+    alpha: float = 0.1
+
+
+class Mute(NamedTuple):
+    alpha: Annotated[float, UNIT] = 0.1
+    kappa: Annotated[float, UNIT] = 1.0
+
+
+class Wordless(NamedTuple):
+    w: Any
+    u: Any
+    visits: Any
+
+
+def broken(**changes):
+    module = ModuleType("broken")
+    vars(module).update({**vars(my_agent), **changes})
+    for name in [name for name, value in changes.items() if value is None]:
+        delattr(module, name)
+    return module
+
+
+def act_and_count(state, hyper, xs, rng):
+    state.visits[0] += 1
+    return 0
+
+
+def act_by_chance(state, hyper, xs, rng):
+    return int(np.random.default_rng().integers(2))
+
+
+def act_too_far(state, hyper, xs, rng):
+    return 99
+
+
+calls = []
+
+
+def update_by_memory(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    calls.append(1)
+    state.w[0] = len(calls)
+
+
+def blow_up(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    state.w[:] = np.nan
+
+
+def blow_up_apart(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    state.w[0] += r
+    state.u[:] = np.inf
+
+
+def below_zero(state, hyper, x, rng):
+    return 0.0, -1.0
+
+
+def crash(state, hyper, rng):
+    raise KeyError("oh")
+
+
+init = lambda *sizes: Wordless(*my_agent.init(*sizes))
+for change, words in [
+    ({"value": None}, "is not an algorithm: it lacks value"),
+    ({"act": lambda state, xs: 0}, "act does not take what it is given: declare it act(state, hyper, xs, rng)"),
+    ({"Hyper": Bare}, "setting 'alpha' does not say which values it takes: declare it as in alpha: Annotated"),
+    ({"Hyper": Mute}, "setting 'alpha' has no sentence that says what it is"),
+    ({"__doc__": "Mine."}, "does not end with a paragraph"),
+    ({"State": Wordless, "init": init}, "'State.visits' holds whole numbers and does not say which: declare it"),
+    ({"act": act_too_far}, "act gives 99: give a whole number from 0 to 1"),
+    ({"act": act_and_count}, "changes state.visits: only start and update may"),
+    ({"act": act_by_chance}, "two runs with one seed differ: draw from the rng"),
+    ({"update": update_by_memory}, "two runs with one seed differ"),
+    ({"update": blow_up}, "its values diverged after 1 steps"),
+    ({"update": blow_up_apart}, "state.u is not finite"),
+    ({"interval": below_zero}, "its radius is -1: a radius is 0 or more"),
+    ({"start": crash}, "it cannot be checked, mend what raises KeyError: 'oh'"),
+]:
+    try:
+        check_algorithm(broken(**change), ["ucls/RiverSwim-v0"])
+    except UserError as error:
+        assert words in str(error), (words, str(error))
+        assert chr(10) not in str(error)
+    else:
+        raise AssertionError(words)
+check_algorithm("my_agent", ["ucls/RiverSwim-v0"])
+"""
+
+
+def test_a_broken_algorithm_is_told_what_is_broken_and_how_to_mend_it():
+    run_uncompiled("import sys; sys.path.append('../examples')\n" + BROKEN)
+
+
+class Restless(Corridor):
+    """Forgets the seed."""
+
+    def reset(self, *, seed=None, options=None):
+        self.cell, self.steps = int(np.random.default_rng().integers(4)), 0
+        return 10 + self.cell, {}
+
+
+class Escaping(gymnasium.Env):
+    """Leaves its box."""
+
+    observation_space = gymnasium.spaces.Box(0.0, 1.0, (1,), np.float64)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        return np.zeros(1), {}
+
+    def step(self, action):
+        return np.array([2.0]), 0.0, False, False, {}
+
+
+@pytest.mark.parametrize(
+    ("env", "words"),
+    [
+        (Corridor(actions=gymnasium.spaces.Box(-1, 1)), "only Discrete ones can be learned"),
+        (Corridor(reward=np.nan), "rewards must be finite"),
+        (Corridor(observation=99), "an observation cannot be 99"),
+        (Restless(), "draw from self.np_random only"),
+        (Escaping(), "lies outside Box"),
+        ("CartPole-v1", "observation 1 is unbounded: give low and high"),
+    ],
+)
+def test_a_broken_environment_is_told_what_is_broken_and_how_to_mend_it(env, words):
+    with pytest.raises(UserError) as error:
+        check_environment(env)
+    assert words in str(error.value)
+    assert "\n" not in str(error.value)
+
+
+def test_sound_environments_keep_every_promise(env_id):
+    check_environment(Corridor())
+    check_environment(env_id)
+    check_environment("CartPole-v1", [-5, -10, -1, -10], [5, 10, 1, 10])
+
+
+def test_the_command_says_each_promise_in_a_line_and_how_many_broke_by_its_code(tmp_path, monkeypatch):
+    kept = ucls("check", "ucls/OneState-v0")
+    assert kept.exit_code == 0
+    assert {line.split()[0] for line in kept.stdout.splitlines()} == {"kept"}
+    (tmp_path / "half_an_agent.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    broken = ucls("check", "half_an_agent")
+    assert broken.exit_code == 1
+    assert "broken  it has the parts of an algorithm: module 'half_an_agent' is not an algorithm" in broken.stdout
+    rows = json.loads(ucls("check", "half_an_agent", "--json").stdout)
+    assert rows[0]["kept"] is False
+    for name in ("nobody", "Nowhere-v0", "ucls/Nowhere-v0"):
+        with pytest.raises(UserError, match="unknown"):
+            ucls("check", name)
+    del sys.modules["half_an_agent"]
