@@ -49,3 +49,10 @@ def test_scaled_rewards_change_no_action(id, settings, known):
         assert scaled[0] == plain[0]
         for ours, theirs in zip(plain[1:], scaled[1:], strict=True):
             np.testing.assert_array_equal(ours, theirs)
+
+
+def test_a_world_whose_rewards_somebody_changes_is_not_believed_to_have_its_largest_return():
+    plain, wrapped = gymnasium.make("ucls/RiverSwim-v0"), Scaled(gymnasium.make("ucls/RiverSwim-v0"), 8.0)
+    assert Agent(plain).learner.hyper.return_max == 100.0
+    assert np.isnan(Agent(wrapped).learner.hyper.return_max)
+    assert Agent(gymnasium.wrappers.RecordEpisodeStatistics(plain)).learner.hyper.return_max == 100.0

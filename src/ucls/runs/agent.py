@@ -75,7 +75,7 @@ class Agent:
         ours, space = spaces.own_world(env), env.observation_space
         world, bounds = ours and ours.world, spaces.bounds(space, low, high)
         chosen = choose(algorithm, spaces.own_features(space, world), settings, features)
-        facts = world.facts() if world else {}
+        facts = spaces.facts_of(env)
         spaces.refuse_blind_optimism(chosen.given["agent"], facts)
         learner = Learner(chosen.plan(bounds, int(actions.n), facts, seed, dtype))
         self._adopt(learner, Stage(env, learner.plan), checked_discount(discount))

@@ -12,6 +12,16 @@ from ucls.envs.gym import GymWorld
 from ucls.errors import UserError, unknown
 from ucls.runs.plan import FAR, brief
 
+HARMLESS = (
+    gymnasium.wrappers.OrderEnforcing,
+    gymnasium.wrappers.PassiveEnvChecker,
+    gymnasium.wrappers.TimeLimit,
+    gymnasium.wrappers.RecordEpisodeStatistics,
+    gymnasium.wrappers.RecordVideo,
+    gymnasium.wrappers.HumanRendering,
+    gymnasium.wrappers.RenderCollection,
+)
+
 
 def make_env(id: str, **settings: Any) -> gymnasium.Env[Any, Any]:
     """Make any registered environment by its id."""
@@ -37,6 +47,16 @@ def own_world(env: Any) -> GymWorld | None:
     """Our own environment, if this is one, perhaps wrapped, and shows its observations as they are."""
     bare = getattr(env, "unwrapped", None)
     return bare if isinstance(bare, GymWorld) and bare.observation_space == env.observation_space else None
+
+
+def facts_of(env: Any) -> dict[str, float]:
+    """What is known of our own world, unless a wrapper is around it that may change its rewards."""
+    ours = own_world(env)
+    while isinstance(env, gymnasium.Wrapper):
+        if type(env) not in HARMLESS:
+            return {}
+        env = env.env
+    return {} if ours is None else ours.world.facts()
 
 
 def id_of(env: Any) -> str:
