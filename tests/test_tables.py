@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 from ucls.cli.show_study import show_comparison
+from ucls.cli.tables import print_table
 from ucls.study import parse_study
 from ucls.study.compare import Group
 from ucls.study.forecast import LINK, START, forecast
-from ucls.tables import print_table
 
 WIDTHS = (20, 40, 60, 80, 100, 200)
 ENV = "ucls/SparseMountainCar-v0"

@@ -29,11 +29,11 @@ def evaluate_log(
     """
     from ucls.evaluation import logfile
 
-    found = logfile.evaluate(file, p, lambda_, estimator, factor, features, rows, eta)
+    evaluated = logfile.evaluate(file, p, lambda_, estimator, factor, features, rows, eta)
     if as_json:
-        print(json.dumps({**logfile.as_data(found), "p": p, "estimator": estimator, "factor": factor}))
+        print(json.dumps({**logfile.as_data(evaluated), "p": p, "estimator": estimator, "factor": factor}))
     else:
-        show.show_evaluation(found, f"{file.name}: values with {100 * (1 - p):g}% intervals, {estimator}")
+        show.show_evaluation(evaluated, f"{file.name}: values with {100 * (1 - p):g}% intervals, {estimator}")
 
 
 def diagnose(
@@ -53,13 +53,13 @@ def diagnose(
     from ucls.settings import parse
 
     given = parse(settings or [])
-    found = diagnostics.diagnose(env, agent, steps, range(seed, seed + runs), given, density, points)
+    diagnoses = diagnostics.diagnose(env, agent, steps, range(seed, seed + runs), given, density, points)
     if out is not None:
         from ucls.figures.diagnosis import write_diagnosis
 
         title = " ".join([agent, *(f"{name}={value}" for name, value in given.items()), "in", env])
-        write_diagnosis(title, found, density, out)
+        write_diagnosis(title, diagnoses, density, out)
     if as_json:
-        print(json.dumps(diagnostics.as_data(found)))
+        print(json.dumps(diagnostics.as_data(diagnoses)))
     else:
-        show.show_diagnosis(found, density, out)
+        show.show_diagnosis(diagnoses, density, out)

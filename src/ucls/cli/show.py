@@ -87,8 +87,8 @@ def show_evaluation(evaluated: "Evaluated", title: str) -> None:
     import numpy as np
     from rich.markup import escape
 
+    from ucls.cli.tables import console, print_table
     from ucls.evaluation.logfile import in_one_line
-    from ucls.tables import console, print_table
 
     names = ", ".join(evaluated.names[:FEATURES]) + (", ..." if len(evaluated.names) > FEATURES else "")
     rows = []

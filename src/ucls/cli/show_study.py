@@ -70,7 +70,7 @@ def show_comparison(groups: "Sequence[Group]", to: Any = None) -> None:
     """Print a table for each environment."""
     from rich.markup import escape
 
-    from ucls.tables import console, fits, print_table
+    from ucls.cli.tables import console, fits, print_table
 
     to = to or console()
     for env in dict.fromkeys(group.env for group in groups):
@@ -121,6 +121,6 @@ def _interval(values: Sequence[float | None]) -> str:
 def _table(heads: list[str], rows: list[list[str]]) -> None:
     from rich.markup import escape
 
-    from ucls.tables import print_table
+    from ucls.cli.tables import print_table
 
     print_table(heads, [list(map(escape, row)) for row in rows])
