@@ -67,14 +67,14 @@ def paper(
         print(f"{before.missing:,} runs to go, {minutes}; it can be stopped and goes on", file=sys.stderr)
     with Store(kept, write=True) as opened:
         runner = None if no_run else runner_of(jobs, ray, slurm)
-        found = reproduction.reproduce(out, scale, asked, opened, runner, quiet=as_json)
+        made = reproduction.reproduce(out, scale, asked, opened, runner, quiet=as_json)
     if page is not None:
-        account.fill(page, found, out)
+        account.fill(page, made, out)
     if as_json:
-        print(json.dumps([claim.as_data() for claim in found.claims]))
+        print(json.dumps([claim.as_data() for claim in made.claims]))
     else:
-        show.show_claims(found, out)
-    if not found.complete:
+        show.show_claims(made, out)
+    if not made.complete:
         raise typer.Exit(1)
 
 
@@ -111,8 +111,8 @@ def departures(
     from ucls.study.runners.local import local_runner
 
     with Store(store, write=True) as opened:
-        found = measure(DEPARTURES, runs, opened, local_runner(jobs))
-    write_page(DEPARTURES, found, runs, out)
+        measured = measure(DEPARTURES, runs, opened, local_runner(jobs))
+    write_page(DEPARTURES, measured, runs, out)
     print(f"wrote {out}")
 
 

@@ -33,9 +33,9 @@ PANELS = (
 )
 
 
-def draw_coverage(found: Sequence[Any], path: Path) -> None:
+def draw_coverage(rows: Sequence[Any], path: Path) -> None:
     """Draw coverage against the number of transitions, a column for each chain, with 95% bands."""
-    sizes = sorted({row.n for row in found})
+    sizes = sorted({row.n for row in rows})
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(9.6, 6.6), layout="constrained")
         grid = figure.subplots(len(PANELS), len(TITLES), sharex=True, sharey=True)
@@ -43,7 +43,7 @@ def draw_coverage(found: Sequence[Any], path: Path) -> None:
             grid[i][0].set_ylabel(label)
             for axes, chain in zip(grid[i], TITLES, strict=True):
                 key = (factor, features, noise, chain, LAMBDA, P)
-                here = [r for r in found if (r.factor, r.features, r.noise, r.chain, r.lambda_, r.p) == key]
+                here = [r for r in rows if (r.factor, r.features, r.noise, r.chain, r.lambda_, r.p) == key]
                 _panel(axes, here)
         for axes, title in zip(grid[0], TITLES.values(), strict=True):
             axes.set_title(title, color=INK)
@@ -53,7 +53,7 @@ def draw_coverage(found: Sequence[Any], path: Path) -> None:
             axes.set_xticks([], minor=True)
         lines, names = grid[0][0].get_legend_handles_labels()
         figure.legend(lines, names, loc="outside lower center", ncols=len(LOOKS) // 2 + 1, frameon=False)
-        runs = found[0].runs
+        runs = rows[0].runs
         title = f"Coverage of 90% intervals, states weighted as visited ({runs:,} runs, λ = {LAMBDA}, bands 95%)"
         figure.suptitle(title, color=INK, fontsize=9)
         write_atomic(path, lambda file: figure.savefig(file, metadata=undated(file)))
@@ -82,10 +82,10 @@ def draw_spent(spent: Mapping[str, Any], path: Path) -> None:
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.8, 3.2), layout="constrained")
         axes = figure.subplots()
-        for i, (name, found) in enumerate(spent.items()):
+        for i, (name, one) in enumerate(spent.items()):
             colour, above = (BLUE, AMBER, SILVER)[i], 4 - i
-            axes.plot(found.at, found.dull[:THIN].T, color=colour, linewidth=0.6, alpha=0.5, zorder=above)
-            axes.plot(found.at, np.median(found.dull, axis=0), color=colour, linewidth=2.2, label=name, zorder=above)
+            axes.plot(one.at, one.dull[:THIN].T, color=colour, linewidth=0.6, alpha=0.5, zorder=above)
+            axes.plot(one.at, np.median(one.dull, axis=0), color=colour, linewidth=2.2, label=name, zorder=above)
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel("steps")

@@ -82,19 +82,19 @@ def _line(ax: Any, diagnoses: Sequence[Diagnosis], of: Callable[[Any], np.ndarra
     ax.plot(steps, np.nanmedian(curves, axis=0), color=color, linewidth=1.8, label=label)
 
 
-def _policies(ax: Any, found: Sequence[Any]) -> None:
+def _policies(ax: Any, ends: Sequence[Any]) -> None:
     """The values of the last policies over a line of states."""
-    s = found[0].states[:, 0]
-    ax.plot(s, found[0].optimal, color=INK, linestyle=":", linewidth=1.2, label="optimal")
+    s = ends[0].states[:, 0]
+    ax.plot(s, ends[0].optimal, color=INK, linestyle=":", linewidth=1.2, label="optimal")
     for name, color, label, style in (("mean", VERMILION, "M", "-"), ("bound", BLUE, "M+CIR", "--")):
-        curves = np.array([getattr(one, name) for one in found])
+        curves = np.array([getattr(one, name) for one in ends])
         if len(curves) > 1:
             ax.plot(s, curves.T, color=color, alpha=0.3, linewidth=0.7, linestyle=style)
         ax.plot(s, np.median(curves, axis=0), color=color, linewidth=1.6, linestyle=style, label=label)
     ax.set_title("last policies: value by state", color=INK)
     ax.set_xlabel("state")
     ax.set_xlim(s[0], s[-1])
-    ax.set_ylim(bottom=0.0 if min(one.mean.min() for one in found) >= 0 else None)
+    ax.set_ylim(bottom=0.0 if min(one.mean.min() for one in ends) >= 0 else None)
     ax.grid(alpha=0.25, linewidth=0.5)
     ax.legend(frameon=False, fontsize=7, loc="best")
 

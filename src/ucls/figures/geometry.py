@@ -133,13 +133,13 @@ def ticks(low: float, high: float, log: bool, most: int = 7) -> list[float]:
     if log:
         decades = range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1)
         for within in ((1, 2, 3, 4, 5, 6, 8), (1, 2, 5), (1, 3), (1,)):
-            found = [float(f"{m}e{d}") for d in decades for m in within if low <= float(f"{m}e{d}") <= high]
-            if len(found) <= most:
+            places = [float(f"{m}e{d}") for d in decades for m in within if low <= float(f"{m}e{d}") <= high]
+            if len(places) <= most:
                 break
-        while len(found) > most:
-            found = found[::2]
-        if len(found) > 1:
-            return found
+        while len(places) > most:
+            places = places[::2]
+        if len(places) > 1:
+            return places
     raw = (high - low) / max(most - 1, 1)
     unit = 10.0 ** np.floor(np.log10(raw))
     step = unit * next(s for s in STEPS if s * unit >= raw * (1 - 1e-9))

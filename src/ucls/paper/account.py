@@ -40,13 +40,13 @@ def facts_of(store: Store, study: Study, scale: Scale) -> dict[str, str]:
     """What it was made with, and how long it took."""
     about = list(store.circumstances(study.name).values())
     seeds = sorted({member.cell.seed for member in study.members})
-    hours = sum(found.seconds for found in about) / 3600
+    hours = sum(run.seconds for run in about) / 3600
     return {
         "scale": scale.name,
         "runs": f"{len(about):,}",
         "seeds": f"{seeds[0]} to {seeds[-1]}; tuning seeds from 1,000,000,000",
-        "machine": ", ".join(sorted({found.machine for found in about})),
-        "versions": "; ".join(sorted({found.versions for found in about})),
+        "machine": ", ".join(sorted({run.machine for run in about})),
+        "versions": "; ".join(sorted({run.versions for run in about})),
         "time": f"{hours:.2f} hours of one core, with what else it was doing",
     }
 
@@ -54,11 +54,11 @@ def facts_of(store: Store, study: Study, scale: Scale) -> dict[str, str]:
 def sweeps_table() -> Table:
     """The settings that the sweeps chose."""
     rows = []
-    for found in winners().values():
-        score = f"{found['trials'][0]['score']:.5g}"
-        tried = str(len(found["trials"]))
-        settings = listed(found["settings"])
-        rows.append([found["label"], DOMAINS[found["env"]].title, settings, found["measure"], score, tried])
+    for winner in winners().values():
+        score = f"{winner['trials'][0]['score']:.5g}"
+        tried = str(len(winner["trials"]))
+        settings = listed(winner["settings"])
+        rows.append([winner["label"], DOMAINS[winner["env"]].title, settings, winner["measure"], score, tried])
     return "What the sweeps chose", ["competitor", "domain", "settings", "measure", "score", "of"], rows
 
 
@@ -79,35 +79,35 @@ def runs_table(store: Store, study: Study, groups: list[Group], scale: Scale) ->
     return "What was run", ["what", "domain", "settings", "steps", "runs", "diverged", "steps a second"], rows
 
 
-def verdicts(found: Reproduction) -> str:
+def verdicts(made: Reproduction) -> str:
     """Every claim with its verdict, as a Markdown table."""
     rows = []
-    for claim in found.claims:
+    for claim in made.claims:
         count = f"{claim.held} of {len(claim.checks)}"
         rows.append([str(claim.number), claim.sentence, count, f"**{claim.words}**"])
-    return found.note + "\n\n" + _table(["", "claim", "checks that hold", "verdict"], rows)
+    return made.note + "\n\n" + _table(["", "claim", "checks that hold", "verdict"], rows)
 
 
-def checks(found: Reproduction) -> str:
+def checks(made: Reproduction) -> str:
     """Every check of every claim, as Markdown."""
     parts = []
-    for claim in found.claims:
+    for claim in made.claims:
         rows = [[check.what, check.found, str(check.runs), HELD[check.holds]] for check in claim.checks]
         heads = ["what is measured", "found, with its 95% interval", "runs", "holds"]
         parts.append(f"**{claim.number}.** {claim.sentence} {claim.why}".rstrip() + "\n\n" + _table(heads, rows))
     return "\n\n".join(parts)
 
 
-def parts(found: Reproduction) -> dict[str, str]:
+def parts(made: Reproduction) -> dict[str, str]:
     """What a page may hold, by the name of its mark; a table's is its title in small letters."""
-    tables = {title.lower(): _table(heads, rows) for title, heads, rows in found.tables}
-    about = _table(["", ""], [list(fact) for fact in found.facts.items()])
-    return {"verdicts": verdicts(found), "checks": checks(found), **tables, "facts": about}
+    tables = {title.lower(): _table(heads, rows) for title, heads, rows in made.tables}
+    about = _table(["", ""], [list(fact) for fact in made.facts.items()])
+    return {"verdicts": verdicts(made), "checks": checks(made), **tables, "facts": about}
 
 
-def markdown(found: Reproduction) -> str:
+def markdown(made: Reproduction) -> str:
     """All of it as one page."""
-    return "\n\n".join(f"## {name.capitalize()}\n\n{text}" for name, text in parts(found).items()) + "\n"
+    return "\n\n".join(f"## {name.capitalize()}\n\n{text}" for name, text in parts(made).items()) + "\n"
 
 
 MARK = re.compile(r"(<!-- ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -128,12 +128,12 @@ def marked(page: Path, tables: Collection[str]) -> str:
     return text
 
 
-def fill(page: Path, found: Reproduction, out: Path) -> None:
+def fill(page: Path, made: Reproduction, out: Path) -> None:
     """Put the parts between their marks on a page, and the figures it names beside it."""
-    known = parts(found)
-    text = marked(page, [title for title, _, _ in found.tables])
+    known = parts(made)
+    text = marked(page, [title for title, _, _ in made.tables])
     text = MARK.sub(lambda match: f"{match[1]}\n{known[match[2]]}\n\n{match[3]}", text)
-    for name in (f"{plot.name}.png" for plot in found.plots):
+    for name in (f"{plot.name}.png" for plot in made.plots):
         if f"({name})" in text:
             write_atomic(page.parent / name, lambda target, name=name: shutil.copyfile(out / name, target))
     write_atomic(page, lambda target: target.write_text(text, encoding="utf-8"))

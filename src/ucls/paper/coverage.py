@@ -27,9 +27,9 @@ def make(runs: int, quick: bool, out: Path, tick: Callable[[coverage.Case], obje
     return rows
 
 
-def write_numbers(found: list[Row], out: Path) -> None:
+def write_numbers(rows: list[Row], out: Path) -> None:
     """Write every row as CSV and JSON."""
-    data = coverage.as_data(found)
+    data = coverage.as_data(rows)
 
     def table(path: Path) -> None:
         with path.open("w", newline="") as file:
@@ -41,36 +41,36 @@ def write_numbers(found: list[Row], out: Path) -> None:
     write_atomic(out / "coverage.json", lambda path: path.write_text(json.dumps(data) + "\n"))
 
 
-def write_page(found: list[Row], spent: dict[str, one_state.Spent], page: Path, command: str) -> None:
+def write_page(rows: list[Row], spent: dict[str, one_state.Spent], page: Path, command: str) -> None:
     """Draw both figures beside the page, and write it."""
     from ucls.figures.coverage import draw_coverage, draw_spent
 
-    draw_coverage(found, page.with_suffix(".svg"))
+    draw_coverage(rows, page.with_suffix(".svg"))
     draw_spent(spent, page.with_name("one-state.svg"))
-    runs, sizes = found[0].runs, sorted({row.n for row in found})
-    lambdas = ", ".join(f"{each:g}" for each in sorted({row.lambda_ for row in found}))
+    runs, sizes = rows[0].runs, sorted({row.n for row in rows})
+    lambdas = ", ".join(f"{each:g}" for each in sorted({row.lambda_ for row in rows}))
     text = TEXT.read_text().format(
         command=command,
         runs=f"{runs:,}",
         sizes=", ".join(f"{n:,}" for n in sizes),
         lambdas=lambdas,
-        ratios=_table(found, "chebyshev", 0.1, _ratio),
-        normal=_table(found, "normal", 0.1, _coverage),
-        chebyshev=_table(found, "chebyshev", 0.1, _coverage),
-        widths=_factors(found),
+        ratios=_table(rows, "chebyshev", 0.1, _ratio),
+        normal=_table(rows, "normal", 0.1, _coverage),
+        chebyshev=_table(rows, "chebyshev", 0.1, _coverage),
+        widths=_factors(rows),
         levers=_levers(spent),
         lever_runs=len(next(iter(spent.values())).best),
     )
     write_atomic(page, lambda path: path.write_text(text))
 
 
-def _table(found: list[Row], factor: str, p: float, cell: Callable[[list[Row]], str]) -> str:
+def _table(rows: list[Row], factor: str, p: float, cell: Callable[[list[Row]], str]) -> str:
     """A row for each estimator, a column for each kind of features and number of transitions."""
-    sizes = sorted({row.n for row in found})
+    sizes = sorted({row.n for row in rows})
     columns = [(features, n) for features in ("exact", "poor") for n in sizes]
     lines = [["estimator", *(f"{features}, n = {n:,}" for features, n in columns)], ["---", *["---:"] * len(columns)]]
     for name in NAMES:
-        chosen = [row for row in found if (row.estimator, row.factor, row.p) == (name, factor, p)]
+        chosen = [row for row in rows if (row.estimator, row.factor, row.p) == (name, factor, p)]
         cells = [cell([row for row in chosen if (row.features, row.n) == column]) for column in columns]
         lines.append([f"`{name}`", *cells])
     return markdown_table(lines)
@@ -110,7 +110,7 @@ def _levers(spent: dict[str, one_state.Spent]) -> str:
         ["variance", "pulls of left, median", "10% to 90% of runs", "right in the last fifth"],
         ["---", *["---:"] * 3],
     ]
-    for name, found in spent.items():
-        low, median, high = np.quantile(found.dull[:, -1], [0.1, 0.5, 0.9])
-        lines.append([name, f"{median:,.0f}", f"{low:,.0f} to {high:,.0f}", f"{100 * found.best.mean():.1f}%"])
+    for name, one in spent.items():
+        low, median, high = np.quantile(one.dull[:, -1], [0.1, 0.5, 0.9])
+        lines.append([name, f"{median:,.0f}", f"{low:,.0f} to {high:,.0f}", f"{100 * one.best.mean():.1f}%"])
     return markdown_table(lines)

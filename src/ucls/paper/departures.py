@@ -76,12 +76,12 @@ def measure(
     return [[_difference(trial, runs, rows) for trial in departure.trials] for departure in departures]
 
 
-def write_page(departures: Sequence[Departure], found: list[list[Difference]], runs: int, path: Path) -> None:
+def write_page(departures: Sequence[Departure], differences: list[list[Difference]], runs: int, path: Path) -> None:
     """Write the page of departures as Markdown."""
-    write_atomic(path, lambda file: file.write_text(page(departures, found, runs)))
+    write_atomic(path, lambda file: file.write_text(page(departures, differences, runs)))
 
 
-def page(departures: Sequence[Departure], found: list[list[Difference]], runs: int) -> str:
+def page(departures: Sequence[Departure], differences: list[list[Difference]], runs: int) -> str:
     """The page of departures."""
     lines = [
         "# Departures from the paper's text",
@@ -102,8 +102,8 @@ def page(departures: Sequence[Departure], found: list[list[Difference]], runs: i
         "| where | the text | ours | why | measured: literal - ours |",
         "|---|---|---|---|---|",
     ]
-    for departure, differences in zip(departures, found, strict=True):
-        measured = "<br>".join(map(_sentence, differences)) or f"not measured: {departure.unmeasured}"
+    for departure, its in zip(departures, differences, strict=True):
+        measured = "<br>".join(map(_sentence, its)) or f"not measured: {departure.unmeasured}"
         lines.append(f"| {departure.where} | {departure.literal} | {departure.ours} | {departure.why} | {measured} |")
     return "\n".join([*lines, ""])
 

@@ -52,8 +52,8 @@ class Evidence:
     def results(self, group: Group) -> list[tuple[int, Result]]:
         """The finished runs of a group with their seeds."""
         if group not in self._kept:
-            found = [(cell.seed, self.store.result(cell.id)) for cell in cells_of(group, self.scale)]
-            self._kept[group] = [(seed, result) for seed, result in found if result is not None]
+            runs = [(cell.seed, self.store.result(cell.id)) for cell in cells_of(group, self.scale)]
+            self._kept[group] = [(seed, result) for seed, result in runs if result is not None]
         return self._kept[group]
 
     def sample(self, group: Group, measure: str) -> Sample:

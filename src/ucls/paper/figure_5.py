@@ -71,8 +71,8 @@ def _points(evidence: Evidence, shown: dict[float, Group], label: str, colour: s
     points = []
     for eta, group in shown.items():
         successes, runs = right(evidence, group)
-        if found := proportion(successes, runs):
-            points.append((eta, found.mean, found.low, found.high, runs))
+        if part := proportion(successes, runs):
+            points.append((eta, part.mean, part.low, part.high, runs))
     if not points:
         return []
     return [points_of(label, colour, points)]

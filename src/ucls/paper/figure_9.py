@@ -46,18 +46,18 @@ def groups() -> list[Group]:
 @functools.lru_cache(maxsize=8)
 def ended(evidence: Evidence, group: Group) -> Ended | None:
     """Evaluate the policies that the runs of a group ended with, exactly."""
-    found: list[Policies] = []
+    final: list[Policies] = []
     seeds, reward = [], []
     for seed, result in evidence.results(group):
         if result.learner is not None:
             about, arrays = checkpoint.from_bytes(result.learner)
-            found.append(policies(Run.revive(about, arrays)))
+            final.append(policies(Run.revive(about, arrays)))
             seeds.append(seed)
             reward.append(result.measures.reward)
-    if not found:
+    if not final:
         return None
-    one = found[0]
-    mean, bound = np.array([p.mean for p in found]), np.array([p.bound for p in found])
+    one = final[0]
+    mean, bound = np.array([p.mean for p in final]), np.array([p.bound for p in final])
     return Ended(np.array(seeds), one.states[:, 0], one.optimal, mean, bound, one.d, np.array(reward))
 
 
@@ -67,17 +67,17 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     optimal = None
     for key, group in shown().items():
         name, colour = STYLES[key]
-        if (found := ended(evidence, group)) is None:
+        if (end := ended(evidence, group)) is None:
             continue
-        at = slice(None, None, max(1, len(found.states) // 100))
-        optimal = Line("optimal policy", INK, found.states[at], found.optimal[at], dash=True)
-        for which, values in (("M", found.mean), ("M+CIR", found.bound)):
+        at = slice(None, None, max(1, len(end.states) // 100))
+        optimal = Line("optimal policy", INK, end.states[at], end.optimal[at], dash=True)
+        for which, values in (("M", end.mean), ("M+CIR", end.bound)):
             columns = [summarise(column) for column in values[:, at].T]
-            points = [(x, *c[:4]) for x, c in zip(found.states[at], columns, strict=True)]
+            points = [(x, *c[:4]) for x, c in zip(end.states[at], columns, strict=True)]
             one = points_of(f"{name} ({which})", colour, points)
             lines.append(one._replace(points=False, dash=which == "M+CIR"))
-        order = np.argsort(found.reward)
-        dots.append(Line(f"{name}, each run", colour, found.reward[order], found.regrets()[1][order], points=True))
+        order = np.argsort(end.reward)
+        dots.append(Line(f"{name}, each run", colour, end.reward[order], end.regrets()[1][order], points=True))
     panels = (
         Panel("value over the river", "position", "value of the policy", (*lines, *([optimal] if optimal else []))),
         Panel("against learning", "reward while learning", "loss of (M+CIR) from the start", tuple(dots)),

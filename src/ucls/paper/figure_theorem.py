@@ -50,9 +50,9 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
         for name, colour in names.items() if runs else ():
             heights = np.array([run.arrays[f"probe.{name}"] for run in runs])
             at = runs[0].arrays["probe.step"]
-            found = band(Curves(at, heights, np.ones_like(heights, bool)), "median")
+            middle = band(Curves(at, heights, np.ones_like(heights, bool)), "median")
             label = name.replace("_", " ")
-            lines.append(Line(label, colour, at / 1000, found.centre, found.low, found.high, found.runs))
+            lines.append(Line(label, colour, at / 1000, middle.centre, middle.low, middle.high, middle.runs))
         panels.append(
             Panel(
                 STYLES[key][0], "thousand steps", "value, from the start states", tuple(lines), 0.0, optimum_label="0"

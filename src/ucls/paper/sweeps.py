@@ -81,12 +81,12 @@ def all_sweeps() -> list[Sweep]:
 
 def tune(store: Store, runner: Runner, out: Path, quiet: bool = False) -> bool:
     """Run what is missing of every sweep, write the winners, each with its whole table, and say so; not if stopped."""
-    found = {}
+    winners = {}
     for sweep in all_sweeps():
         cells = [cell for settings in candidates(sweep) for cell in sweep_cells(sweep, settings)]
         study = Study(f"sweep/{sweep.label}/{sweep.env}", tuple(Member(sweep.label, cell) for cell in cells))
         if conduct(store, study, runner, quiet).stopped:
             return False
-        found[f"{sweep.label} {sweep.env}"] = choose(sweep, {row.id: row for row in store.rows(study.name)}).as_data()
-    write_atomic(out, lambda path: path.write_text(json.dumps(found, indent=1, sort_keys=True) + "\n"))
+        winners[f"{sweep.label} {sweep.env}"] = choose(sweep, {row.id: row for row in store.rows(study.name)}).as_data()
+    write_atomic(out, lambda path: path.write_text(json.dumps(winners, indent=1, sort_keys=True) + "\n"))
     return True

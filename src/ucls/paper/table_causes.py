@@ -33,11 +33,11 @@ class Experiment(NamedTuple):
 
 def other_ucls() -> dict[str, Group]:
     """UCLS in Puddle World with what the experiments change of it, by the name of that."""
-    found = {f"beta = {beta:g}": ucls(PUDDLE, beta=beta, trace_threshold=TRACE) for beta in BETAS}
-    found |= {f"p = {p:g}": ucls(PUDDLE, p=p) for p in LEVELS}
-    found["c_max = 100"] = ucls(PUDDLE, c_max=100.0)
-    found["tuning"] = tuned("ucls-tuned", PUDDLE)
-    return {name: group._replace(heavy=True) for name, group in found.items()}
+    changed = {f"beta = {beta:g}": ucls(PUDDLE, beta=beta, trace_threshold=TRACE) for beta in BETAS}
+    changed |= {f"p = {p:g}": ucls(PUDDLE, p=p) for p in LEVELS}
+    changed["c_max = 100"] = ucls(PUDDLE, c_max=100.0)
+    changed["tuning"] = tuned("ucls-tuned", PUDDLE)
+    return {name: group._replace(heavy=True) for name, group in changed.items()}
 
 
 def _of_ucls() -> list[Experiment]:
@@ -46,20 +46,22 @@ def _of_ucls() -> list[Experiment]:
     optimistic = "Are its bounds too narrow?", "not 0.1"
     wide = "Are its bounds too narrow at first?", "not 1"
     tuning = "Would tuning help UCLS?", "of p, beta and b_step"
-    found = []
+    experiments = []
     for name, group in other_ucls().items():
         question, than = {"beta": forgets, "p": optimistic, "c_max": wide}.get(name.split()[0], tuning)
-        found.append(Experiment(question, f"{name}, {than}", group, ucls(PUDDLE)))
+        experiments.append(Experiment(question, f"{name}, {than}", group, ucls(PUDDLE)))
     quiet = {"noise_sd": 0.01}
     usual = ucls(PUDDLE, **quiet)._replace(heavy=True)
     for name, more in (("p", {"p": 0.01}), ("beta", {"beta": 0.01, "trace_threshold": TRACE})):
         changed = f"noise 0.01, and {name} = {more[name]:g}"
-        found.append(Experiment("Why does UCLS fail with less noise?", changed, ucls(PUDDLE, **quiet, **more), usual))
+        experiments.append(
+            Experiment("Why does UCLS fail with less noise?", changed, ucls(PUDDLE, **quiet, **more), usual)
+        )
     faster = ucls(RIVER, beta=BETAS[-1], trace_threshold=TRACE)
     question = "Would faster forgetting cost River Swim?"
-    found.append(Experiment(question, f"beta = {BETAS[-1]:g}, not 0.001", faster, ucls(RIVER)))
+    experiments.append(Experiment(question, f"beta = {BETAS[-1]:g}, not 0.001", faster, ucls(RIVER)))
     least = figure_2.LEVELS[0]
-    found.append(
+    experiments.append(
         Experiment(
             f"Is p = {least:g} only slower?",
             "200,000 steps, not 50,000",
@@ -67,16 +69,16 @@ def _of_ucls() -> list[Experiment]:
             ucls(RIVER, p=least),
         )
     )
-    return found
+    return experiments
 
 
 def _of_others() -> list[Experiment]:
     """Why competitors did better or worse than the paper says."""
-    found = [
+    experiments = [
         Experiment("Was DGPQ's sweep too small?", "64 settings, not 16", tuned("dgpq-wide", env), tuned("dgpq", env), m)
         for env, m in ((RIVER, "early"), (SPARSE, "reward"))
     ]
-    found += [
+    experiments += [
         Experiment("Is GV-UCB poor because of its p?", "p swept, not 0.5", tuned("gv-ucb", env), figure_7.gv_ucb(env))
         for env in (PUDDLE, RIVER)
     ]
@@ -84,8 +86,8 @@ def _of_others() -> list[Experiment]:
         usual = figure_5.lstd(name, 0.01, True)
         slower = tuple({**dict(usual.settings), "epsilon_every": 1000}.items())
         changed = f"{name}, eta = 0.01: epsilon times 0.2 every 1,000 steps, not every 100"
-        found.append(Experiment("Is epsilon gone too soon?", changed, usual._replace(settings=slower), usual))
-    return found
+        experiments.append(Experiment("Is epsilon gone too soon?", changed, usual._replace(settings=slower), usual))
+    return experiments
 
 
 def experiments() -> list[Experiment]:
@@ -103,7 +105,7 @@ HEADS = ["question", "domain", "what is changed", "measured", "as it is", "with 
 
 def rows(evidence: Evidence) -> list[list[str]]:
     """A row for each experiment: both sides with their intervals, and the difference on common seeds."""
-    found = []
+    lines = []
     for one in experiments():
         usual, other = (one.sample(evidence, group) for group in (one.usual, one.group))
         at, there = common_seeds(usual.seeds, other.seeds)
@@ -111,5 +113,5 @@ def rows(evidence: Evidence) -> list[list[str]]:
         sides = [mean_of_runs(s._replace(scores=s.scores[i]).mean) for s, i in ((usual, at), (other, there))]
         apart = "-" if difference is None else interval(difference)
         title = DOMAINS[one.group.env].title
-        found.append([one.question, title, one.changed, WORDS[one.measure], *sides, apart, str(len(at))])
-    return found
+        lines.append([one.question, title, one.changed, WORDS[one.measure], *sides, apart, str(len(at))])
+    return lines

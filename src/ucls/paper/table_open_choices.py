@@ -64,7 +64,7 @@ def optimum_with(choice: OpenChoice) -> float:
 
 def rows(evidence: Evidence) -> list[list[str]]:
     """A row for each choice: UCLS as it is here and with the choice, and who is ahead with it."""
-    found = []
+    lines = []
     for choice in CHOICES:
         other, usual = evidence.final(group_of(choice, "ucls")).mean, evidence.final(ucls(choice.env)).mean
         keys = () if choice.of_ucls_only else RIVALS
@@ -73,7 +73,7 @@ def rows(evidence: Evidence) -> list[list[str]]:
         ahead = [key for key, mean in rivals.items() if _above(mean, other)]
         who = "-" if choice.of_ucls_only else ", ".join(ahead) or "none"
         runs = str(other.runs + other.diverged)
-        found.append(
+        lines.append(
             [
                 choice.title,
                 DOMAINS[choice.env].title,
@@ -84,7 +84,7 @@ def rows(evidence: Evidence) -> list[list[str]]:
                 runs,
             ]
         )
-    return found
+    return lines
 
 
 HEADS = ["choice", "domain", "UCLS as here", "UCLS with it", "optimum with it", "competitors clearly ahead", "runs"]

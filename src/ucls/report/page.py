@@ -163,9 +163,9 @@ def _figure(index: int, plot: Plot, image: str | None) -> str:
     still = f'<img src="{image}" alt="{alt}">' if image else "<p>The chart needs scripts; its numbers are below.</p>"
     numbers = []
     for panel in plot.panels:
-        found = "".join(_table(heads, rows) for heads, rows in tables_of(panel)) or f"<p>{NOTHING}</p>"
+        tables = "".join(_table(heads, rows) for heads, rows in tables_of(panel)) or f"<p>{NOTHING}</p>"
         best = "" if panel.optimum is None else f"; {escape(panel.optimum_label)} {plain(panel.optimum)}"
-        numbers.append(f"<h4>{escape(panel.title)}: {escape(panel.y)}{best}</h4>{found}")
+        numbers.append(f"<h4>{escape(panel.title)}: {escape(panel.y)}{best}</h4>{tables}")
     note = escape("; ".join(filter(None, (plot.note.rstrip("."), fewest(plot)))))
     return f"""<figure class="plot" id="{_anchor(plot.name)}" data-index="{index}"><h3>{escape(plot.title)}</h3>
 <div class="legend" role="group" aria-label="lines shown"></div><div class="panels"></div><noscript>{still}</noscript>

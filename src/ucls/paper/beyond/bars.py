@@ -17,7 +17,7 @@ HEADS = [
 
 def rows(evidence: Evidence) -> list[list[str]]:
     """A row for each domain and algorithm, `ucls-exact` first."""
-    found = []
+    lines = []
     for one in contests():
         whole = next((name for name in MEASURES.get(one.env, ()) if name in ("reward", "goals")), "reward")
         final, level = FINAL[one.env], _optimum(one)
@@ -26,8 +26,8 @@ def rows(evidence: Evidence) -> list[list[str]]:
             worst = _worst(evidence, group, whole), WORDS[final], _worst(evidence, group, final)
             near = sum(_near(value, level, ended.sign) for value in each_run(ended))
             count = f"{near} of {len(ended.scores)}" if len(ended.scores) else NOT_RUN
-            found.append([one.title, STYLES[key][0], *worst, grouped(level), count, str(len(ended.scores))])
-    return found
+            lines.append([one.title, STYLES[key][0], *worst, grouped(level), count, str(len(ended.scores))])
+    return lines
 
 
 def _optimum(one: Contest) -> float:

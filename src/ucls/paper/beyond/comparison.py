@@ -73,9 +73,9 @@ def exact(env: str, **settings: Any) -> Group:
 
 def rivals(env: str) -> dict[str, Group]:
     """UCLS and the tuned competitors, with the environment's own features."""
-    found = {key: tuned(key, env)._replace(heavy=key not in CHEAP) for key in RIVALS[env]}
-    found["ucls"] = ucls(env)._replace(keep=False, heavy=env == SPARSE)
-    return {key: group._replace(printed=False) for key, group in found.items()}
+    groups = {key: tuned(key, env)._replace(heavy=key not in CHEAP) for key in RIVALS[env]}
+    groups["ucls"] = ucls(env)._replace(keep=False, heavy=env == SPARSE)
+    return {key: group._replace(printed=False) for key, group in groups.items()}
 
 
 def optimistic_sarsa(env: str, **settings: Any) -> Group:
@@ -114,16 +114,16 @@ HEADS = ["domain", "measured", "against", "ucls-exact", "the other", "difference
 
 def rows(evidence: Evidence) -> list[list[str]]:
     """A row for each domain, measure and rival: both means with their intervals, and the difference by seed."""
-    found = []
+    lines = []
     for one in contests():
         for measure in MEASURES.get(one.env, ()):
             mine = sample(evidence, one.exact, measure)
             for key, group in one.rivals.items():
                 theirs = sample(evidence, group, measure)
                 sides = [mean_of_runs(side.mean, grouped, NOT_RUN) for side in on_common_seeds(mine, theirs)]
-                found.append([one.title, WORDS[measure], STYLES[key][0], *sides, *apart(evidence, mine, theirs)])
+                lines.append([one.title, WORDS[measure], STYLES[key][0], *sides, *apart(evidence, mine, theirs)])
             if not one.rivals:
-                found.append(
+                lines.append(
                     [
                         one.title,
                         WORDS[measure],
@@ -134,7 +134,7 @@ def rows(evidence: Evidence) -> list[list[str]]:
                         str(len(mine.seeds)),
                     ]
                 )
-    return [*found, _one_state(evidence)]
+    return [*lines, _one_state(evidence)]
 
 
 def _one_state(evidence: Evidence) -> list[str]:
@@ -149,10 +149,10 @@ def sample(evidence: Evidence, group: Group, measure: str) -> Sample:
     """A measure of the runs of a group; `goals` are the episodes that were not cut off."""
     if measure != "goals":
         return evidence.sample(group, measure)
-    found = evidence.results(group)
-    values = [float((r.arrays["truncated"] == 0).sum()) for _, r in found]
-    seeds = np.array([seed for seed, _ in found], np.int64)
-    return Sample(seeds, scores(values, [r.diverged for _, r in found]), 1)
+    runs = evidence.results(group)
+    values = [float((r.arrays["truncated"] == 0).sum()) for _, r in runs]
+    seeds = np.array([seed for seed, _ in runs], np.int64)
+    return Sample(seeds, scores(values, [r.diverged for _, r in runs]), 1)
 
 
 def on_common_seeds(mine: Sample, theirs: Sample) -> tuple[Sample, Sample]:

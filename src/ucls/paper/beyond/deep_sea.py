@@ -57,10 +57,10 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     episodes: list[Line] = []
     shares: list[Line] = []
     for key, sizes in SIZES.items():
-        found = {size: runs for size in sizes if (runs := solved(evidence, key, size))}
-        parts = {size: proportion(len(runs) - runs.count(None), len(runs)) for size, runs in found.items()}
-        episodes += _line(key, [(size, *spread(runs), len(runs)) for size, runs in found.items()])
-        shares += _line(key, [(size, *part, len(found[size])) for size, part in parts.items() if part is not None])
+        by_size = {size: runs for size in sizes if (runs := solved(evidence, key, size))}
+        parts = {size: proportion(len(runs) - runs.count(None), len(runs)) for size, runs in by_size.items()}
+        episodes += _line(key, [(size, *spread(runs), len(runs)) for size, runs in by_size.items()])
+        shares += _line(key, [(size, *part, len(by_size[size])) for size, part in parts.items() if part is not None])
     caption = (
         "Left: after how many episodes 90 of the next 100 find the treasure: the middle run, with the fastest and the "
         f"slowest. Runs on the broken line never get there in {EPISODES} episodes. Right: the part of the runs that "

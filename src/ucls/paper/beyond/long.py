@@ -52,18 +52,18 @@ HEADS = ["domain", "last tenth", "best tenth", "last less best", "runs that lost
 
 def rows(evidence: Evidence) -> list[list[str]]:
     """A row for each domain: means over runs with their intervals."""
-    found = []
+    lines = []
     for env in RUNS:
         sound = [result for _, result in evidence.results(group_of(env)) if not result.diverged]
         lost = len(evidence.results(group_of(env))) - len(sound)
         title = DOMAINS[env].title
         if not sound:
-            found.append([title, f"all {lost} diverged" if lost else NOT_RUN, "-", "-", "-", str(lost)])
+            lines.append([title, f"all {lost} diverged" if lost else NOT_RUN, "-", "-", "-", str(lost)])
             continue
         resolution = evidence.resolution(group_of(env))
         by_run = np.array([regrets(result, optimum(env).reward_rate, resolution) for result in sound])
         last, best = by_run[:, -1], by_run.min(axis=1)
         means = [interval(bootstrap_mean(values), grouped) for values in (last, best, last - best)]
         worse = f"{int((last - best > LOST).sum()) + lost} of {len(sound) + lost}"
-        found.append([title, *means, worse, str(len(sound) + lost)])
-    return found
+        lines.append([title, *means, worse, str(len(sound) + lost)])
+    return lines

@@ -30,7 +30,7 @@ HEADS = ["domain", "measured", "parts", "mean", "difference from both", "runs"]
 
 def rows(evidence: Evidence) -> list[list[str]]:
     """A row for each domain, measure and choice of parts, with the difference from both by seed."""
-    found = []
+    lines = []
     for env in DOMAINS_OF:
         for measure in MEASURES.get(env, ("last_reward",)):
             both = sample(evidence, exact(env), measure)
@@ -39,5 +39,5 @@ def rows(evidence: Evidence) -> list[list[str]]:
                 runs = str(len(values.scores))
                 less = apart(evidence, values, both)[0] if settings else "-"
                 mean = mean_of_runs(values.mean, grouped, NOT_RUN)
-                found.append([DOMAINS[env].title, WORDS[measure], name, mean, less, runs])
-    return found
+                lines.append([DOMAINS[env].title, WORDS[measure], name, mean, less, runs])
+    return lines

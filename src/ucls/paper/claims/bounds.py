@@ -22,12 +22,12 @@ def final_policies(evidence: Evidence) -> Claim:
     """11: UCLS's two final policies overlap and are close to optimal; GV-UCB's are not."""
     checks: list[Check] = []
     for key, group in figure_9.shown().items():
-        if (found := figure_9.ended(evidence, group)) is None:
+        if (end := figure_9.ended(evidence, group)) is None:
             checks += not_run(f"{key}, loss of the final policies")
             continue
-        lost = len(evidence.results(group)) - len(found.seeds)
-        value = float(found.optimal @ found.weights)
-        losses = found.regrets()
+        lost = len(evidence.results(group)) - len(end.seeds)
+        value = float(end.optimal @ end.weights)
+        losses = end.regrets()
         for which, loss in zip(("M", "M+CIR"), losses, strict=True):
             mean = summarise(loss)
             near = decided(mean.high <= CLOSE * value, mean.low > CLOSE * value)  # pyright: ignore
@@ -36,20 +36,20 @@ def final_policies(evidence: Evidence) -> Claim:
             note = f", {lost} diverged" if lost else ""
             checks.append(Check(what, interval(mean) + note, None if lost and wanted else wanted, len(loss)))
         if key == "ucls":
-            apart = evidence.difference(Sample(found.seeds, losses[0], 1), Sample(found.seeds, losses[1], 1))
+            apart = evidence.difference(Sample(end.seeds, losses[0], 1), Sample(end.seeds, losses[1], 1))
             if apart is not None:
                 inside = max(abs(apart.low), abs(apart.high)) <= CLOSE * value
                 what = "UCLS, loss of (M) less that of (M+CIR), within a tenth of the optimal value"
-                checks.append(Check(what, interval(apart), True if inside else None, len(found.seeds)))
+                checks.append(Check(what, interval(apart), True if inside else None, len(end.seeds)))
     sentence = (
         "River Swim, policies after 50k steps: UCLS's (M) and (M+CIR) overlap and are close to optimal; GV-UCB's are "
         "not."
     )
     otherwise = {}
     for choice in (choice for choice in CHOICES if choice.env == RIVER):
-        end = evidence.final(choice_group(choice, "ucls")).mean
+        mean = evidence.final(choice_group(choice, "ucls")).mean
         what = f"UCLS, reward a step at the end with {choice.title}"
-        otherwise[choice.name] = at_least(end, (1 - CLOSE) * optimum_with(choice), what)
+        otherwise[choice.name] = at_least(mean, (1 - CLOSE) * optimum_with(choice), what)
     why = "The table of open choices has what it depends on: with those, UCLS's runs end far from the optimum."
     claim = Claim(11, sentence, "figure-9", tuple(checks))
     if claim.verdict is Verdict.REPRODUCED:  # these say nothing of GV-UCB: they can take the verdict back, not give it
@@ -68,8 +68,8 @@ def policy_evaluation(evidence: Evidence) -> Claim:
     for chain in ("boyan", "random_walk", "garnet", "river_swim"):
         for noise in ("iid", "state") if chain == "boyan" else ("iid",):
             case = Case(chain, "exact", noise, EXACT_LAMBDA)
-            found = measure(case, runs, (COVERAGE_SIZE,), names)
-            for row in rows(case, found, (COVERAGE_SIZE,), names):
+            errors = measure(case, runs, (COVERAGE_SIZE,), names)
+            for row in rows(case, errors, (COVERAGE_SIZE,), names):
                 if row.p != P or row.factor != "chebyshev":
                     continue
                 if row.estimator.startswith("global") and noise != "iid":

@@ -156,8 +156,8 @@ def within(estimate: Estimate | Summary, low: float, high: float, what: str, run
     if least is None or most is None:
         return not_run(what)
     inside, outside = low <= least and most <= high, most < low or least > high
-    found = f"{interval(estimate)} against {number(low)} to {number(high)}"
-    return [Check(what, found, decided(inside, outside), runs)]
+    text = f"{interval(estimate)} against {number(low)} to {number(high)}"
+    return [Check(what, text, decided(inside, outside), runs)]
 
 
 def apart(

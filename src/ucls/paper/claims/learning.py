@@ -22,13 +22,13 @@ def best_at_the_end(evidence: Evidence) -> Claim:
     """1: UCLS has the best final performance in all three domains."""
 
     def checks(in_puddle_world: Group) -> tuple[Check, ...]:
-        found: list[Check] = []
+        made: list[Check] = []
         for env in MAIN:
             mine = evidence.final(in_puddle_world if env == PUDDLE else ucls(env))
             for key in RIVALS:
                 theirs = evidence.final(tuned(key, env))
-                found += better(evidence, mine, theirs, f"{DOMAINS[env].title}, at the end, UCLS less {key}")
-        return tuple(found)
+                made += better(evidence, mine, theirs, f"{DOMAINS[env].title}, at the end, UCLS less {key}")
+        return tuple(made)
 
     sentence = "UCLS has the best final performance in all three domains."
     return _in_puddle_world(Claim(1, sentence, "figure-1", checks(ucls(PUDDLE))), checks)
@@ -46,16 +46,16 @@ def learns_faster(evidence: Evidence) -> Claim:
     rate = optimum(RIVER).reward_rate
 
     def checks(dgpq: str) -> tuple[Check, ...]:
-        found: list[Check] = []
+        made: list[Check] = []
         for key in RIVALS:
             theirs = evidence.sample(tuned(dgpq if key == "dgpq" else key, SPARSE), "reward")
             mine = evidence.sample(ucls(SPARSE), "reward")
-            found += better(evidence, mine, theirs, f"Sparse Mountain Car, goals reached, UCLS less {key}")
+            made += better(evidence, mine, theirs, f"Sparse Mountain Car, goals reached, UCLS less {key}")
         early = [evidence.early(g, 0.1) for g in (tuned(dgpq, RIVER), ucls(RIVER))]
-        found += better(evidence, early[0], early[1], "River Swim, reward of the first tenth, DGPQ less UCLS")
+        made += better(evidence, early[0], early[1], "River Swim, reward of the first tenth, DGPQ less UCLS")
         for key, group in (("UCLS", ucls(RIVER)), ("DGPQ", tuned(dgpq, RIVER))):
-            found += at_least(evidence.final(group).mean, NEAR * rate, f"River Swim, reward a step at the end, {key}")
-        return tuple(found)
+            made += at_least(evidence.final(group).mean, NEAR * rate, f"River Swim, reward a step at the end, {key}")
+        return tuple(made)
 
     reward = evidence.sample(ucls(RIVER), "reward").mean
     why = ""
@@ -102,8 +102,8 @@ def _more_spread(wide: np.ndarray, narrow: np.ndarray, what: str) -> list[Check]
         if a > 0 and b > 0:
             logs.append(np.log(a / b))
     low, high = np.quantile(logs, [0.025, 0.975])
-    found = interval((np.log(wide.std() / narrow.std()), low, high))
-    return [Check(what, found, decided(low > 0, high < 0), min(len(wide), len(narrow)))]
+    text = interval((np.log(wide.std() / narrow.std()), low, high))
+    return [Check(what, text, decided(low > 0, high < 0), min(len(wide), len(narrow)))]
 
 
 def others_do_poorly(evidence: Evidence) -> Claim:
@@ -185,14 +185,14 @@ def sarsa_in_puddle_world(evidence: Evidence) -> Claim:
     def checks(in_puddle_world: Group) -> tuple[Check, ...]:
         greedy = evidence.final(tuned("sarsa-epsilon", PUDDLE)).mean
         what = "Puddle World, return at the end of epsilon-greedy Sarsa, at most twice the cost"
-        found = at_least(greedy, least, what)
+        made = at_least(greedy, least, what)
         mine, theirs = (evidence.final(g) for g in (in_puddle_world, tuned("sarsa-optimistic", PUDDLE)))
         what = "Puddle World, return at the end, UCLS less optimistic Sarsa"
-        found += apart(evidence, mine, theirs, -margin, np.inf, what)
+        made += apart(evidence, mine, theirs, -margin, np.inf, what)
         rewards = [evidence.sample(g, "reward") for g in (tuned("sarsa-optimistic", RIVER), ucls(RIVER))]
         what = "River Swim, more regret of UCLS than of optimistic Sarsa, at most a tenth of the optimum's reward"
-        found += apart(evidence, rewards[0], rewards[1], -np.inf, 0.1 * rate, what)
-        return tuple(found)
+        made += apart(evidence, rewards[0], rewards[1], -np.inf, 0.1 * rate, what)
+        return tuple(made)
 
     sentence = (
         "Sarsa with epsilon-greedy learns well in Puddle World; UCLS matches the policy of optimistic Sarsa there and "
