@@ -27,7 +27,7 @@ DOMAINS = {
 }
 
 # The memory of the tile coder as it is printed. It is too small for the tiles of a coder that overlaps the borders (160
-# and 170 of them), so that tiles share indices; the environments' own features have room for all.
+# and 180 of them), so that tiles share indices; the environments' own features have room for all.
 PRINTED = {RIVER: {"memory": 128}, PUDDLE: {"memory": 128}}
 
 

@@ -52,7 +52,7 @@ DEPARTURES = (
         "River Swim, Puddle World: memory of the tiles",
         "128",
         "160 and 180: room for every tile (`memory`)",
-        "tilings that overlap the borders have 160 and 170 tiles: in 128 some share an index, above all near the goal",
+        "tilings that overlap the borders have 160 and 180 tiles: in 128 some share an index, above all near the goal",
         unmeasured="`ucls paper` and this page keep the printed 128; `ucls paper --figure beyond` has the room",
     ),
     Departure(
