@@ -24,6 +24,7 @@ from ucls.envs import World, make_world
 from ucls.errors import UserError
 from ucls.kernels.ranges import STEPS
 from ucls.runs import inputs, run_folder, spaces
+from ucls.runs.explained import maps_of
 from ucls.runs.history import NOTHING, TERMINATED, TRUNCATED, History
 from ucls.runs.learner import Learner, Uncertainty, refuse_diverged, saved_learner
 from ucls.runs.plan import Plan, checked_discount, choose, read_saved, whole
@@ -214,22 +215,8 @@ class Agent:
         With `steps` it first learns for so many more, and the page has a slider over them. Where observations have more
         than two numbers the maps are planes through the state `through`, by default the middle of the bounds.
         """
-        from ucls import explain
-
         refuse_diverged(self.diverged)
-        views = explain.views_of(
-            self.plan.low,
-            self.plan.high,
-            discrete=self.plan.features == "one_hot",
-            grid=spaces.grid_of(self.env),
-            through=through,
-            names=explain.names_of(spaces.id_of(self.env)),
-        )
-        maps = explain.record(self, steps, views=views, watch=watch) if steps else explain.look(self, views)
-        title = f"What is {self.plan.agent} unsure of in {spaces.id_of(self.env) or 'its environment'}?"
-        actions = () if self.world is None else self.world.module.ACTIONS
-        facts = {"seed": self.plan.seed, "steps": f"{self.steps:,}", "features": self.plan.features}
-        return explain.write_page(Path(path), title, maps, actions, facts)
+        return maps_of(self, self.env, path, steps, through, watch)
 
     @property
     def history(self) -> History:
