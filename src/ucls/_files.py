@@ -68,8 +68,8 @@ def prune(root: Path, unused: float = 30 * DAY) -> None:
     """Remove the folders in a cache that nobody has used for so many seconds; what is lost can be made again."""
     with contextlib.suppress(OSError):
         for folder in list(root.iterdir()):
-            found = folder.lstat()
-            if stat.S_ISDIR(found.st_mode) and _is_of_this_user(found) and time.time() - found.st_mtime > unused:
+            status = folder.lstat()
+            if stat.S_ISDIR(status.st_mode) and _is_of_this_user(status) and time.time() - status.st_mtime > unused:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -89,19 +89,19 @@ def _temporary_root() -> Path:
 def _is_private(folder: Path) -> bool:
     """Make a folder if it is not there, and say whether it is this user's; nobody else can write to it then."""
     folder.mkdir(exist_ok=True, mode=0o700)
-    found = folder.lstat()
-    if stat.S_ISDIR(found.st_mode) and not _is_ours_alone(found) and _is_of_this_user(found):
-        folder.chmod(stat.S_IMODE(found.st_mode) & ~OTHERS_WRITE)
-        found = folder.lstat()
-    return stat.S_ISDIR(found.st_mode) and _is_ours_alone(found) and os.access(folder, os.W_OK)
+    status = folder.lstat()
+    if stat.S_ISDIR(status.st_mode) and not _is_ours_alone(status) and _is_of_this_user(status):
+        folder.chmod(stat.S_IMODE(status.st_mode) & ~OTHERS_WRITE)
+        status = folder.lstat()
+    return stat.S_ISDIR(status.st_mode) and _is_ours_alone(status) and os.access(folder, os.W_OK)
 
 
-def _is_ours_alone(found: os.stat_result) -> bool:
-    return _is_of_this_user(found) and (os.name == "nt" or not found.st_mode & OTHERS_WRITE)
+def _is_ours_alone(status: os.stat_result) -> bool:
+    return _is_of_this_user(status) and (os.name == "nt" or not status.st_mode & OTHERS_WRITE)
 
 
-def _is_of_this_user(found: os.stat_result) -> bool:
-    return not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+def _is_of_this_user(status: os.stat_result) -> bool:
+    return not hasattr(os, "geteuid") or status.st_uid == os.geteuid()
 
 
 def write_atomic(path: Path, write: Callable[[Path], object]) -> None:

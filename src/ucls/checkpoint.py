@@ -81,13 +81,13 @@ def _about(text: str, name: str) -> dict[str, Any]:
 
 def flatten(prefix: str, parts: Any) -> dict[str, np.ndarray]:
     """The arrays of a NamedTuple, and of the NamedTuples in it, by dotted names."""
-    found: dict[str, np.ndarray] = {}
+    arrays: dict[str, np.ndarray] = {}
     for field, part in zip(parts._fields, parts, strict=True):
         if isinstance(part, np.ndarray):
-            found[f"{prefix}.{field}"] = part
+            arrays[f"{prefix}.{field}"] = part
         elif isinstance(part, tuple):
-            found |= flatten(f"{prefix}.{field}", part)
-    return found
+            arrays |= flatten(f"{prefix}.{field}", part)
+    return arrays
 
 
 def rebuild(prefix: str, like: T, arrays: Mapping[str, np.ndarray], sizes: Sizes) -> T:

@@ -124,7 +124,7 @@ class Setting(NamedTuple):
 
 def describe(cls: type) -> list[Setting]:
     """The settings that a NamedTuple class declares, in order."""
-    found = []
+    settings = []
     for field, hint in get_type_hints(cls, include_extras=True).items():
         marks = hint.__metadata__
         check = next(mark for mark in marks if isinstance(mark, Real | Whole | Choice))
@@ -132,8 +132,8 @@ def describe(cls: type) -> list[Setting]:
         follows, otherwise = (followed.name, followed.otherwise) if followed else (None, None)
         doc = next((mark for mark in marks if isinstance(mark, str)), "")
         default = follows or check.show(cls._field_defaults[field])  # pyright: ignore[reportAttributeAccessIssue]
-        found.append(Setting(field, field.rstrip("_"), check, default, follows, otherwise, doc))
-    return found
+        settings.append(Setting(field, field.rstrip("_"), check, default, follows, otherwise, doc))
+    return settings
 
 
 def resolve(cls: type[T], given: Mapping[str, object] = {}, facts: Mapping[str, float] = {}) -> T:
@@ -205,7 +205,7 @@ def distribute(given: Mapping[str, object], groups: Mapping[str, type]) -> dict[
     >>> distribute({"p": 1, "agent.p": 2}, {"agent": Hyper})["agent"]
     {'p': 2}
     """
-    found: dict[str, dict[str, object]] = {group: {} for group in groups}
+    shares: dict[str, dict[str, object]] = {group: {} for group in groups}
     names = {group: [s.name for s in describe(cls)] for group, cls in groups.items()}
     for full, value in given.items():
         prefix, dot, rest = full.partition(".")
@@ -216,8 +216,8 @@ def distribute(given: Mapping[str, object], groups: Mapping[str, type]) -> dict[
             raise unknown("setting", full, [name for known in wanted.values() for name in known])
         if len(owners) > 1:
             raise UserError(f"setting {name!r} is ambiguous: write {' or '.join(f'{g}.{name}' for g in owners)}")
-        found[owners[0]][name] = value
-    return found
+        shares[owners[0]][name] = value
+    return shares
 
 
 def _read(setting: Setting, value: object) -> Any:

@@ -117,12 +117,12 @@ def hope(state, hyper):
 
 def notices(state: State, hyper: Hyper) -> list[str]:
     """Say that a return was above the largest there is, and that single precision has been used for too long."""
-    found = []
+    notes = []
     if state.returns.attained[0] > hyper.return_max:
-        found.append(f"return_max={hyper.return_max:g} is too low: a higher return was observed, and raises it")
+        notes.append(f"return_max={hyper.return_max:g} is too low: a higher return was observed, and raises it")
     if state.w.dtype == np.float32 and state.t[0] > SINGLE_STEPS:
-        found.append(f"float32 loses its digits after {SINGLE_STEPS:,} steps of ucls-exact: take dtype float64")
-    return found
+        notes.append(f"float32 loses its digits after {SINGLE_STEPS:,} steps of ucls-exact: take dtype float64")
+    return notes
 
 
 @jit

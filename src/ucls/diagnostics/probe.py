@@ -148,11 +148,11 @@ def probed(
         when.append(run.steps)
         readings.append(probe(run.learner, stick))
     columns = np.array(readings).reshape(-1, len(Reading._fields)).T
-    found = {"step": np.array(when, np.int64), **dict(zip(Reading._fields, columns, strict=True))}
-    rounding = 1e-9 * (1.0 + np.abs(found["optimum"]))
-    found["optimistic"] = found["optimism"] >= -rounding
-    found["holds"] = found["regret"] <= found["bound"] + rounding
-    return join(parts), found
+    columns_by_name = {"step": np.array(when, np.int64), **dict(zip(Reading._fields, columns, strict=True))}
+    rounding = 1e-9 * (1.0 + np.abs(columns_by_name["optimum"]))
+    columns_by_name["optimistic"] = columns_by_name["optimism"] >= -rounding
+    columns_by_name["holds"] = columns_by_name["regret"] <= columns_by_name["bound"] + rounding
+    return join(parts), columns_by_name
 
 
 def _stops(steps: int, at: Iterable[int] | None, points: int) -> list[int]:

@@ -20,7 +20,7 @@ class Verdict(NamedTuple):
     late: dict[str, float]
 
 
-def verdict(found: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
+def verdict(readings: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
     """Judge a run by its readings (see `probed`).
 
     A late regret within a tenth of |E[Q*]| is sound; conditions of the theorem that are not met are then told.
@@ -32,14 +32,14 @@ def verdict(found: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
     >>> found.word, found.because
     ('not optimistic', 'its bounds lie 18 below the optimal 20 since step 10; radius 0.1, at most 0.2 anywhere')
     """
-    steps = found["step"]
+    steps = readings["step"]
     late = steps >= (1 - LATE) * steps[-1]
-    now = {name: _number(values[late]) for name, values in found.items() if name != "step"}
+    now = {name: _number(values[late]) for name, values in readings.items() if name != "step"}
     optimum, regret, radius, error = (now[name] for name in ("optimum", "regret", "radius", "value_error"))
     if diverged:
         return Verdict(DIVERGED, f"its values mean nothing after step {steps[-1]:,}", now)
     loses = f"it loses {regret:.2g} of the optimal {optimum:.3g}"
-    below = f"its bounds lie {-now['optimism']:.3g} below the optimal {optimum:.3g}{_since(found)}"
+    below = f"its bounds lie {-now['optimism']:.3g} below the optimal {optimum:.3g}{_since(readings)}"
     small = SMALL * abs(optimum)
     if regret <= small:
         tested = [(-now["optimism"], below), (radius, f"its radius is {radius:.3g}")]
@@ -56,12 +56,12 @@ def verdict(found: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
     return Verdict(blame, f"{loses}; {wrong}", now)
 
 
-def _since(found: Mapping[str, np.ndarray]) -> str:
+def _since(readings: Mapping[str, np.ndarray]) -> str:
     """Since when the run has not been optimistic in any reading; nothing if it is at the end."""
-    held = np.flatnonzero(found["optimism"] >= 0)
+    held = np.flatnonzero(readings["optimism"] >= 0)
     if len(held) == 0:
         return ", and always did"
-    return "" if held[-1] == len(found["step"]) - 1 else f" since step {found['step'][held[-1] + 1]:,}"
+    return "" if held[-1] == len(readings["step"]) - 1 else f" since step {readings['step'][held[-1] + 1]:,}"
 
 
 def _number(values: np.ndarray) -> float:

@@ -105,22 +105,24 @@ def measure(case: Case, runs: int, sizes: tuple[int, ...], names: tuple[str, ...
     return Found(chain.stationary(), errors, standard)
 
 
-def rows(case: Case, found: Found, sizes: tuple[int, ...], names: tuple[str, ...] = tuple(ESTIMATORS)) -> Iterator[Row]:
+def rows(
+    case: Case, trials: Found, sizes: tuple[int, ...], names: tuple[str, ...] = tuple(ESTIMATORS)
+) -> Iterator[Row]:
     """Coverage and width for every number of transitions, estimator, factor and p."""
     for i, n in enumerate(sizes):
-        error, true = found.errors[:, i], np.sqrt((found.errors[:, i] ** 2).mean(axis=0) @ found.weights)
+        error, true = trials.errors[:, i], np.sqrt((trials.errors[:, i] ** 2).mean(axis=0) @ trials.weights)
         for j, name in enumerate(names):
-            standard = found.standard[:, i, j]
+            standard = trials.standard[:, i, j]
             finite = np.isfinite(standard)
             known = np.where(finite, standard, 0.0)
-            mass = finite @ found.weights
-            ratio = np.sqrt((known**2 @ found.weights).sum() / max(mass.sum(), 1e-300)) / true
+            mass = finite @ trials.weights
+            ratio = np.sqrt((known**2 @ trials.weights).sum() / max(mass.sum(), 1e-300)) / true
             for factor in FACTORS:
                 for p in PS:
                     times = factor_of(p, factor)
                     inside = np.abs(error) <= times * standard
-                    width = 2 * times * (known @ found.weights).sum() / max(mass.sum(), 1e-300)
-                    mean, worst = _mean(inside @ found.weights), _worst(inside)
+                    width = 2 * times * (known @ trials.weights).sum() / max(mass.sum(), 1e-300)
+                    mean, worst = _mean(inside @ trials.weights), _worst(inside)
                     yield Row(
                         *case, n, name, factor, p, len(error), *mean, *worst, ratio, width, max(0.0, 1 - mass.mean())
                     )
@@ -151,6 +153,6 @@ def study(runs: int, quick: bool = False, tick: Callable[[Case], object] = lambd
     return found
 
 
-def as_data(found: list[Row]) -> list[dict[str, Any]]:
+def as_data(rows: list[Row]) -> list[dict[str, Any]]:
     """The rows as plain data, for JSON and CSV."""
-    return [{key.rstrip("_"): value for key, value in row._asdict().items()} for row in found]
+    return [{key.rstrip("_"): value for key, value in row._asdict().items()} for row in rows]

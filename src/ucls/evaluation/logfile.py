@@ -142,8 +142,8 @@ def _listed(names: Iterable[str]) -> str:
 
 def in_one_line(text: object) -> str:
     """Text of a file as part of one line."""
-    found = "".join(letter if letter.isprintable() else "?" for letter in str(text)[: SAID + 1])
-    return found if len(found) <= SAID else found[:SAID] + "..."
+    line = "".join(letter if letter.isprintable() else "?" for letter in str(text)[: SAID + 1])
+    return line if len(line) <= SAID else line[:SAID] + "..."
 
 
 def encode(log: Transitions, coding: str) -> tuple[Any, Any, int]:
@@ -198,15 +198,15 @@ def evaluate(
     return Evaluated(lstd, log.names, log.x[at], visits[chosen], interval)
 
 
-def as_data(found: Evaluated) -> dict[str, Any]:
+def as_data(evaluated: Evaluated) -> dict[str, Any]:
     """What was found as plain data; what the data do not determine is null."""
-    values = zip(found.x, found.visits, *found.interval, strict=True)
+    values = zip(evaluated.x, evaluated.visits, *evaluated.interval, strict=True)
     rows = [
         {"x": x.tolist(), "visits": int(n), "value": _known(v), "low": _known(low), "high": _known(high)}
         for x, n, v, low, high in values
     ]
-    report = {name: _known(value) for name, value in found.lstd.report()._asdict().items()}
-    return {**report, "lambda": found.lstd.lambda_, "columns": found.names, "rows": rows}
+    report = {name: _known(value) for name, value in evaluated.lstd.report()._asdict().items()}
+    return {**report, "lambda": evaluated.lstd.lambda_, "columns": evaluated.names, "rows": rows}
 
 
 def _known(value: Any) -> Any:

@@ -272,6 +272,6 @@ def _one(x: Any) -> Any:
     return tuple(np.atleast_2d(part) for part in x) if isinstance(x, tuple) else np.atleast_2d(x)
 
 
-def _shaped(found: np.ndarray, x: Any) -> Any:
+def _shaped(values: np.ndarray, x: Any) -> Any:
     """A number for one x, an array for many."""
-    return found[0].item() if _is_one(x) else found
+    return values[0].item() if _is_one(x) else values

@@ -12,14 +12,14 @@ COPIES = 4  # of A, while it is decomposed
 def memory() -> int:
     """Bytes of memory that this process may have: the machine's, and no more than its container's."""
     try:
-        found = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+        size = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (ValueError, OSError, AttributeError):
-        found = UNKNOWN
+        size = UNKNOWN
     try:
         limit = Path("/sys/fs/cgroup/memory.max").read_text().strip()
     except OSError:
         limit = "max"
-    return min(found, int(limit)) if limit.isdigit() else found
+    return min(size, int(limit)) if limit.isdigit() else size
 
 
 def refuse_features(size: int) -> None:

@@ -33,12 +33,12 @@ def digest(module: str) -> str | None:
     """
     if not read(module):
         return None
-    modules, found = [module], hashlib.sha256()
+    modules, content = [module], hashlib.sha256()
     for name in modules:
         modules += [other for other in _imports(name) if other not in modules and _counts(other, module)]
     for name in sorted(modules):
-        found.update(name.encode() + b"\0" + read(name) + b"\0")
-    return found.hexdigest()[:16]
+        content.update(name.encode() + b"\0" + read(name) + b"\0")
+    return content.hexdigest()[:16]
 
 
 @functools.cache

@@ -166,12 +166,12 @@ def declared(cls: type) -> dict[str, Field]:
         hints = get_type_hints(cls, include_extras=True)
     except (NameError, TypeError):
         hints = {}
-    found = {}
+    ranges_by_field = {}
     for name in cls._fields:  # pyright: ignore[reportAttributeAccessIssue]
         marks = getattr(hints.get(name), "__metadata__", ())
         grows = next((mark.axis for mark in marks if isinstance(mark, Grows)), None)
-        found[name] = Field(next((mark for mark in marks if isinstance(mark, Range)), None), grows)
-    return found
+        ranges_by_field[name] = Field(next((mark for mark in marks if isinstance(mark, Range)), None), grows)
+    return ranges_by_field
 
 
 def require(prefix: str, parts: Any) -> None:

@@ -95,10 +95,10 @@ def _hash(row):
 
 @exact
 def _consistent(table):
-    found = True
+    sound = True
     for i in range(table.count[0]):
-        found = found and table.slots[_slot(table, table.rows[i])] == i
-    return found
+        sound = sound and table.slots[_slot(table, table.rows[i])] == i
+    return sound
 
 
 @exact

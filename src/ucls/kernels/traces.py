@@ -75,13 +75,13 @@ def decay_and_add(trace, n, decay, x):
 @jit
 def above(trace, n, threshold):
     """The features with |z_i| > threshold, in order; a threshold of 0 asks for z_i != 0."""
-    found = np.empty(n, np.int64)
+    places = np.empty(n, np.int64)
     count = 0
     for i in range(n):
         if abs(trace.z[i]) > threshold or (threshold == 0.0 and trace.alive[i]):
-            found[count] = i
+            places[count] = i
             count += 1
-    return found[:count]
+    return places[:count]
 
 
 class LiveTrace(NamedTuple):

@@ -120,13 +120,13 @@ def plan(env: Any, problem: Problem) -> Optimal:
     except (OSError, TypeError):  # an environment typed into a notebook has no source file to watch
         return solve(env, problem)
     folder = cache_dir("optimal")
-    found = _read(folder / f"{name}.npz", problem) if folder else None
-    if found is None:
-        found = solve(env, problem)
+    optimal = _read(folder / f"{name}.npz", problem) if folder else None
+    if optimal is None:
+        optimal = solve(env, problem)
         with contextlib.suppress(OSError):  # no room to keep it: the next process solves it again
             if folder:
-                _write(folder / f"{name}.npz", found)
-    return found
+                _write(folder / f"{name}.npz", optimal)
+    return optimal
 
 
 def solve(env: Any, problem: Problem) -> Optimal:

@@ -65,8 +65,8 @@ def describe(space: Any) -> dict[str, Any]:
     if hasattr(space, "n"):
         return {"kind": "discrete", "low": [float(space.start)], "high": [float(space.start + space.n - 1)]}
     bounds = {"low": space.low, "high": space.high}
-    found = {name: np.asarray(bound, np.float64).ravel().tolist() for name, bound in bounds.items()}
-    return {"kind": "box", **{name: [x if np.isfinite(x) else None for x in bound] for name, bound in found.items()}}
+    numbers = {name: np.asarray(bound, np.float64).ravel().tolist() for name, bound in bounds.items()}
+    return {"kind": "box", **{name: [x if np.isfinite(x) else None for x in bound] for name, bound in numbers.items()}}
 
 
 def check_fit(actions: Any, observations: Any, plan: Plan, saved: Any) -> None:
@@ -113,25 +113,25 @@ def read_step(given: Any, kind: Observed) -> Step:
 
 
 def _reward(given: Any) -> float:
-    found = _numbers(given)
-    if found is None or found.shape != ():
+    numbers = _numbers(given)
+    if numbers is None or numbers.shape != ():
         raise UserError(f"a reward cannot be {brief(given)}: it is one number")
-    if not np.isfinite(found):
+    if not np.isfinite(numbers):
         raise UserError(f"a reward cannot be {brief(given)}: rewards must be finite")
-    return float(found)
+    return float(numbers)
 
 
 def _flag(name: str, given: Any) -> bool:
-    found = _numbers(given)
-    if found is None or found.shape != () or found not in (0, 1):
+    numbers = _numbers(given)
+    if numbers is None or numbers.shape != () or numbers not in (0, 1):
         raise UserError(f"{name} cannot be {brief(given)}: it is True or False")
-    return bool(found)
+    return bool(numbers)
 
 
 def _numbers(given: Any) -> np.ndarray | None:
     """Real numbers as an array; None for what is anything else."""
     try:
-        found = np.asarray(given)
+        numbers = np.asarray(given)
     except Exception:  # ragged lists, and whatever the object of a stranger raises
         return None
-    return found if found.dtype.kind in "biuf" else None
+    return numbers if numbers.dtype.kind in "biuf" else None

@@ -155,23 +155,23 @@ def checked_discount(discount: Any) -> float | None:
     if discount is None:
         return None
     try:
-        found = float(discount)
+        number = float(discount)
     except Exception:  # whatever the object of a stranger raises
-        found = -1.0
-    if isinstance(discount, bool | str) or not 0 <= found <= 1:
+        number = -1.0
+    if isinstance(discount, bool | str) or not 0 <= number <= 1:
         raise UserError(f"discount cannot be {brief(discount)}: give a number from 0 to 1")
-    return found
+    return number
 
 
 def whole(name: str, value: Any, at_least: int = 0, at_most: int = STEPS) -> int:
     """A whole number within limits, whatever type it has; True and 3.0 are none."""
     try:
-        found = operator.index(value)
+        number = operator.index(value)
     except Exception:  # whatever the object of a stranger raises
-        found = None
-    if found is None or isinstance(value, bool | np.bool_) or not at_least <= found <= at_most:
+        number = None
+    if number is None or isinstance(value, bool | np.bool_) or not at_least <= number <= at_most:
         raise UserError(f"{name} cannot be {brief(value)}: give a whole number >= {at_least}")
-    return found
+    return number
 
 
 def numbers(name: str, values: Any) -> list[float]:

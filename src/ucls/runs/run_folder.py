@@ -30,18 +30,18 @@ def refuse_unusable(out: Path, source: Path | None) -> None:
     try:
         if out.exists() and not out.is_dir():
             raise UserError(f"{out} is a file: give a folder as --out")
-        found = [name for name in (CHECKPOINT, HISTORY, RESULT) if os.path.lexists(out / name)]
-        same = source is not None and source.exists() and CHECKPOINT in found and source.samefile(out / CHECKPOINT)
+        present = [name for name in (CHECKPOINT, HISTORY, RESULT) if os.path.lexists(out / name)]
+        same = source is not None and source.exists() and CHECKPOINT in present and source.samefile(out / CHECKPOINT)
     except OSError as error:
         raise _cannot(out, error) from None
     if same:
-        strange = [name for name in found if not _is_ours(out / name)]
+        strange = [name for name in present if not _is_ours(out / name)]
         if strange:
             raise UserError(f"{out / strange[0]} was not written by ucls: move it away, or give another --out")
-    elif CHECKPOINT in found:
+    elif CHECKPOINT in present:
         raise UserError(f"{out} already holds a run: give another --out, or go on from it with --resume {out}")
-    elif found:
-        raise UserError(f"{out} already holds a {found[0]}: give another --out")
+    elif present:
+        raise UserError(f"{out} already holds a {present[0]}: give another --out")
 
 
 def prepare(out: Path) -> None:
@@ -61,17 +61,17 @@ def as_arrays(happened: History) -> dict[str, np.ndarray]:
 
 def carried(arrays: Mapping[str, np.ndarray], steps: int) -> History | None:
     """What happened, if a checkpoint of some steps carries it and it is sound."""
-    found = _sound(arrays.get("history.rewards"), arrays.get("history.ends"))
-    return found if found is not None and len(found.rewards) <= steps else None
+    history = _sound(arrays.get("history.rewards"), arrays.get("history.ends"))
+    return history if history is not None and len(history.rewards) <= steps else None
 
 
 def recorded(source: Path, arrays: Mapping[str, np.ndarray], steps: int) -> History:
     """What happened up to a checkpoint of some steps: what it carries, or else the file beside it; or nothing."""
-    found = carried(arrays, steps)
-    beside = _read(source.with_name(HISTORY)) if found is None or len(found.rewards) != steps else None
+    history = carried(arrays, steps)
+    beside = _read(source.with_name(HISTORY)) if history is None or len(history.rewards) != steps else None
     if beside is not None and len(beside.rewards) == steps:
         return beside
-    return found or NOTHING
+    return history or NOTHING
 
 
 def write_history(out: Path, happened: History) -> None:

@@ -104,15 +104,15 @@ def summarise_many(
     cut_of(statistic, 1)
     marked = [scores(sample) for sample in samples]
     sound = [sample[~np.isneginf(sample)] for sample in marked]
-    found = [Summary(None, None, None, 0, len(sample)) for sample in marked]
+    summaries = [Summary(None, None, None, 0, len(sample)) for sample in marked]
     sizes = np.array([len(sample) for sample in sound], int)
     for n in np.unique(sizes[sizes > 0]):
         places = np.flatnonzero(sizes == n)
         columns = np.column_stack([sound[i] for i in places])
         ends = zip(*bootstrap(columns, statistic, None, confidence, resamples, seed), strict=True)
         for i, (centre, low, high) in zip(places, ends, strict=True):
-            found[i] = Summary(float(centre), float(low), float(high), int(n), len(marked[i]) - int(n))
-    return found
+            summaries[i] = Summary(float(centre), float(low), float(high), int(n), len(marked[i]) - int(n))
+    return summaries
 
 
 def proportion(successes: int, runs: int, confidence: float = 0.95) -> Estimate | None:
