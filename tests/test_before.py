@@ -18,6 +18,10 @@ DATA = Path(__file__).parent / "data"
 TOLD = json.loads((DATA / "v2.json").read_text())
 
 
+def one_by_one(cells, checkpoints, stop):
+    yield from (outcome_of(cell, checkpoints) for cell in cells)
+
+
 def test_a_store_keeps_its_ids_and_results_and_goes_on(tmp_path):
     path = tmp_path / "v2.sqlite"
     shutil.copy(DATA / "v2.sqlite", path)
@@ -28,8 +32,7 @@ def test_a_store_keeps_its_ids_and_results_and_goes_on(tmp_path):
         assert [row.status for row in rows] == ["done", "done", "waiting"]
         cells: list[Cell] = [*store.waiting("old")]
         study = Study("old", tuple(Member(cell.agent, cell) for cell in cells))
-        runner = lambda some, checkpoints, stop: (outcome_of(cell, checkpoints) for cell in some)  # noqa: E731
-        assert conduct(store, study, runner, quiet=True).done == 1
+        assert conduct(store, study, one_by_one, quiet=True).done == 1
         again = run_cell(cells[0])
         assert pack(again.result.arrays) == pack(store.result(cells[0].id).arrays)
         assert again.result.measures == store.result(cells[0].id).measures

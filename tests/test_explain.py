@@ -179,3 +179,17 @@ def test_an_agent_explains_itself(tmp_path):
     assert data["steps"] == [20]
     assert data["views"][0]["through"] == ["0", "0", "0.1", "0"]
     assert data["views"][5]["title"] == "angle and angular velocity"
+
+
+def test_a_page_replaces_a_page_and_nothing_else_and_is_refused_before_the_steps(tmp_path):
+    page, notes = tmp_path / "maps.html", tmp_path / "notes.html"
+    agent = Agent("FrozenLake-v1")
+    agent.explain(page)
+    agent.explain(page)
+    notes.write_text("mine")
+    for path, message in ((notes, "^[^:]* is not a page of ours"), (tmp_path / "notes.html" / "x", "no page can be")):
+        with pytest.raises(UserError, match=message):
+            agent.explain(path, steps=50)
+    assert agent.steps == 0
+    assert notes.read_text() == "mine"
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["maps.html", "notes.html"]

@@ -28,14 +28,14 @@ def explain(
 
     Of a run that `ucls train --out` kept, or of a new one in an environment.
     """
+    from ucls._html import refuse_page
     from ucls.runs.agent import Agent
     from ucls.runs.progress import Progress
     from ucls.runs.run_folder import checkpoint_of
     from ucls.settings import parse
 
-    page = path_of("--out", out)
-    if page is None or page.is_dir():
-        raise UserError(f"--out is the page to write, and {out} is a folder: give a file, for example {out}/maps.html")
+    page = path_of("--out", out) or Path(out)
+    refuse_page(page)
     given = parse(settings or [])
     bounds: dict[str, Any] = {"low": numbers_of("--low", low), "high": numbers_of("--high", high)}
     if Path(what).exists():

@@ -56,10 +56,9 @@ def show_settings(rows: Sequence[dict[str, Any]], key: str) -> None:
 
 def show_claims(made: "Reproduction", out: Path) -> None:
     """Print the verdict on every claim, and where the report is."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
+    from rich.markup import escape
 
+    from ucls.cli.tables import console, print_table
     from ucls.report import Verdict
 
     colours = {
@@ -68,18 +67,16 @@ def show_claims(made: "Reproduction", out: Path) -> None:
         Verdict.UNDECIDED: "yellow",
         Verdict.DEPENDS: "cyan",
     }
-    table = Table(title="The paper's claims", title_style="bold", box=SIMPLE_HEAD, padding=(0, 1))
-    for heading in ("", "claim", "holds", "verdict"):
-        table.add_column(heading)
+    rows = []
     for claim in made.claims:
-        count, verdict = f"{claim.held}/{len(claim.checks)}", f"[{colours[claim.verdict]}]{claim.words}[/]"
-        table.add_row(str(claim.number), claim.sentence, count, verdict)
-    console = Console(highlight=False)
-    if made.claims:
-        console.print(table)
+        count, verdict = f"{claim.held}/{len(claim.checks)}", f"[{colours[claim.verdict]}]{escape(claim.words)}[/]"
+        rows.append([str(claim.number), escape(claim.sentence), count, verdict])
+    to = console()
+    if rows:
+        print_table(["#", "claim", "holds", "verdict"], rows, "The paper's claims", to)
     if not made.complete:
-        console.print("[red]incomplete[/]: runs are missing (the same command goes on) or failed (`ucls study retry`)")
-    console.print(f"report   {out / 'report.html'}\nnumbers  {out / 'claims.json'}", highlight=False, markup=False)
+        to.print("[red]incomplete[/]: runs are missing (the same command goes on) or failed (`ucls study retry`)")
+    to.print(f"report   {out / 'report.html'}\nnumbers  {out / 'claims.json'}", highlight=False, markup=False)
 
 
 def show_evaluation(evaluated: "Evaluated", title: str) -> None:
@@ -108,31 +105,24 @@ def show_evaluation(evaluated: "Evaluated", title: str) -> None:
 
 def show_diagnosis(diagnoses: "Sequence[Diagnosis]", density: str, out: Path | None) -> None:
     """Print what a person wants to know: the verdict, why, and the late readings of every run."""
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-
+    from ucls.cli.tables import console, print_table
     from ucls.diagnostics import COLUMNS, counts, headline
 
-    console = Console(highlight=False)
-    console.print(f"[bold]{headline(diagnoses)}[/]")
+    to = console()
+    to.print(f"[bold]{headline(diagnoses)}[/]")
     for d in diagnoses:
-        console.print(f"  seed {d.seed}: {d.verdict.word}: {d.verdict.because}", markup=False)
-    table = Table(box=SIMPLE_HEAD, padding=0)
-    for heading in ("seed", *COLUMNS):
-        table.add_column(heading.replace("_", " "), justify="right")
-    for d in diagnoses:
-        table.add_row(str(d.seed), *(f"{d.verdict.late[name]:.4g}" for name in COLUMNS))
-    console.print(table)
+        to.print(f"  seed {d.seed}: {d.verdict.word}: {d.verdict.because}", markup=False)
+    heads = ["seed", *(name.replace("_", " ") for name in COLUMNS)]
+    print_table(heads, [[str(d.seed), *(f"{d.verdict.late[name]:.4g}" for name in COLUMNS)] for d in diagnoses], to=to)
     optimum = diagnoses[0].readings["optimum"][0]
-    console.print(f"medians over the last fifth of the steps; density: {density}; E[Q*] = {optimum:.4g}")
+    to.print(f"medians over the last fifth of the steps; density: {density}; E[Q*] = {optimum:.4g}")
     count = counts(diagnoses)
-    console.print(
+    to.print(
         f"optimistic in {count.optimistic} of {count.readings} readings; "
         f"regret above f + g in {count.above_the_bound} of those"
     )
     if out is not None:
-        console.print(f"figure   {out / 'diagnosis.png'}\nnumbers  {out / 'diagnosis.json'}")
+        to.print(f"figure   {out / 'diagnosis.png'}\nnumbers  {out / 'diagnosis.json'}")
 
 
 @contextmanager

@@ -1,17 +1,14 @@
 """Maps of an agent as one HTML file that needs nothing else: a slider over time, intervals under the pointer."""
 
 import base64
-import hashlib
-import json
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ucls._files import write_atomic
+from ucls._html import asset, write_document
 from ucls.explain.maps import Maps, Thought
 from ucls.explain.views import Axis, View
 
@@ -20,24 +17,7 @@ STEPS = 65535  # of a number on the page, between the smallest and the largest o
 
 def write_page(path: Path, title: str, maps: Maps, actions: Sequence[str] = (), facts: Mapping[str, Any] = {}) -> Path:
     """Write the maps of an agent, with what its actions are called and what else is to be said of it."""
-    style, script = _asset("maps.css"), _asset("maps.js")
-    data = json.dumps(_data(maps, actions), separators=(",", ":"), allow_nan=False)
-    for mark in "<>&":  # so that no text can end the element that holds it
-        data = data.replace(mark, f"\\u{ord(mark):04x}")
-    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:"
-    html = f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>{escape(title)}</title>
-<style>{style}</style>
-</head>
-<body>
-<header><h1>{escape(title)}</h1><p id="lead"></p></header>
+    body = f"""<header><h1>{escape(title)}</h1><p id="lead"></p></header>
 <main>
 <section id="controls" aria-label="what is shown"></section>
 <section id="maps"></section>
@@ -45,15 +25,9 @@ def write_page(path: Path, title: str, maps: Maps, actions: Sequence[str] = (), 
 <noscript><p>The maps are drawn by a script, which this browser does not run.</p></noscript>
 {_unsure(maps, actions)}
 {_facts(facts)}
-</main>
-<script type="application/json" id="data">{data}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomic(path, lambda target: target.write_text(html, encoding="utf-8"))
+</main>"""
+    style, script = (asset("ucls.explain", name) for name in ("maps.css", "maps.js"))
+    write_document(path, title, body, style, script, _data(maps, actions))
     return path
 
 
@@ -116,11 +90,3 @@ def _facts(facts: Mapping[str, Any]) -> str:
 
 def _short(value: float) -> str:
     return f"{value:.4g}"
-
-
-def _asset(name: str) -> str:
-    return files("ucls.explain").joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"

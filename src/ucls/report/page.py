@@ -1,16 +1,12 @@
 """Write a report: one HTML file that needs nothing else."""
 
-import base64
-import hashlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ucls._files import write_atomic
+from ucls._html import asset, write_document
 from ucls.figures.draw import NOTHING
 from ucls.figures.geometry import NONE, fewest, plain
 from ucls.figures.plot import Plot
@@ -45,25 +41,8 @@ def write_report(
     them), why, and figure: the name of one of the plots, or None.
     """
     colours = sorted({line.colour for plot in plots for panel in plot.panels for line in panel.lines})
-    style = _asset("page.css") + "".join(_paint(i, colour) for i, colour in enumerate(colours))
-    script = _asset("chart.js")
-    data = json.dumps(embedded(plots, colours), separators=(",", ":"), allow_nan=False)
-    for mark in "<>&":  # so that no text can end the element that holds it
-        data = data.replace(mark, f"\\u{ord(mark):04x}")
-    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:"
-    html = f"""<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}; base-uri 'none'; form-action 'none'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
-<link rel="icon" href="data:,">
-<title>{escape(title)}</title>
-<style>{style}</style>
-</head>
-<body>
-<header>
+    style = asset("ucls.report", "page.css") + "".join(_paint(i, colour) for i, colour in enumerate(colours))
+    body = f"""<header>
 <h1>{escape(title)}</h1>
 {"".join(f"<p>{escape(part)}</p>" for part in lead.split(chr(10) * 2) if part.strip())}
 </header>
@@ -72,21 +51,8 @@ def write_report(
 {_figures(plots)}
 {_tables(tables)}
 {_facts(facts)}
-</main>
-<script type="application/json" id="data">{data}</script>
-<script>{script}</script>
-</body>
-</html>
-"""
-    write_atomic(path, lambda target: target.write_text(html, encoding="utf-8"))
-
-
-def _asset(name: str) -> str:
-    return files("ucls.report").joinpath(name).read_text(encoding="utf-8")
-
-
-def _hash(text: str) -> str:
-    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
+</main>"""
+    write_document(path, title, body, style, asset("ucls.report", "chart.js"), embedded(plots, colours))
 
 
 def _paint(index: int, colour: str) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ucls import explain
+from ucls._html import refuse_page
 from ucls.runs import spaces
 
 
@@ -17,6 +18,7 @@ def maps_of(
     watch: Callable[[int], Any],
 ) -> Path:
     """Write the maps of an agent as it is, or of so many steps that it takes first."""
+    refuse_page(Path(path))
     plan, id = agent.plan, spaces.id_of(env)
     views = explain.views_of(
         plan.low,

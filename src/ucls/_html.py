@@ -1,0 +1,67 @@
+"""A page that needs nothing else: one HTML file with its style, script and data."""
+
+import base64
+import hashlib
+import json
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from ucls._files import write_atomic
+from ucls.errors import UserError
+
+MARK = '<meta name="generator" content="ucls">'
+
+
+def write_document(path: Path, title: str, body: str, style: str, script: str, data: Any) -> None:
+    """Write a page; only its own script may run and only its own style applies."""
+    text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+    for mark in "<>&":  # so that no text can end the element that holds it
+        text = text.replace(mark, f"\\u{ord(mark):04x}")
+    policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; img-src data:"
+    html = f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+{MARK}
+<meta http-equiv="Content-Security-Policy" content="{policy}; base-uri 'none'; form-action 'none'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>{escape(title)}</title>
+<style>{style}</style>
+</head>
+<body>
+{body}
+<script type="application/json" id="data">{text}</script>
+<script>{script}</script>
+</body>
+</html>
+"""
+    write_atomic(path, lambda target: target.write_text(html, encoding="utf-8"))
+
+
+def refuse_page(path: Path) -> None:
+    """Refuse, before the work, a page that cannot be written, or that would replace a file which is not ours."""
+    try:
+        if path.is_dir():
+            raise UserError(f"{path} is a folder: name a file for the page, for example {path / 'maps.html'}")
+        if path.exists() and MARK.encode() not in path.read_bytes()[:4096]:
+            raise UserError(f"{path} is not a page of ours: give another name")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_atomic(path.with_name(f".{path.name}.try"), lambda target: target.write_text(""))
+        path.with_name(f".{path.name}.try").unlink()
+    except UserError:
+        raise
+    except (OSError, ValueError) as error:
+        raise UserError(f"no page can be written to {path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def asset(package: str, name: str) -> str:
+    """A style or a script that comes with a package."""
+    return files(package).joinpath(name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
