@@ -3,6 +3,7 @@
 Kernels do not check the indices they make of an observation, so this is where it is done.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy as np
 from ucls.errors import UserError
 from ucls.runs.plan import Plan, brief, checked_discount
 
+PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
 FIVE = "(observation, reward, terminated, truncated, info)"
 
 
@@ -24,6 +26,14 @@ class Observed(NamedTuple):
 
     def read(self, observation: Any) -> np.ndarray:
         """The observation as the state of a learner."""
+        if type(observation) is np.ndarray and observation.dtype in PLAIN and observation.shape == self.shape:
+            s = observation.astype(np.float64).ravel()
+            if not self.whole and np.logical_and.reduce(np.isfinite(s)):
+                return s
+        return self._read_any(observation)
+
+    def _read_any(self, observation: Any) -> np.ndarray:
+        """The observation, whatever it is, or what is wrong with it."""
         s = _numbers(observation)
         if s is None or s.shape not in (self.shape, (len(self.low),)):
             kind = "one number" if len(self.low) == 1 else f"{len(self.low)} numbers"
@@ -101,7 +111,7 @@ def read_step(given: Any, kind: Observed) -> Step:
         many = f"{len(given)} values" if isinstance(given, tuple) else brief(given)
         raise UserError(f"step() cannot give {many}: it is {FIVE}; an environment of the old Gym needs a wrapper")
     observation, reward, terminated, truncated, info = given
-    if not isinstance(info, Mapping):
+    if type(info) is not dict and not isinstance(info, Mapping):
         raise UserError(f"info cannot be {brief(info)}: it is a mapping")
     return Step(
         kind.read(observation),
@@ -113,6 +123,8 @@ def read_step(given: Any, kind: Observed) -> Step:
 
 
 def _reward(given: Any) -> float:
+    if type(given) in (float, np.float64) and math.isfinite(given):
+        return float(given)
     numbers = _numbers(given)
     if numbers is None or numbers.shape != ():
         raise UserError(f"a reward cannot be {brief(given)}: it is one number")
@@ -122,6 +134,8 @@ def _reward(given: Any) -> float:
 
 
 def _flag(name: str, given: Any) -> bool:
+    if type(given) in (bool, np.bool_):
+        return bool(given)
     numbers = _numbers(given)
     if numbers is None or numbers.shape != () or numbers not in (0, 1):
         raise UserError(f"{name} cannot be {brief(given)}: it is True or False")

@@ -19,6 +19,7 @@ from ucls.features import Room, features_module
 from ucls.kernels import active as la
 from ucls.kernels.ranges import Sizes, check, may_grow, require
 from ucls.randomness import from_words, generator, spawn, to_words
+from ucls.runs.bound import Bound
 from ucls.runs.plan import DTYPES, Plan, Resolved, brief, refuse_too_large, resolve_plan
 from ucls.runs.steps import Pending, kernels
 
@@ -56,7 +57,7 @@ class Learner:
         self._scratch = rows[2]
         seeds = spawn(plan.seed)
         self.rng, self._onlooker = generator(seeds.learner), generator(seeds.onlooker)
-        self.kernels = kernels(self.algorithm, features)
+        self._bind(features)
         self._told: set[str] = set()
 
     def _refuse_too_large(self, room: Room, file: int | None) -> None:
@@ -75,16 +76,23 @@ class Learner:
         """The action chosen for the state it is in."""
         return int(self.pending.a[0])
 
+    def _bind(self, features: Any) -> None:
+        self.kernels = kernels(self.algorithm, features)
+        self._begin, self._advance = Bound(self.kernels.begin), Bound(self.kernels.advance)
+        self._s = np.zeros(len(self.plan.low))  # where kernels find the state, whatever array it came in
+
     def begin(self, s: np.ndarray) -> None:
         """Begin an episode in state s."""
+        self._s[:] = s
         with sound_arithmetic():
-            self.kernels.begin(self.hyper, self.coder, self.state, self.pending, s, self.rng)
+            self._begin((self.hyper, self.coder, self.state, self.pending, self.rng), self._s)
 
     def advance(self, r: float, gamma: float, s_next: np.ndarray, terminated: bool) -> bool:
         """Learn from what the chosen action led to, choose the next; false if the values have diverged."""
-        parts = self.hyper, self.coder, self.state, self.pending
+        self._s[:] = s_next
+        parts = self.hyper, self.coder, self.state, self.pending, self.rng
         try:
-            healthy, full = self.kernels.advance(*parts, r, gamma, s_next, terminated, self.rng)
+            healthy, full = self._advance(parts, float(r), float(gamma), self._s, bool(terminated))
         except ZeroDivisionError:  # numba's own check; the values mean nothing after it
             return False
         if full:
@@ -140,12 +148,13 @@ class Learner:
 
     def __getstate__(self) -> dict[str, Any]:
         """For `copy` and `pickle`: the algorithm by its import path, and no compiled code."""
-        return {**self.__dict__, "algorithm": self.algorithm.__name__, "kernels": None}
+        compiled = dict.fromkeys(("kernels", "_begin", "_advance"))
+        return {**self.__dict__, "algorithm": self.algorithm.__name__, **compiled}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ = state
         self.algorithm = importlib.import_module(state["algorithm"])
-        self.kernels = kernels(self.algorithm, features_module(self.plan.features))
+        self._bind(features_module(self.plan.features))
 
     def survey(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The mean of every action's value in many states, and what the agent maximises, without changing the run.

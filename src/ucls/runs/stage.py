@@ -1,7 +1,7 @@
 """A Gymnasium environment with an agent in it: what it shows and takes, and where its episode is."""
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
@@ -11,8 +11,6 @@ from ucls.errors import UserError
 from ucls.randomness import spawn
 from ucls.runs import inputs, spaces
 from ucls.runs.plan import Plan
-
-T = TypeVar("T")
 
 
 class Stage:
@@ -39,20 +37,20 @@ class Stage:
         given = self.env.reset(seed=self._seed)
         self._seed = None
         self.between_episodes = False
-        return self._read(inputs.read_reset, given, f"after step {after}")
+        try:
+            return inputs.read_reset(given, self.observed)
+        except UserError as fault:
+            raise _at_fault(f"after step {after}", fault) from None
 
     def step(self, action: int, number: int) -> inputs.Step:
         """Take an action, numbered from 0, at the step of the agent that has this number."""
-        step = self._read(inputs.read_step, self.env.step(action + self.first_action), f"at step {number}")
+        given = self.env.step(action + self.first_action)
+        try:
+            step = inputs.read_step(given, self.observed)
+        except UserError as fault:
+            raise _at_fault(f"at step {number}", fault) from None
         self.between_episodes = step.terminated or step.truncated
         return step
-
-    def _read(self, read: Callable[[Any, inputs.Observed], T], given: Any, when: str) -> T:
-        """Read what the environment gave; what cannot be read is its fault."""
-        try:
-            return read(given, self.observed)
-        except UserError as fault:
-            raise UserError(f"the environment is at fault, {when}: {fault}") from None
 
     def about(self) -> dict[str, Any]:
         """What it is, as data."""
@@ -86,3 +84,8 @@ class Stage:
             ours.restore(in_play)
             self._seed = None
             self.between_episodes = int(in_play["clock"][0]) == 0
+
+
+def _at_fault(when: str, fault: UserError) -> UserError:
+    """What the environment gave cannot be read: that is its fault."""
+    return UserError(f"the environment is at fault, {when}: {fault}")

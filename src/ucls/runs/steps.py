@@ -60,14 +60,14 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
     parts, unknown = getattr(algorithm, "parts", None), getattr(algorithm, "unknown", never_told)
 
     @jit
-    def begin(hyper, coder, state, pending, s, rng):
+    def begin(hyper, coder, state, pending, rng, s):
         """Begin an episode in state s: choose its first action."""
         start(state, hyper, rng)
         encode(coder, s, pending.xs)
         pending.a[0] = act(state, hyper, pending.xs, rng)
 
     @jit
-    def advance(hyper, coder, state, pending, r, gamma, s_next, terminated, rng):
+    def advance(hyper, coder, state, pending, rng, r, gamma, s_next, terminated):
         """Observe what the pending action led to, choose the next action with what was known before, then learn.
 
         The state after termination is not encoded, and no action is chosen in it. Returns whether the values are
@@ -152,10 +152,10 @@ def compiled(environment: Any, algorithm: Any, features: Any) -> Any:
         for t in range(len(rewards)):
             if clock[0] == 0:
                 reset(env, s, world_rng)
-                begin(hyper, coder, state, pending, s, rng)
+                begin(hyper, coder, state, pending, rng, s)
             r, gamma, terminated = step(env, s, pending.a[0], world_rng)
             clock[0] += 1
-            healthy, full = advance(hyper, coder, state, pending, r, gamma, s, terminated, rng)
+            healthy, full = advance(hyper, coder, state, pending, rng, r, gamma, s, terminated)
             rewards[t] = r
             if terminated:
                 ends[t] = TERMINATED

@@ -1,0 +1,32 @@
+"""A kernel bound to the parts of a learner, so that a call does not look at their types again.
+
+numba finds out the type of every array in every argument at every call, which takes longer than many a step. The types
+of a learner's parts change only where a part is put in place of another: then they are looked at, and only then.
+"""
+
+from collections.abc import Callable
+from operator import is_
+from typing import Any
+
+
+class Bound:
+    """A kernel whose first arguments are the parts of a learner."""
+
+    def __init__(self, kernel: Any) -> None:
+        self._kernel = kernel
+        self._parts: tuple[Any, ...] = ()
+        self._entry: Callable[..., Any] = kernel
+
+    def __call__(self, parts: tuple[Any, ...], *rest: Any) -> Any:
+        """Call the kernel; `rest` has the same types in every call."""
+        if len(parts) != len(self._parts) or not all(map(is_, parts, self._parts)):
+            self._entry = _entry(self._kernel, (*parts, *rest))
+            self._parts = parts
+        return self._entry(*parts, *rest)
+
+
+def _entry(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+    """The machine code of a kernel for the types of these arguments; without numba's compiler, the kernel itself."""
+    if not hasattr(kernel, "compile"):
+        return kernel
+    return kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
