@@ -12,6 +12,7 @@ twice because somebody wrote `1` for `1.0`.
 """
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar, get_type_hints
@@ -170,21 +171,58 @@ def shown(settings: tuple[Any, ...]) -> dict[str, Any]:
     return {s.name: s.check.show(getattr(settings, s.field)) for s in describe(type(settings))}
 
 
-def parse(pairs: Iterable[str]) -> dict[str, str]:
-    """Read `name=value` words.
+def parse(pairs: Iterable[str]) -> dict[str, Any]:
+    """Read `name=value` words; those of an environment, which may be anybody's, are numbers, true, false or text.
 
-    >>> parse(["p=0.1"])
-    {'p': '0.1'}
+    >>> parse(["p=0.1", "env.is_slippery=false"])
+    {'p': '0.1', 'env.is_slippery': False}
     """
-    found = {}
+    found: dict[str, Any] = {}
     for pair in pairs:
         name, equals, value = pair.partition("=")
         if not (name and equals and value):
             raise UserError(f"cannot read the setting {pair!r}: write it as name=value")
         if name in found:
             raise UserError(f"setting {name!r} is given twice")
-        found[name] = value
+        found[name] = scalar(value) if name.startswith("env.") else value
     return found
+
+
+def scalar(text: str) -> bool | int | float | str:
+    """Read a value as TOML would, where text needs no quotes.
+
+    >>> [scalar(word) for word in ("true", "4", "-0.5", "1e-3", "8x8", '"4"')]
+    [True, 4, -0.5, 0.001, '8x8', '4']
+    """
+    if text in ("true", "false"):
+        return text == "true"
+    if re.fullmatch(r"[+-]?\d{1,18}", text):
+        return int(text)
+    if re.fullmatch(r"[+-]?\d{1,300}(\.\d{1,300})?([eE][+-]?\d{1,3})?", text):
+        return float(text)
+    quoted = len(text) > 1 and text[0] == text[-1] and text[0] in "\"'"
+    return text[1:-1] if quoted else text
+
+
+def word_of(value: object) -> str:
+    """A value as a person writes it: what `scalar` reads.
+
+    >>> [word_of(value) for value in (False, 4, 0.5, "8x8", "4")]
+    ['false', '4', '0.5', '8x8', '"4"']
+    """
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f'"{value}"' if isinstance(value, str) and scalar(value) != value else str(value)
+
+
+def divided(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Settings of others, and those of the environment by their own names.
+
+    >>> divided({"p": 0.1, "env.is_slippery": False})
+    ({'p': 0.1}, {'is_slippery': False})
+    """
+    own = {name: value for name, value in settings.items() if not name.startswith("env.")}
+    return own, {name.removeprefix("env."): value for name, value in settings.items() if name not in own}
 
 
 def listed(settings: Mapping[str, object], between: str = ", ") -> str:
@@ -213,7 +251,8 @@ def distribute(given: Mapping[str, object], groups: Mapping[str, type]) -> dict[
         name = rest if wanted is not names else full
         owners = [group for group, known in wanted.items() if name in known]
         if not owners:
-            raise unknown("setting", full, [name for known in wanted.values() for name in known])
+            others = [] if "env" in groups else ["env.NAME"]
+            raise unknown("setting", full, [name for known in wanted.values() for name in known] + others)
         if len(owners) > 1:
             raise UserError(f"setting {name!r} is ambiguous: write {' or '.join(f'{g}.{name}' for g in owners)}")
         shares[owners[0]][name] = value

@@ -12,7 +12,7 @@ from ucls.cli.study import Json
 
 def check(
     name: Annotated[
-        str, typer.Argument(help="A name from `ucls agents`, a module of your own, or an environment's id.")
+        str, typer.Argument(help="A name from `ucls agents`, a module of your own, or an environment's name.")
     ],
     env: Annotated[
         list[str] | None, typer.Option(help="Check an algorithm in this environment; may be repeated.")
@@ -25,7 +25,7 @@ def check(
     from ucls.testing import examine_algorithm, examine_environment
     from ucls.testing.algorithm import WORLDS
 
-    if "/" in name or re.search(r"-v\d+$", name):
+    if "/" in name or ":" in name or re.search(r"-v\d+$", name):
         verdicts = examine_environment(name, numbers_of("--low", low), numbers_of("--high", high))
     else:
         verdicts = examine_algorithm(name, env or WORLDS)

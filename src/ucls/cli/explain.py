@@ -16,7 +16,9 @@ def explain(
     agent: Annotated[str, typer.Option(help="A name from `ucls agents`, or a module of your own.")] = DEFAULT,
     steps: Annotated[int | None, typer.Option(min=0, max=10**9, help="Steps to learn first: 20,000, or 0.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the run.")] = 0,
-    env: Annotated[str | None, typer.Option(help="The environment of a run in one that is not ours.")] = None,
+    env: Annotated[
+        str | None, typer.Option(help="The environment of a run in one that is not ours, by its name.")
+    ] = None,
     out: Annotated[str, typer.Option(help="The page to write.")] = "maps.html",
     settings: Settings = None,
     low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, with commas.")] = None,
@@ -30,6 +32,7 @@ def explain(
     """
     from ucls._html import refuse_page
     from ucls.runs.agent import Agent
+    from ucls.runs.naming import opened
     from ucls.runs.progress import Progress
     from ucls.runs.run_folder import checkpoint_of
     from ucls.settings import parse
@@ -39,9 +42,10 @@ def explain(
     given = parse(settings or [])
     bounds: dict[str, Any] = {"low": numbers_of("--low", low), "high": numbers_of("--high", high)}
     if Path(what).exists():
-        if given or any(bound is not None for bound in bounds.values()):
+        there, rest = opened(env, given)
+        if rest or any(bound is not None for bound in bounds.values()):
             raise UserError("a run has its settings and bounds: --set, --low and --high are for a new one")
-        learner = Agent.load(checkpoint_of(Path(what)), env)
+        learner = Agent.load(checkpoint_of(Path(what)), there)
         more = 0 if steps is None else steps
     else:
         learner = Agent(what, agent, seed=seed, settings=given, **bounds)

@@ -12,6 +12,9 @@ Settings = Annotated[
     typer.Option("--set", metavar="NAME=VALUE", help="A setting of the agent, the features or the environment."),
 ]
 
+# What stands where an environment is named; `runs.naming` makes it.
+ENVIRONMENT = "An id from `ucls envs` or of any Gymnasium environment, module:id or module:factory."
+
 
 def path_of(option: str, text: str | None) -> Path | None:
     """A path; an empty one is a variable that somebody forgot to set, not the folder one is in."""

@@ -9,15 +9,16 @@ import typer
 
 from ucls.algorithms import DEFAULT
 from ucls.cli import show
-from ucls.cli.options import Settings, numbers_of, path_of
+from ucls.cli.options import ENVIRONMENT, Settings, numbers_of, path_of
 from ucls.cli.study import Json
+from ucls.settings import word_of
 
 if TYPE_CHECKING:
     from ucls.runs.train import Order
 
 
 def train(
-    env: Annotated[str, typer.Argument(help="An id from `ucls envs`, or of any Gymnasium environment.")],
+    env: Annotated[str, typer.Argument(help=ENVIRONMENT)],
     agent: Annotated[str, typer.Option(help="A name from `ucls agents`, or a module of your own.")] = DEFAULT,
     steps: Annotated[int, typer.Option(min=1, max=10**15, help="Steps to take.")] = 50_000,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the run.")] = 0,
@@ -64,6 +65,7 @@ def how_to_go_on(order: "Order", result: dict[str, Any]) -> str:
     if result["diverged"] or not left:
         return f"{ending}; kept in {result['out']}"
     words = ["ucls", "train", order.env, *(["--agent", order.agent] if order.agent != DEFAULT else [])]
+    words += [word for name, value in order.env_settings.items() for word in ("--set", f"env.{name}={word_of(value)}")]
     words += ["--steps", str(left), "--resume", result["out"], "--out", result["out"]]
     return f"{ending}; kept in {result['out']}, go on with: {shlex.join(words)}"
 

@@ -23,7 +23,7 @@ from ucls.algorithms import DEFAULT, algorithm_module
 from ucls.envs import World, make_world
 from ucls.errors import UserError
 from ucls.kernels.ranges import STEPS
-from ucls.runs import inputs, run_folder, spaces
+from ucls.runs import inputs, naming, run_folder, spaces
 from ucls.runs.explained import maps_of
 from ucls.runs.history import NOTHING, TERMINATED, TRUNCATED, History
 from ucls.runs.learner import Learner, Uncertainty, refuse_diverged, saved_learner
@@ -56,7 +56,8 @@ class Agent:
 
         Parameters
         ----------
-        env: the environment, or its id.
+        env: the environment, or its name (`runs.naming` says which there are); `settings={"env.is_slippery": False}`
+            are then its keyword arguments.
         agent: the name of the algorithm (`ucls agents` lists them), or a module of your own or its import path.
         seed: of the agent, and of the environment's first reset.
         discount: of every step, or `gamma`. If not given, the environment's own, `info["discount"]`, or else 0.99.
@@ -67,8 +68,8 @@ class Agent:
         settings: of the algorithm and the features, by name (`p=0.05, tilings=16`; `settings={"lambda": 0.8}` works for
             a name that Python reserves).
         """
+        env, settings = naming.opened(env, settings | settings.pop("settings", {}))
         env = spaces.with_discrete_actions(env)
-        settings |= settings.pop("settings", {})
         algorithm: Any = algorithm_module(agent)
         if "gamma" in settings and discount is None and "gamma" not in algorithm.Hyper._fields:
             discount = settings.pop("gamma")

@@ -1,15 +1,15 @@
-"""A Gymnasium environment as an agent meets it: made by its id, its actions, the bounds of what it shows."""
+"""A Gymnasium environment as an agent meets it: its actions, the bounds of what it shows."""
 
-import difflib
 from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
 import numpy as np
 
-from ucls.envs import ENVIRONMENTS, World
+from ucls.envs import World
 from ucls.envs.gym import GymWorld
-from ucls.errors import UserError, unknown
+from ucls.errors import UserError
+from ucls.runs.naming import make_env
 from ucls.runs.plan import FAR, brief
 
 HARMLESS = (
@@ -23,20 +23,8 @@ HARMLESS = (
 )
 
 
-def make_env(id: str, **settings: Any) -> gymnasium.Env[Any, Any]:
-    """Make any registered environment by its id."""
-    try:
-        return gymnasium.make(id, **settings)
-    except (gymnasium.error.UnregisteredEnv, gymnasium.error.NamespaceNotFound):
-        near = difflib.get_close_matches(id, list(gymnasium.registry), n=3, cutoff=0.6)
-        known = dict.fromkeys([*ENVIRONMENTS, *near])
-        raise unknown("environment", id, known) from None
-    except (gymnasium.error.Error, ModuleNotFoundError) as error:
-        raise UserError(f"{id} cannot be made: {error}") from None
-
-
 def with_discrete_actions(env: gymnasium.Env[Any, Any] | str) -> gymnasium.Env[Any, Any]:
-    """An environment, or the one of this id, whose actions can be learned."""
+    """An environment, or the one of this name, whose actions can be learned."""
     env = make_env(env) if isinstance(env, str) else env
     if not isinstance(env.action_space, gymnasium.spaces.Discrete):
         raise UserError(f"the actions are {env.action_space}: only Discrete ones can be learned, wrap the environment")

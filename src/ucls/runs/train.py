@@ -17,6 +17,7 @@ from ucls.runs.loop import Run, make_run
 from ucls.runs.plan import read_saved
 from ucls.runs.progress import Progress
 from ucls.runs.signals import Stop, stopping
+from ucls.settings import divided, listed, word_of
 
 CHUNK_SECONDS = 0.2
 CHECKPOINT_MINUTES = 5.0
@@ -30,12 +31,27 @@ class Order:
     agent: str
     steps: int
     seed: int
-    settings: dict[str, str]
+    settings: dict[str, Any]
     features: str | None
     dtype: str
     discount: float | None
     low: list[float] | None = None
     high: list[float] | None = None
+
+    @property
+    def ours(self) -> bool:
+        """Whether the environment is one of ours."""
+        return self.env in ENVIRONMENTS
+
+    @property
+    def env_settings(self) -> dict[str, Any]:
+        """The keyword arguments of an environment that is not ours."""
+        return {} if self.ours else divided(self.settings)[1]
+
+    @property
+    def named(self) -> dict[str, Any]:
+        """What a checkpoint remembers of an environment that is not ours: words to compare, never to make it by."""
+        return {} if self.ours else {"named": {"env": self.env, "settings": self.env_settings}}
 
 
 def train(
@@ -56,7 +72,7 @@ def train(
     run, before = begin(order, source)
     if out is not None:
         run_folder.prepare(out)
-    record = _Record(run, before, out, 60 * every, say)
+    record = _Record(run, before, out, 60 * every, say, order.named)
     with stopping() as stop:
         done, speed = _advance(run, order.steps, record, stop)
         record.keep()
@@ -72,7 +88,7 @@ def begin(order: Order, source: Path | None) -> tuple[AnyRun, History]:
     """The run that was asked for, new or from a checkpoint, and what happened in it before."""
     asked: dict[str, Any] = {name: getattr(order, name) for name in ("seed", "settings", "features", "dtype")}
     around: dict[str, Any] = {name: getattr(order, name) for name in ("discount", "low", "high")}
-    if order.env in ENVIRONMENTS:
+    if order.ours:
         if any(value is not None for value in around.values()):
             raise UserError("--low, --high and --discount are for other environments; ours have their own, see --set")
         if source is None:
@@ -81,12 +97,12 @@ def begin(order: Order, source: Path | None) -> tuple[AnyRun, History]:
         run = Run.revive(about, arrays, algorithm_module(order.agent))
         return run, run_folder.recorded(source, arrays, run.steps)
     from ucls.runs.agent import Agent
-    from ucls.runs.spaces import make_env
+    from ucls.runs.naming import make_env
 
-    env = make_env(order.env)
     if source is None:
-        return Agent(env, order.agent, **asked, **around), NOTHING
+        return Agent(order.env, order.agent, **asked, **around), NOTHING
     about, arrays = _read_saved(source, order, None)
+    env = make_env(order.env, order.env_settings)
     agent = Agent.revive(about, arrays, env, algorithm_module(order.agent))
     agent.recall(run_folder.recorded(source, arrays, agent.steps))
     return agent, agent.history
@@ -112,9 +128,15 @@ class _Record:
     """What happened in a run; it writes the two to their folder now and then: a kill costs what was done since."""
 
     def __init__(
-        self, run: AnyRun, before: History, out: Path | None, every: float, say: Callable[[str], None]
+        self,
+        run: AnyRun,
+        before: History,
+        out: Path | None,
+        every: float,
+        say: Callable[[str], None],
+        more: dict[str, Any],
     ) -> None:
-        self._run, self._parts, self._out, self._every, self._say = run, [before], out, every, say
+        self._run, self._parts, self._out, self._every, self._say, self._more = run, [before], out, every, say, more
         self._last = time.monotonic()
 
     def add(self, part: History) -> None:
@@ -146,7 +168,7 @@ class _Record:
         try:
             if not run.diverged:
                 arrays = {**run.checkpoint(), **run_folder.as_arrays(happened)}
-                checkpoint.save(self._out / run_folder.CHECKPOINT, run.about(), arrays)
+                checkpoint.save(self._out / run_folder.CHECKPOINT, {**run.about(), **self._more}, arrays)
         except UserError:  # of numbers that nobody would take back; what happened is known all the same
             run_folder.write_history(self._out, happened)
             raise
@@ -180,10 +202,20 @@ def _read_saved(source: Path, order: Order, env: str | None) -> tuple[dict[str, 
     if saved.plan.agent not in (order.agent, name_of(algorithm_module(order.agent))):
         agent = saved.plan.agent
         raise UserError(f"{source} holds the agent {agent!r}, not {order.agent!r}: give --agent {agent}")
-    if order.settings or order.features or order.low or order.high or order.discount is not None:
+    settings = order.settings if order.ours else divided(order.settings)[0]
+    if settings or order.features or order.low or order.high or order.discount is not None:
         raise UserError("a resumed run keeps its settings: leave out --set, --features, --low, --high and --discount")
     if order.seed not in (0, saved.plan.seed) or order.dtype not in ("float64", saved.plan.dtype):
         raise UserError("a resumed run keeps its seed and its dtype: leave out --seed and --dtype")
     if env is not None and env != saved.env:
         raise UserError(f"{source} was learning in {saved.env or 'an environment of its own'}, not in {order.env}")
+    _refuse_other_world(about.get("named"), order, source)
     return about, arrays
+
+
+def _refuse_other_world(named: Any, order: Order, source: Path) -> None:
+    """Refuse to go on in an environment of the same name that is made in another way."""
+    before = named.get("settings") if isinstance(named, dict) and named.get("env") == order.env else None
+    if isinstance(before, dict) and before != order.env_settings:
+        words = listed({f"env.{name}": word_of(value) for name, value in before.items()}) or "no env.NAME"
+        raise UserError(f"{source} was learning in {order.env} with {words[:200]}: give the same by --set")

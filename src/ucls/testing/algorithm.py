@@ -17,7 +17,7 @@ from ucls.runs.agent import Agent
 from ucls.runs.history import join
 from ucls.runs.learner import Learner
 from ucls.runs.loop import Run
-from ucls.runs.spaces import make_env
+from ucls.runs.naming import make_env
 from ucls.settings import Choice, Follows, Real, Whole, describe
 from ucls.testing.promise import Promise, Verdict, examine, insist
 from ucls.testing.small import small_run, small_settings
@@ -185,7 +185,7 @@ def is_the_same_in_gymnasium(module: ModuleType, env: str) -> None:
     run = small_run(env, module, seed=11)
     happened = run.advance(STEPS)
     world = {name: value for name, value in small_settings(env).items() if name in run.world.settings}
-    shell = Agent(make_env(env, **world), module, seed=11, **run.plan.feature_settings).learn(STEPS)
+    shell = Agent(make_env(env, world), module, seed=11, **run.plan.feature_settings).learn(STEPS)
     same = np.array_equal(happened.rewards, shell.history.rewards)
     same = same and np.array_equal(happened.ends, shell.history.ends)
     changed = _difference_of(run.learner, shell.learner)

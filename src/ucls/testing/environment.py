@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from ucls.runs import inputs, spaces
+from ucls.runs.naming import make_env
 from ucls.testing.promise import Promise, Verdict, examine, insist
 
 STEPS = 300
@@ -15,7 +16,7 @@ class Subject:
     """An environment to be checked, with the bounds that an agent in it would be given."""
 
     def __init__(self, env: Any, low: Any = None, high: Any = None) -> None:
-        self.env: Any = spaces.make_env(env) if isinstance(env, str) else env
+        self.env: Any = make_env(env) if isinstance(env, str) else env
         self._low, self._high = low, high
 
     def bounds(self) -> tuple[list[float], list[float]]:

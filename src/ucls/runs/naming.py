@@ -1,0 +1,154 @@
+"""Environments by name, the same everywhere: one of ours, any of Gymnasium's, or one that a module of a person's makes.
+
+- `ucls/RiverSwim-v0`: one of ours (`ucls envs`);
+- `FrozenLake-v1`: any id that Gymnasium knows;
+- `my_lakes:Lake-v0`: an id that Gymnasium knows once the module `my_lakes` is imported;
+- `my_lakes:make_lake`: a callable of the module, a function or a class, that returns an environment.
+
+Settings `env.NAME` are its keyword arguments. To make an environment is to import what its name says: so only a name
+that a person gave is ever made, never one that a file holds.
+"""
+
+import difflib
+import hashlib
+import importlib
+import inspect
+import operator
+from collections.abc import Callable, Mapping
+from types import ModuleType
+from typing import Any
+
+import gymnasium
+from gymnasium.envs.registration import load_env_creator
+
+from ucls.envs import ENVIRONMENTS
+from ucls.errors import UserError, unknown
+from ucls.runs.plan import brief
+from ucls.settings import divided
+
+PARTS = ("reset", "step", "action_space", "observation_space")
+TOLD = 300  # characters of what somebody else's error says
+OF_MAKE = ("max_episode_steps", "disable_env_checker")  # what Gymnasium takes for every environment
+
+
+def opened(env: Any, settings: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """An environment, made if it is given by its name, and the settings that are not its own."""
+    own, given = divided(settings)
+    if isinstance(env, str):
+        return make_env(env, given), own
+    if given:
+        word = f"env.{next(iter(given))}"
+        raise UserError(f"setting {word!r} is for an environment given by its name: this one is made already")
+    return env, own
+
+
+def make_env(name: str, settings: Mapping[str, Any] = {}) -> gymnasium.Env[Any, Any]:
+    """Make an environment by its name, with keyword arguments; whatever goes wrong is one line."""
+    try:
+        factory = _factory(name)
+        if factory is None:
+            _refuse_unknown(_creator(name.rpartition(":")[2]), settings, OF_MAKE)
+            return gymnasium.make(name, **settings)
+        _refuse_unknown(factory, settings)
+        return _checked(factory(**settings), name)
+    except UserError:
+        raise
+    except gymnasium.error.UnregisteredEnv:
+        near = difflib.get_close_matches(name[:100], list(gymnasium.registry), n=3, cutoff=0.6)
+        raise unknown("environment", name, dict.fromkeys([*ENVIRONMENTS, *near])) from None
+    except (Exception, SystemExit) as error:  # whatever a stranger's module or environment does when it is made
+        raise UserError(f"{brief_name(name)} cannot be made: {_told(error)}") from error
+
+
+def code_of(name: str) -> str:
+    """The digest of the module that a name names, if it names one with a source: a changed file is another world."""
+    module, colon, _ = name.partition(":")
+    if not colon:
+        return ""
+    try:
+        source = inspect.getsource(_imported(module))
+    except (OSError, TypeError):  # compiled, or made by something else
+        return ""
+    return hashlib.sha256(source.encode()).hexdigest()[:24]
+
+
+def brief_name(name: str) -> str:
+    """A name in one short line."""
+    return name if 0 < len(name) <= 100 and name.isprintable() else brief(name)
+
+
+def _factory(name: str) -> Callable[..., Any] | None:
+    """The callable of `module:factory`; None for an id, whose module is then imported."""
+    module_name, colon, path = name.partition(":")
+    if not colon:
+        return None
+    module = _imported(module_name)
+    try:
+        found = operator.attrgetter(path)(module)
+    except (AttributeError, TypeError):
+        if path in gymnasium.registry or _is_unversioned(path):
+            return None
+        raise _nothing_of(module, module_name, path) from None
+    if not callable(found):
+        raise UserError(f"{brief_name(name)} is no environment but {brief(found)}: name a callable that returns one")
+    return found
+
+
+def _imported(name: str) -> ModuleType:
+    if not all(part.isidentifier() and len(part.encode()) < 200 for part in name.split(".")):
+        raise UserError(f"module {brief(name)} cannot be imported: write module:id or module:factory")
+    try:
+        return importlib.import_module(name)
+    except (Exception, SystemExit) as error:
+        raise UserError(f"module {name!r} cannot be imported, {_told(error)}") from error
+
+
+def _told(error: BaseException) -> str:
+    """What an error says, in one line that is not too long."""
+    kind = "" if isinstance(error, gymnasium.error.Error) else f"{type(error).__name__}: "
+    words = " ".join(f"{kind}{error}".split())
+    return words if len(words) <= TOLD else f"{words[: TOLD - 3]}..."
+
+
+def _nothing_of(module: ModuleType, name: str, path: str) -> UserError:
+    """That a module makes no such environment, with the nearest that it has."""
+    there = [word for word, value in vars(module).items() if callable(value) and not word.startswith("_")]
+    near = difflib.get_close_matches(path[:100], [*there, *gymnasium.registry], n=1, cutoff=0.5)
+    hint = f": did you mean '{name}:{near[0]}'?" if near else ""
+    return UserError(f"module {name!r} has no callable {path[:100]!r}, and registers no such environment{hint}")
+
+
+def _is_unversioned(path: str) -> bool:
+    return path != "" and any(path == id.rpartition("-v")[0] for id in gymnasium.registry)
+
+
+def _creator(id: str) -> Any:
+    """What makes the environment of an id, if that is registered."""
+    spec = gymnasium.registry.get(id)
+    entry = None if spec is None else spec.entry_point
+    return load_env_creator(entry) if isinstance(entry, str) else entry
+
+
+def _refuse_unknown(maker: Any, settings: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
+    """Refuse keyword arguments that a maker does not take, as far as it says which those are."""
+    if maker is None:
+        return
+    try:
+        parameters = inspect.signature(maker).parameters.values()
+    except (TypeError, ValueError):
+        return
+    if any(parameter.kind is parameter.VAR_KEYWORD for parameter in parameters):
+        return
+    by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
+    known = [parameter.name for parameter in parameters if parameter.kind not in by_position] + list(more)
+    for name in settings:
+        if name not in known:
+            raise unknown("setting", f"env.{name}", [f"env.{word}" for word in known])
+
+
+def _checked(env: Any, name: str) -> Any:
+    missing = [part for part in PARTS if not hasattr(env, part)]
+    if missing or isinstance(env, type):
+        lacks = f"it lacks {', '.join(missing)}" if missing else "it is a class"
+        raise UserError(f"{brief_name(name)} returned {brief(env)}, which is no environment: {lacks}")
+    return env

@@ -1,0 +1,62 @@
+"""What tests of environments that are not ours share: a module that makes some, and a command beside it."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import ucls
+
+LAKES = """
+import gymnasium
+from gymnasium.envs.toy_text.frozen_lake import FrozenLakeEnv
+
+gymnasium.register("LakeOfTests-v0", entry_point=FrozenLakeEnv, max_episode_steps=30)
+MADE = []
+depth = 3
+
+
+def make_lake(is_slippery=True, *, steps=30, note="none"):
+    MADE.append(note)
+    return gymnasium.wrappers.TimeLimit(FrozenLakeEnv(is_slippery=is_slippery), steps)
+
+
+class Lake(FrozenLakeEnv):
+    pass
+
+
+class Lakes:
+    make = staticmethod(make_lake)
+
+
+def nothing():
+    return 3
+
+
+def not_yet():
+    return Lake
+
+
+def dry(is_slippery=True):
+    raise RuntimeError("no\\nwater")
+
+
+def over():
+    raise SystemExit("that is all")
+"""
+
+
+def write_lakes(folder):
+    """Write the module `lakes`, and modules that cannot be imported, into a folder."""
+    (folder / "lakes.py").write_text(LAKES)
+    (folder / "muddy.py").write_text("import nothing_of_that_name\n")
+    (folder / "broken.py").write_text("def :\n")
+    (folder / "gone.py").write_text("raise SystemExit(0)\n")
+    return folder
+
+
+def command(folder, *words, **more):
+    """Run `ucls` in a folder as a process of its own, with the compiler off."""
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(ucls.__file__).parents[1]), **more}
+    line = [sys.executable, "-m", "ucls", *map(str, words)]
+    return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, check=False)
