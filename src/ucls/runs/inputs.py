@@ -34,7 +34,7 @@ class Observed(NamedTuple):
 
     def _read_any(self, observation: Any) -> np.ndarray:
         """The observation, whatever it is, or what is wrong with it."""
-        s = _numbers(observation)
+        s = real_numbers(observation)
         if s is None or s.shape not in (self.shape, (len(self.low),)):
             kind = "one number" if len(self.low) == 1 else f"{len(self.low)} numbers"
             raise UserError(f"an observation cannot be {brief(observation)}: here it is {kind}, of shape {self.shape}")
@@ -125,7 +125,7 @@ def read_step(given: Any, kind: Observed) -> Step:
 def _reward(given: Any) -> float:
     if type(given) in (float, np.float64) and math.isfinite(given):
         return float(given)
-    numbers = _numbers(given)
+    numbers = real_numbers(given)
     if numbers is None or numbers.shape != ():
         raise UserError(f"a reward cannot be {brief(given)}: it is one number")
     if not np.isfinite(numbers):
@@ -136,13 +136,13 @@ def _reward(given: Any) -> float:
 def _flag(name: str, given: Any) -> bool:
     if type(given) in (bool, np.bool_):
         return bool(given)
-    numbers = _numbers(given)
+    numbers = real_numbers(given)
     if numbers is None or numbers.shape != () or numbers not in (0, 1):
         raise UserError(f"{name} cannot be {brief(given)}: it is True or False")
     return bool(numbers)
 
 
-def _numbers(given: Any) -> np.ndarray | None:
+def real_numbers(given: Any) -> np.ndarray | None:
     """Real numbers as an array; None for what is anything else."""
     try:
         numbers = np.asarray(given)

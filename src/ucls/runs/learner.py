@@ -115,6 +115,16 @@ class Learner:
             self.kernels.interval(*parts, s, self._scratch, self._onlooker, mean, radius)
         return mean, radius
 
+    def intervals(self, points: np.ndarray, rng: np.random.Generator | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """The mean and the radius of every action's value in many states, as `interval` one after the other; what is
+        drawn for them may come from a generator of the caller's."""
+        points = self._states(points)
+        mean, radius = (np.zeros((len(points), self.plan.n_actions)) for _ in range(2))
+        parts = self.hyper, self.coder, self.state
+        with sound_arithmetic():
+            self.kernels.intervals(*parts, points, self._scratch, rng or self._onlooker, mean, radius)
+        return mean, radius
+
     def uncertainty(self, s: np.ndarray) -> "Uncertainty":
         """The two parts of the radius of every action's value in state s, where the algorithm can tell them apart."""
         unknown, noisy, _ = self.split(self._states(s)[None])
@@ -145,6 +155,15 @@ class Learner:
         s = self._states(s)
         with sound_arithmetic():
             return int(self.kernels.choose(*parts, s, self._scratch, self._onlooker))
+
+    def choices(self, points: np.ndarray, rng: np.random.Generator | None = None) -> np.ndarray:
+        """The actions that the algorithm's own rule takes in many states, as `choose` one after the other."""
+        points = self._states(points)
+        actions = np.zeros(len(points), np.int64)
+        parts = self.hyper, self.coder, self.state
+        with sound_arithmetic():
+            self.kernels.choices(*parts, points, self._scratch, rng or self._onlooker, actions)
+        return actions
 
     def __getstate__(self) -> dict[str, Any]:
         """For `copy` and `pickle`: the algorithm by its import path, and no compiled code."""

@@ -32,8 +32,10 @@ class Kernels(NamedTuple):
     begin: Any
     advance: Any
     interval: Any
+    intervals: Any
     survey: Any
     choose: Any
+    choices: Any
     split: Any
 
 
@@ -101,6 +103,11 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
             for a in range(len(mean)):
                 mean[a], radius[a] = own_interval(state, hyper, la.of_action(xs, a), rng)
 
+    @jit
+    def intervals(hyper, coder, state, points, xs, rng, mean, radius):
+        for i in range(len(points)):
+            interval(hyper, coder, state, points[i], xs, rng, mean[i], radius[i])
+
     if upper is None:
 
         @jit
@@ -124,6 +131,11 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
         return act(state, hyper, xs, rng)
 
     @jit
+    def choices(hyper, coder, state, points, xs, rng, actions):
+        for i in range(len(points)):
+            actions[i] = choose(hyper, coder, state, points[i], xs, rng)
+
+    @jit
     def split(hyper, coder, state, points, xs, more, noisy, share):
         for i in range(len(points)):
             look(coder, points[i], xs)
@@ -132,7 +144,7 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
                 more[i, a], noisy[i, a] = parts(state, hyper, x)  # pyright: ignore[reportOptionalCall]
                 share[i, a] = unknown(state, x)
 
-    return Kernels(begin, advance, interval, survey, choose, split)
+    return Kernels(begin, advance, interval, intervals, survey, choose, choices, split)
 
 
 @functools.cache
