@@ -17,12 +17,19 @@ from ucls.errors import UserError
 
 if TYPE_CHECKING:
     from ucls.runs.agent import Agent
+    from ucls.runs.evaluate import Evaluation, evaluate_policy
     from ucls.runs.loop import Run, make_run
 
-__all__ = ["Agent", "Run", "UserError", "__version__", "make_run"]
+__all__ = ["Agent", "Evaluation", "Run", "UserError", "__version__", "evaluate_policy", "make_run"]
 __version__ = "0.1.0"
 
-_LAZY = {"Agent": "ucls.runs.agent", "Run": "ucls.runs.loop", "make_run": "ucls.runs.loop"}
+_LAZY = {
+    "Agent": "ucls.runs.agent",
+    "Evaluation": "ucls.runs.evaluate",
+    "Run": "ucls.runs.loop",
+    "evaluate_policy": "ucls.runs.evaluate",
+    "make_run": "ucls.runs.loop",
+}
 _ROOMS = (
     "algorithms",
     "checkpoint",

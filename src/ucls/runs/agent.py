@@ -23,11 +23,11 @@ from ucls.algorithms import DEFAULT, algorithm_module
 from ucls.envs import World, make_world
 from ucls.errors import UserError
 from ucls.kernels.ranges import STEPS
-from ucls.runs import inputs, naming, run_folder, spaces
+from ucls.runs import asked, inputs, naming, run_folder, spaces
 from ucls.runs.explained import maps_of
 from ucls.runs.history import NOTHING, TERMINATED, TRUNCATED, History
 from ucls.runs.learner import Learner, Uncertainty, refuse_diverged, saved_learner
-from ucls.runs.plan import Plan, checked_discount, choose, read_saved, whole
+from ucls.runs.plan import Plan, brief, checked_discount, choose, read_saved, whole
 from ucls.runs.progress import Progress
 from ucls.runs.stage import Stage
 
@@ -111,8 +111,14 @@ class Agent:
     def env(self, env: Any) -> None:
         """Put the agent on another environment of the same kind, where it begins a new episode."""
         env = spaces.with_discrete_actions(env)
-        inputs.check_fit(env.action_space, env.observation_space, self.plan, self._stage.space)
+        self.check_fit(env.action_space, env.observation_space)
         self._stage = Stage(env, self.plan)
+
+    def check_fit(self, actions: Any, observations: Any) -> None:
+        """Refuse spaces that are not those of its environment."""
+        if not hasattr(actions, "start"):
+            raise UserError(f"the agent has {self.plan.n_actions} actions, not {brief(actions)}: wrap the environment")
+        inputs.check_fit(actions, observations, self.plan, self._stage.space)
 
     def learn(
         self,
@@ -177,32 +183,32 @@ class Agent:
         self._ends.append(TERMINATED if step.terminated else TRUNCATED if step.truncated else 0)
         self.diverged = not healthy
 
-    def predict(self, observation: Any, deterministic: bool = False) -> tuple[int, None]:
+    def predict(self, observation: Any, deterministic: bool = False) -> tuple[Any, None]:
         """The action to take, and None where other libraries have a recurrent state; asking does not change the run.
 
         As in Stable-Baselines3 the default is the agent's own rule, as it would act there itself if it were learning:
         its upper bound, epsilon or sample, ties broken at random. `deterministic=True` is what an evaluation wants: the
-        action with the best mean, the first of them if several are.
+        action with the best mean, the first of them if several are. Of a batch of observations, an array of actions.
         """
-        if deterministic:
-            best = int(np.argmax(self.interval(observation)[0]))
-        else:
-            refuse_diverged(self.diverged)
-            best = self.learner.choose(self._stage.observed.read(observation))
+        refuse_diverged(self.diverged)
+        best = asked.predict(self.learner, self._stage.observed, observation, deterministic)
         return best + self._stage.first_action, None
 
     def interval(self, observation: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The mean and the radius of every action's value, without changing what the agent will do."""
+        """The mean and the radius of every action's value, without changing what the agent will do.
+
+        Of a batch of observations, arrays with a row for each.
+        """
         refuse_diverged(self.diverged)
-        return self.learner.interval(self._stage.observed.read(observation))
+        return asked.interval(self.learner, self._stage.observed, observation)
 
     def uncertainty(self, observation: Any) -> Uncertainty:
         """The two parts of the radius of every action's value: what is not known here, and what is noisy here.
 
-        Only some algorithms can tell them apart; `ucls-exact` can.
+        Only some algorithms can tell them apart; `ucls-exact` can. Of a batch, arrays with a row for each observation.
         """
         refuse_diverged(self.diverged)
-        return self.learner.uncertainty(self._stage.observed.read(observation))
+        return asked.uncertainty(self.learner, self._stage.observed, observation)
 
     def explain(
         self,

@@ -1,0 +1,34 @@
+"""Another environment like the one an agent is in, so that looking on leaves the agent's own episode alone."""
+
+from dataclasses import replace
+from typing import Any
+
+from ucls.errors import UserError
+
+WATCHERS = ("RecordVideo", "RecordEpisodeStatistics", "HumanRendering", "RenderCollection")  # nobody watches a copy
+
+
+def copy_of(env: Any) -> Any:
+    """Make an environment anew from what Gymnasium knows of it: its id, its arguments and its wrappers."""
+    if env is None:
+        raise UserError("the agent has no environment to be evaluated in: give one, env=...")
+    spec = getattr(env, "spec", None)
+    if spec is None:
+        raise UserError(
+            f"no copy can be made of {type(env).__name__}, which Gymnasium has not registered: give one, env=..."
+        )
+    wrappers = tuple(wrapper for wrapper in spec.additional_wrappers if wrapper.name not in WATCHERS)
+    unseen = {"render_mode": None} if spec.kwargs.get("render_mode") is not None else {}
+    try:
+        return replace(spec, additional_wrappers=wrappers).make(**unseen)
+    except Exception as error:  # whatever an environment or a wrapper of a stranger raises
+        why = " ".join(str(error).split())[:200]
+        raise UserError(f"no copy can be made of {spec.id}, give one, env=...: {why}") from None
+
+
+def shares(env: Any, own: Any) -> bool:
+    """Whether steps in `env` are steps in the agent's own environment."""
+    if env is None or own is None:
+        return False
+    members = [env, *(getattr(env, "envs", None) or ())]
+    return any(getattr(each, "unwrapped", each) is getattr(own, "unwrapped", own) for each in members)
