@@ -253,8 +253,6 @@ def test_observations_are_taken_as_float64():
     ("env", "options", "words"),
     [
         (Corridor(actions=gymnasium.spaces.Box(-1, 1)), {}, "only Discrete"),
-        (Box([0, -np.inf], [1, 1], [0, 0]), {}, "observation 1 is unbounded: give low and high"),
-        (Box([0, 0], [1, np.finfo(np.float32).max], [0, 0]), {}, "observation 1 is unbounded"),
         (Box([0, 0], [1, 1], [0, 0]), {"low": [0]}, "must have 2 numbers each, not 1"),
         (Box([0, 0], [1, 1], [0, 0]), {"low": [0, 2]}, "below its number in high"),
         (Box([0, 0], [1, 1], [0, np.nan]), {}, "observations must be finite"),

@@ -9,10 +9,18 @@ import pytest
 from ucls import Agent, UserError
 from ucls.algorithms import dgpq
 from ucls.runs import bound, inputs
+from ucls.runs.layout import Leaf
 from ucls.runs.stage import Stage
 
-NAN, WHOLE = float("nan"), inputs.Observed((), [3.0], [5.0], True)
-BOX, GRID = inputs.Observed((2,), [0.0] * 2, [1.0] * 2, False), inputs.Observed((1, 2), [0.0] * 2, [1.0] * 2, False)
+NAN = float("nan")
+
+
+def observed(shape, low, high, whole):
+    return inputs.Observed(Leaf((), shape, low, high, whole), low, high)
+
+
+WHOLE = observed((), [3.0], [5.0], True)
+BOX, GRID = observed((2,), [0.0] * 2, [1.0] * 2, False), observed((1, 2), [0.0] * 2, [1.0] * 2, False)
 
 
 @pytest.fixture

@@ -147,7 +147,6 @@ class Escaping(gymnasium.Env):
         (Corridor(observation=99), "an observation cannot be 99"),
         (Restless(), "draw from self.np_random only"),
         (Escaping(), "lies outside Box"),
-        ("CartPole-v1", "observation 1 is unbounded: give low and high"),
     ],
 )
 def test_a_broken_environment_is_told_what_is_broken_and_how_to_mend_it(env, words):
@@ -160,7 +159,7 @@ def test_a_broken_environment_is_told_what_is_broken_and_how_to_mend_it(env, wor
 def test_sound_environments_keep_every_promise(env_id):
     check_environment(Corridor())
     check_environment(env_id)
-    check_environment("CartPole-v1", [-5, -10, -1, -10], [5, 10, 1, 10])
+    check_environment("CartPole-v1")
 
 
 def test_the_command_says_each_promise_in_a_line_and_how_many_broke_by_its_code(tmp_path, monkeypatch):

@@ -25,6 +25,11 @@ def evaluation_seeds(seed: int) -> Seeds:
     return spawn(int(np.random.SeedSequence(seed, spawn_key=(3,)).generate_state(1, np.uint64)[0]))
 
 
+def scout_seed(seed: int) -> int:
+    """The seed of what is drawn before a run begins, which changes nothing in it."""
+    return int(np.random.SeedSequence(seed, spawn_key=(4,)).generate_state(1, np.uint64)[0])
+
+
 def generator(seed: int) -> np.random.Generator:
     """Make the generator of a seed, the one Gymnasium would make."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))

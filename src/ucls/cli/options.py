@@ -24,10 +24,10 @@ def path_of(option: str, text: str | None) -> Path | None:
 
 
 def numbers_of(option: str, text: str | None) -> list[float] | None:
-    """Numbers with commas between them."""
+    """Numbers with commas between them; `none` stands for one that is not given."""
     if text is None:
         return None
     try:
-        return [float(word) for word in text.split(",")]
+        return [float("nan" if word.strip().lower() == "none" else word) for word in text.split(",")]
     except ValueError:
         raise UserError(f"{option} cannot be {text!r}: give numbers with commas between them") from None

@@ -26,9 +26,11 @@ from ucls.kernels.ranges import STEPS
 from ucls.runs import asked, inputs, naming, run_folder, spaces
 from ucls.runs.explained import maps_of
 from ucls.runs.history import NOTHING, TERMINATED, TRUNCATED, History
+from ucls.runs.layout import layout_of
 from ucls.runs.learner import Learner, Uncertainty, refuse_diverged, saved_learner
 from ucls.runs.plan import Plan, brief, checked_discount, choose, read_saved, whole
 from ucls.runs.progress import Progress
+from ucls.runs.scout import bounds_of, with_room
 from ucls.runs.stage import Stage
 
 DISCOUNT = 0.99
@@ -63,7 +65,8 @@ class Agent:
         discount: of every step, or `gamma`. If not given, the environment's own, `info["discount"]`, or else 0.99.
         features: "tiles" for observations in a box (the default there), "one_hot" for discrete ones, "scaled" for the
             observation itself; an algorithm may have its own default.
-        low, high: bounds of the observation, for an environment that does not give finite ones.
+        low, high: bounds of the observation, for an environment that does not give finite ones. Those that nobody gives
+            (None in a list leaves a number to its environment) are learned from 1,000 random steps, see `runs.scout`.
         dtype: "float64" or "float32".
         settings: of the algorithm and the features, by name (`p=0.05, tilings=16`; `settings={"lambda": 0.8}` works for
             a name that Python reserves).
@@ -75,10 +78,12 @@ class Agent:
             discount = settings.pop("gamma")
         actions: Any = env.action_space
         ours, space = spaces.own_world(env), env.observation_space
-        world, bounds = ours and ours.world, spaces.bounds(space, low, high)
+        world, layout = ours and ours.world, layout_of(spaces.describe(space))
         chosen = choose(algorithm, spaces.own_features(space, world), settings, features)
         facts = spaces.facts_of(env)
         spaces.refuse_blind_optimism(chosen.given["agent"], facts)
+        bounds = bounds_of(env, layout, low, high, seed)
+        bounds = bounds if chosen.features == "one_hot" else with_room(*bounds)
         learner = Learner(chosen.plan(bounds, int(actions.n), facts, seed, dtype))
         self._adopt(learner, Stage(env, learner.plan), checked_discount(discount))
 
@@ -118,7 +123,7 @@ class Agent:
         """Refuse spaces that are not those of its environment."""
         if not hasattr(actions, "start"):
             raise UserError(f"the agent has {self.plan.n_actions} actions, not {brief(actions)}: wrap the environment")
-        inputs.check_fit(actions, observations, self.plan, self._stage.space)
+        inputs.check_fit(actions, spaces.describe(observations), self.plan, self._stage.space)
 
     def learn(
         self,
@@ -310,7 +315,8 @@ class Agent:
             env = gymnasium.make(saved.env, **saved.env_settings)
         if env is not None:
             env = spaces.with_discrete_actions(env)
-            inputs.check_fit(env.action_space, env.observation_space, saved.plan, about.get("space"))
+            own = spaces.describe(env.observation_space)
+            inputs.check_fit(env.action_space, own, saved.plan, about.get("space"))
         first_action = whole("the first action", about.get("first_action", 0), -STEPS)
         agent = cls.__new__(cls)
         learner = saved_learner(saved.plan, algorithm, arrays)

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ucls.runs.inputs import Observed, real_numbers
+from ucls.runs.inputs import Observed
+from ucls.runs.layout import real_numbers
 from ucls.runs.learner import Learner, Uncertainty
 
 
@@ -17,7 +18,7 @@ def read(kind: Observed, observation: Any) -> tuple[np.ndarray, bool]:
 
     The space's own shape is asked first: where observations are single numbers, a list of one is a batch of one.
     """
-    given, flat = real_numbers(observation), (len(kind.low),)
+    given, flat = real_numbers(observation), (kind.size,)
     if given is None or given.shape == kind.shape:
         return kind.read(observation), False
     if given.shape[1:] != kind.shape and (given.shape == flat or given.shape[1:] != flat):
@@ -27,11 +28,8 @@ def read(kind: Observed, observation: Any) -> tuple[np.ndarray, bool]:
 
 def read_batch(kind: Observed, given: np.ndarray) -> np.ndarray:
     """The states of observations with a leading dimension; of those that cannot be, the first is named."""
-    points = given.reshape(len(given), len(kind.low)).astype(np.float64)
-    sound = np.isfinite(points).all(axis=1)
-    if kind.whole:
-        sound &= ((points == np.floor(points)) & (points >= kind.low) & (points <= kind.high)).all(axis=1)
-    for i in np.flatnonzero(~sound)[:1]:
+    points = given.reshape(len(given), kind.size).astype(np.float64)
+    for i in np.flatnonzero(~kind.sound(points).all(axis=1))[:1]:
         kind.read(given[i])
     return points
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from ucls.errors import UserError
 from ucls.runs.asked import read_batch
-from ucls.runs.inputs import Observed, read_reset, read_step, real_numbers
+from ucls.runs.inputs import Observed, read_reset, read_step
+from ucls.runs.layout import real_numbers
 
 Policy = Callable[[np.ndarray], np.ndarray]  # the actions in many states, numbered as the environment does
 ENDLESS = 10_000  # steps after which an episode is cut off where nobody says how long one may be

@@ -112,7 +112,7 @@ def _play(agent: Agent, env: Any, many: int, deterministic: bool, seed: int, lim
     actions, observations = (getattr(env, f"{'single_' * vector}{kind}_space") for kind in ("action", "observation"))
     agent.check_fit(actions, observations)
     seeds = evaluation_seeds(seed)
-    kind, rng = inputs.observed(observations, agent.plan), generator(seeds.learner)
+    kind, rng = inputs.observed(spaces.describe(observations), agent.plan), generator(seeds.learner)
     bound = limit or episodes.longest(env)
 
     def policy(points: np.ndarray) -> np.ndarray:

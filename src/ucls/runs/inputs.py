@@ -10,41 +10,53 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.errors import UserError
+from ucls.runs.layout import Layout, Leaf, flatten, layout_of, leaves, real_numbers
 from ucls.runs.plan import Plan, brief, checked_discount
 
 PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
 FIVE = "(observation, reward, terminated, truncated, info)"
 
 
-class Observed(NamedTuple):
-    """What an observation is: its shape, its bounds, and whether it is a whole number, of which none lies outside."""
+class Observed:
+    """What an observation is: its layout, and which of its numbers are whole, of which none lies outside its bounds."""
 
-    shape: tuple[int, ...]
-    low: list[float]
-    high: list[float]
-    whole: bool
+    def __init__(self, layout: Layout, low: Any, high: Any, whole: bool = False) -> None:
+        """Take the bounds of a plan; with `whole`, every number is a whole one, whatever its space says."""
+        self.layout = layout
+        self._whole = np.concatenate([np.full(len(leaf.low), whole or leaf.whole) for leaf in leaves(layout)])
+        self.size = len(self._whole)
+        self.shape = layout.shape if isinstance(layout, Leaf) else (self.size,)
+        self._low = np.where(self._whole, low, -np.inf)
+        self._high = np.where(self._whole, high, np.inf)
+        self._any_whole = bool(self._whole.any())
+        self._plain = self.shape if isinstance(layout, Leaf) and not self._any_whole else None
 
     def read(self, observation: Any) -> np.ndarray:
         """The observation as the state of a learner."""
-        if type(observation) is np.ndarray and observation.dtype in PLAIN and observation.shape == self.shape:
+        if type(observation) is np.ndarray and observation.dtype in PLAIN and observation.shape == self._plain:
             s = observation.astype(np.float64).ravel()
-            if not self.whole and np.logical_and.reduce(np.isfinite(s)):
+            if np.logical_and.reduce(np.isfinite(s)):
                 return s
         return self._read_any(observation)
 
     def _read_any(self, observation: Any) -> np.ndarray:
         """The observation, whatever it is, or what is wrong with it."""
-        s = real_numbers(observation)
-        if s is None or s.shape not in (self.shape, (len(self.low),)):
-            kind = "one number" if len(self.low) == 1 else f"{len(self.low)} numbers"
-            raise UserError(f"an observation cannot be {brief(observation)}: here it is {kind}, of shape {self.shape}")
-        s = s.astype(np.float64).ravel()
-        if not np.isfinite(s).all():
-            raise UserError(f"an observation cannot be {brief(observation)}: observations must be finite")
-        if self.whole and not (s[0] == np.floor(s[0]) and self.low[0] <= s[0] <= self.high[0]):
-            limits = f"{self.low[0]:.0f} to {self.high[0]:.0f}"
-            raise UserError(f"an observation cannot be {brief(observation)}: here it is a whole number from {limits}")
+        s = flatten(self.layout, observation)
+        if self._any_whole and not (sound := self.sound(s)).all():
+            i = int(np.argmin(sound))
+            name, limits = self.names()[i], f"{self._low[i]:.0f} to {self._high[i]:.0f}"
+            where = "here it" if self.size == 1 else f"there {name}"
+            raise UserError(f"an observation cannot be {brief(observation)}: {where} is a whole number from {limits}")
         return s
+
+    def sound(self, states: np.ndarray) -> np.ndarray:
+        """Which numbers of states can be: finite ones, and of whole numbers those within their bounds."""
+        possible = (states == np.floor(states)) & (self._low <= states) & (states <= self._high)
+        return np.isfinite(states) & (possible | ~self._whole)
+
+    def names(self) -> list[str]:
+        """What the numbers of a state are called."""
+        return [name for leaf in leaves(self.layout) for name in leaf.names()]
 
 
 class Step(NamedTuple):
@@ -58,42 +70,33 @@ class Step(NamedTuple):
 
 
 def observed(space: Any, plan: Plan) -> Observed:
-    """What the observations of a Gymnasium space are for the learner of a plan."""
-    whole = hasattr(space, "n") or plan.features == "one_hot"
-    return Observed(space.shape, plan.low, plan.high, whole)
+    """What observations are for the learner of a plan, from what `spaces.describe` said of their space.
+
+    A file of the compiled loop says nothing of it: there an observation is the state.
+    """
+    size = len(plan.low)
+    layout = Leaf((), (size,), plan.low, plan.high, whole=False) if space is None else layout_of(space)
+    if sum(len(leaf.low) for leaf in leaves(layout)) != size:
+        raise UserError(f"the checkpoint cannot be right: its observations are {brief(space)}, its bounds {size}")
+    return Observed(layout, plan.low, plan.high, plan.features == "one_hot")
 
 
-def remembered(space: Any, plan: Plan) -> Observed:
-    """What the observations were, from what `describe` said of their space, if a file keeps that."""
-    discrete = isinstance(space, Mapping) and space.get("kind") == "discrete"
-    shape = () if discrete else (len(plan.low),)
-    return Observed(shape, plan.low, plan.high, discrete or plan.features == "one_hot")
-
-
-def describe(space: Any) -> dict[str, Any]:
-    """A space of observations as data, to be compared: its kind and its own bounds, None where it has none."""
-    if hasattr(space, "n"):
-        return {"kind": "discrete", "low": [float(space.start)], "high": [float(space.start + space.n - 1)]}
-    bounds = {"low": space.low, "high": space.high}
-    numbers = {name: np.asarray(bound, np.float64).ravel().tolist() for name, bound in bounds.items()}
-    return {"kind": "box", **{name: [x if np.isfinite(x) else None for x in bound] for name, bound in numbers.items()}}
-
-
-def check_fit(actions: Any, observations: Any, plan: Plan, saved: Any) -> None:
-    """Refuse spaces that are not those of the plan; `saved` is what `describe` said of the observations, or None.
+def check_fit(actions: Any, own: Mapping[str, Any], plan: Plan, saved: Any) -> None:
+    """Refuse spaces that are not those of the plan; `own` is what `spaces.describe` says of the observations, `saved`
+    what it said when the plan was made, or None.
 
     A file of the compiled loop says nothing of a space: there the bounds of the plan are those of the world.
     """
-    if not hasattr(observations, "n") and not hasattr(observations, "low"):
-        raise UserError(f"the agent was saved for other observations than {brief(observations)}: wrap the environment")
-    own = describe(observations)
-    if actions.n != plan.n_actions or len(own["low"]) != len(plan.low):
+    size = sum(len(leaf.low) for leaf in leaves(layout_of(own)))
+    if actions.n != plan.n_actions or size != len(plan.low):
         raise UserError(
             f"the agent was saved for {plan.n_actions} actions and {len(plan.low)} observed numbers, "
-            f"but the environment has {actions.n} and {len(own['low'])}"
+            f"but the environment has {actions.n} and {size}"
         )
     before = {"kind": own["kind"], "low": plan.low, "high": plan.high} if saved is None else saved
-    same_states = own["kind"] == "box" or (own["low"], own["high"]) == (plan.low, plan.high)
+    if isinstance(before, Mapping) and before.get("kind") == "box" and "shape" not in before:
+        own = {name: value for name, value in own.items() if name != "shape"}  # files of before do not say it
+    same_states = own["kind"] != "discrete" or (own["low"], own["high"]) == (plan.low, plan.high)
     if before != own or not same_states:
         raise UserError(f"the agent was saved for observations {brief(before)}, but the environment's are {brief(own)}")
 
@@ -140,12 +143,3 @@ def _flag(name: str, given: Any) -> bool:
     if numbers is None or numbers.shape != () or numbers not in (0, 1):
         raise UserError(f"{name} cannot be {brief(given)}: it is True or False")
     return bool(numbers)
-
-
-def real_numbers(given: Any) -> np.ndarray | None:
-    """Real numbers as an array; None for what is anything else."""
-    try:
-        numbers = np.asarray(given)
-    except Exception:  # ragged lists, and whatever the object of a stranger raises
-        return None
-    return numbers if numbers.dtype.kind in "biuf" else None

@@ -10,7 +10,7 @@ from ucls.envs import World
 from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
 from ucls.runs.naming import make_env
-from ucls.runs.plan import FAR, brief
+from ucls.runs.plan import brief
 
 HARMLESS = (
     gymnasium.wrappers.OrderEnforcing,
@@ -64,29 +64,38 @@ def grid_of(env: Any) -> tuple[int, int] | None:
     return None
 
 
-def bounds(space: gymnasium.Space[Any], low: Any, high: Any) -> tuple[list[float], list[float]]:
-    """The bounds of the observation: those given, or else the space's."""
-    if isinstance(space, gymnasium.spaces.Discrete):
-        if low is not None or high is not None:
-            raise UserError("low and high are for observations in a Box: these are whole numbers and have their bounds")
-        return [float(space.start)], [float(space.start + space.n - 1)]
-    if not isinstance(space, gymnasium.spaces.Box):
-        raise UserError(f"the observations are {space}: only Box and Discrete ones can be read, wrap the environment")
-    bounds = []
-    for given, own in ((low, space.low), (high, space.high)):
-        try:
-            bound = np.asarray(own if given is None else given, np.float64).ravel()
-        except (ValueError, TypeError, OverflowError):
-            raise UserError(f"low and high cannot be {brief(given)}: give {space.low.size} numbers each") from None
-        if len(bound) != space.low.size:
-            raise UserError(f"low and high must have {space.low.size} numbers each, not {len(bound)}")
-        bounds.append(bound)
-    open_ends = np.flatnonzero(~((np.abs(bounds[0]) <= FAR) & (np.abs(bounds[1]) <= FAR)))
-    if len(open_ends):
-        raise UserError(f"observation {open_ends[0]} is unbounded: give low and high for all {space.low.size} of them")
-    if not (bounds[0] < bounds[1]).all():
-        raise UserError("every number in low must be below its number in high")
-    return bounds[0].tolist(), bounds[1].tolist()
+def describe(space: gymnasium.Space[Any], path: str = "") -> dict[str, Any]:
+    """A space of observations as data, for `layout` and to be compared: its kind, its own bounds (None where it has
+    none) and its shape, unless that is clear; or its parts."""
+    kinds = gymnasium.spaces
+    if isinstance(space, kinds.Discrete):
+        return {"kind": "discrete", "low": [float(space.start)], "high": [float(space.start + space.n - 1)]}
+    if isinstance(space, kinds.MultiDiscrete):
+        return {"kind": "whole", **_numbers(space.start, space.start + space.nvec - 1)}
+    if isinstance(space, kinds.MultiBinary):
+        return {"kind": "whole", **_numbers(np.zeros(space.shape), np.ones(space.shape))}
+    if isinstance(space, kinds.Box) and space.low.size:
+        return {"kind": "box", **_numbers(space.low, space.high)}
+    if isinstance(space, kinds.Tuple) and space.spaces:
+        return {"kind": "tuple", "parts": [describe(part, f"{path}[{i}]") for i, part in enumerate(space.spaces)]}
+    if isinstance(space, kinds.Dict) and space.spaces:
+        parts = {key: describe(part, f"{path}[{key!r}]") for key, part in space.spaces.items()}
+        if not all(isinstance(key, str) for key in parts):
+            raise UserError(f"the keys of the observations{path} are {brief(list(parts))}: they must be strings")
+        return {"kind": "dict", "keys": list(parts), "parts": list(parts.values())}
+    empty = "empty, " if isinstance(space, kinds.Box | kinds.Tuple | kinds.Dict) else ""
+    raise UserError(
+        f"the observations{path} are {empty}{brief(space)}: only numbers can be read (Box, Discrete, MultiDiscrete, "
+        "MultiBinary, Tuple or Dict of them); leave them out, or turn them into numbers, with a wrapper such as "
+        "gymnasium.wrappers.FilterObservation or TransformObservation"
+    )
+
+
+def _numbers(low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
+    """Bounds as data, with their shape unless it is a row."""
+    bounds = {name: np.asarray(bound, np.float64).ravel().tolist() for name, bound in (("low", low), ("high", high))}
+    finite = {name: [x if np.isfinite(x) else None for x in bound] for name, bound in bounds.items()}
+    return finite if low.ndim == 1 else {**finite, "shape": list(low.shape)}
 
 
 def own_features(space: gymnasium.Space[Any], world: World | None) -> tuple[str, dict[str, Any]]:

@@ -20,10 +20,9 @@ class Stage:
         self.env, self._plan = env, plan
         if env is None:
             self.space, self.first_action = space, first_action
-            self.observed = inputs.remembered(space, plan)
         else:
-            self.space, self.first_action = inputs.describe(env.observation_space), int(env.action_space.start)
-            self.observed = inputs.observed(env.observation_space, plan)
+            self.space, self.first_action = spaces.describe(env.observation_space), int(env.action_space.start)
+        self.observed = inputs.observed(self.space, plan)
         self.between_episodes = True
         self._seed: int | None = spawn(plan.seed).world
 

@@ -6,7 +6,9 @@ from typing import Any
 import numpy as np
 
 from ucls.runs import inputs, spaces
+from ucls.runs.layout import layout_of
 from ucls.runs.naming import make_env
+from ucls.runs.scout import given_bounds, own_bounds
 from ucls.testing.promise import Promise, Verdict, examine, insist
 
 STEPS = 300
@@ -19,15 +21,14 @@ class Subject:
         self.env: Any = make_env(env) if isinstance(env, str) else env
         self._low, self._high = low, high
 
-    def bounds(self) -> tuple[list[float], list[float]]:
-        """The bounds of the observation."""
-        return spaces.bounds(self.env.observation_space, self._low, self._high)
+    def observed(self) -> inputs.Observed:
+        """What an agent would take an observation for."""
+        layout = layout_of(spaces.describe(self.env.observation_space))
+        return inputs.Observed(layout, *given_bounds(layout, self._low, self._high))
 
     def walk(self, seed: int | None = 0, steps: int = STEPS) -> Iterator[np.ndarray | inputs.Step]:
         """Act at random, always the same way: the state after each reset, and every step, as an agent reads them."""
-        space, choice = self.env.observation_space, np.random.default_rng(0)
-        kind = inputs.Observed(space.shape, *self.bounds(), whole=hasattr(space, "n"))
-        actions = self.env.action_space
+        kind, choice, actions = self.observed(), np.random.default_rng(0), self.env.action_space
         yield inputs.read_reset(self.env.reset(seed=seed), kind)
         for _ in range(steps):
             a = int(actions.start + choice.integers(actions.n))
@@ -56,8 +57,8 @@ def has_discrete_actions(subject: Subject) -> None:
     spaces.with_discrete_actions(subject.env)
 
 
-def has_bounded_observations(subject: Subject) -> None:
-    subject.bounds()
+def has_readable_observations(subject: Subject) -> None:
+    subject.observed()
 
 
 def gives_what_can_be_read(subject: Subject) -> None:
@@ -67,10 +68,10 @@ def gives_what_can_be_read(subject: Subject) -> None:
 
 def stays_in_its_space(subject: Subject) -> None:
     space = subject.env.observation_space
-    low, high = np.ravel(getattr(space, "low", -np.inf)), np.ravel(getattr(space, "high", np.inf))
+    low, high = own_bounds(layout_of(spaces.describe(space)))
     for seen in subject.walk():
         s = seen.s if isinstance(seen, inputs.Step) else seen
-        inside = ((s >= low) & (s <= high)).all()
+        inside = not ((s < low) | (s > high)).any()
         insist(inside, f"the observation {s.tolist()} lies outside {space}: widen the space, or clip the observation")
 
 
@@ -94,7 +95,7 @@ def _same(one: Any, other: Any) -> bool:
 
 PROMISES = (
     Promise("its actions are Discrete", has_discrete_actions),
-    Promise("its observations are Discrete, or in a Box with bounds", has_bounded_observations),
+    Promise("its observations are numbers, in spaces that can be flattened", has_readable_observations),
     Promise("reset and step give observations, finite rewards, flags and an info", gives_what_can_be_read),
     Promise("observations lie in their space", stays_in_its_space),
     Promise("reset with a seed repeats", repeats_under_a_seed),
