@@ -44,18 +44,31 @@ def write_document(path: Path, title: str, body: str, style: str, script: str, d
 
 def refuse_page(path: Path) -> None:
     """Refuse, before the work, a page that cannot be written, or that would replace a file which is not ours."""
+    refuse_file(path, "page", MARK.encode(), path / "maps.html")
+
+
+def refuse_file(path: Path, kind: str, mark: bytes, example: Path) -> None:
+    """Refuse, before the work, a file that cannot be written, or that would replace one without our mark."""
     try:
         if path.is_dir():
-            raise UserError(f"{path} is a folder: name a file for the page, for example {path / 'maps.html'}")
-        if path.exists() and MARK.encode() not in path.read_bytes()[:4096]:
-            raise UserError(f"{path} is not a page of ours: give another name")
+            raise UserError(f"{path} is a folder: name a file for the {kind}, for example {example}")
+        if path.exists() and not _is_marked(path, mark):
+            raise UserError(f"{path} is not a {kind} of ours: give another name")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path.with_name(f".{path.name}.try"), lambda target: target.write_text(""))
         path.with_name(f".{path.name}.try").unlink()
     except UserError:
         raise
     except (OSError, ValueError) as error:
-        raise UserError(f"no page can be written to {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise UserError(f"no {kind} can be written to {path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def _is_marked(path: Path, mark: bytes) -> bool:
+    """Whether a file has a mark near its beginning."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return mark in file.read(2**16)
 
 
 def asset(package: str, name: str) -> str:

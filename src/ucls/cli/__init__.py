@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import ucls
-from ucls.cli import check, doctor, explain, lists, look, paper, study, train
+from ucls.cli import check, doctor, explain, lists, look, paper, study, train, watch
 from ucls.errors import Notice, UserError
 
 # What the parser of the command line raises: the class above its BadParameter, which has no public name.
@@ -27,6 +27,7 @@ app.command()(lists.envs)
 app.command()(lists.agents)
 app.command()(train.train)
 app.command()(explain.explain)
+app.command()(watch.watch)
 app.command("evaluate-log")(look.evaluate_log)
 app.command()(look.diagnose)
 app.command()(check.check)

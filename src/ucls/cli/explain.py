@@ -2,13 +2,12 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from ucls.algorithms import DEFAULT
 from ucls.cli.options import Settings, numbers_of, path_of
-from ucls.errors import UserError
 
 
 def explain(
@@ -31,25 +30,12 @@ def explain(
     Of a run that `ucls train --out` kept, or of a new one in an environment.
     """
     from ucls._html import refuse_page
-    from ucls.runs.agent import Agent
-    from ucls.runs.naming import opened
+    from ucls.cli.subject import subject_of
     from ucls.runs.progress import Progress
-    from ucls.runs.run_folder import checkpoint_of
-    from ucls.settings import parse
 
     page = path_of("--out", out) or Path(out)
     refuse_page(page)
-    given = parse(settings or [])
-    bounds: dict[str, Any] = {"low": numbers_of("--low", low), "high": numbers_of("--high", high)}
-    if Path(what).exists():
-        there, rest = opened(env, given)
-        if rest or any(bound is not None for bound in bounds.values()):
-            raise UserError("a run has its settings and bounds: --set, --low and --high are for a new one")
-        learner = Agent.load(checkpoint_of(Path(what)), there)
-        more = 0 if steps is None else steps
-    else:
-        learner = Agent(what, agent, seed=seed, settings=given, **bounds)
-        more = 20_000 if steps is None else steps
+    learner, more, *_ = subject_of(what, agent, steps, seed, env, settings, low, high)
     with Progress(more) as bar:
         written = learner.explain(page, more, numbers_of("--through", through), lambda done: bar.update(done, 0, 0.0))
     print(written)

@@ -11,7 +11,8 @@ without a network. It works on anything with a learner: a run in one of our worl
 """
 
 from ucls.explain.maps import Maps, Moment, look, record
+from ucls.explain.names import actions_of, names_of
 from ucls.explain.page import write_page
-from ucls.explain.views import View, names_of, views_of
+from ucls.explain.views import View, views_of
 
-__all__ = ["Maps", "Moment", "View", "look", "names_of", "record", "views_of", "write_page"]
+__all__ = ["Maps", "Moment", "View", "actions_of", "look", "names_of", "record", "views_of", "write_page"]

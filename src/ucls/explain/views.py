@@ -13,29 +13,6 @@ PAIRS = 6  # planes that are shown of a state with many dimensions
 CELLS = 2500  # states that are shown of an environment with discrete ones
 
 
-# What the numbers of an observation are called, by the beginning of an environment's id.
-NAMES = {
-    "ucls/RiverSwim": ("position",),
-    "ucls/PuddleWorld": ("x", "y"),
-    "ucls/MountainCar": ("position", "velocity"),
-    "ucls/SparseMountainCar": ("position", "velocity"),
-    "MountainCar": ("position", "velocity"),
-    "CartPole": ("position", "velocity", "angle", "angular velocity"),
-    "Acrobot": ("cos 1", "sin 1", "cos 2", "sin 2", "angular velocity 1", "angular velocity 2"),
-    "Pendulum": ("x", "y", "angular velocity"),
-    "LunarLander": ("x", "y", "speed x", "speed y", "angle", "angular velocity", "left leg", "right leg"),
-}
-
-
-def names_of(id: str) -> Sequence[str]:
-    """What the numbers of an observation are called in an environment that is known here; nothing elsewhere.
-
-    >>> names_of("MountainCar-v0")
-    ('position', 'velocity')
-    """
-    return NAMES.get(id.rpartition("-v")[0], ())
-
-
 class Axis(NamedTuple):
     """A dimension of the observation on a map."""
 

@@ -32,6 +32,7 @@ from ucls.runs.plan import Plan, brief, checked_discount, choose, read_saved, wh
 from ucls.runs.progress import Progress
 from ucls.runs.scout import bounds_of, with_room
 from ucls.runs.stage import Stage
+from ucls.runs.watched import Showing, write_film
 
 DISCOUNT = 0.99
 
@@ -228,7 +229,32 @@ class Agent:
         than two numbers the maps are planes through the state `through`, by default the middle of the bounds.
         """
         refuse_diverged(self.diverged)
-        return maps_of(self, self.env, path, steps, through, watch)
+        return maps_of(self, self._stage, path, steps, through, watch)
+
+    def watch(
+        self,
+        path: str | Path = "watch.gif",
+        episodes: int = 1,
+        steps: int = 0,
+        *,
+        deterministic: bool = True,
+        seed: int = 0,
+        fps: int = 20,
+        every: int = 1,
+        most_steps: int = 500,
+        env: gymnasium.Env[Any, Any] | str | None = None,
+        progress_bar: bool = False,
+    ) -> Path:
+        """Write a film, GIF or MP4, of some episodes, with the interval of every action beside the picture.
+
+        It acts as in an evaluation, by its best means, or as it explores with `deterministic=False`; with `steps` it
+        first learns for so many more. The film's environment is made anew, or is `env`, made with
+        `render_mode="rgb_array"`: watching changes no run. `seed` is of the episodes; `every` so many steps are shown,
+        `fps` of them a second, and an episode is cut after `most_steps`.
+        """
+        refuse_diverged(self.diverged)
+        showing = Showing(episodes, steps, deterministic, seed, fps, every, most_steps)
+        return write_film(self, self._stage, path, env, showing, progress_bar)
 
     @property
     def history(self) -> History:

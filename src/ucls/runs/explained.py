@@ -7,11 +7,12 @@ from typing import Any
 from ucls import explain
 from ucls._html import refuse_page
 from ucls.runs import spaces
+from ucls.runs.stage import Stage
 
 
 def maps_of(
     agent: Any,
-    env: Any,
+    stage: Stage,
     path: str | Path,
     steps: int,
     through: Sequence[float] | None,
@@ -19,17 +20,32 @@ def maps_of(
 ) -> Path:
     """Write the maps of an agent as it is, or of so many steps that it takes first."""
     refuse_page(Path(path))
-    plan, id = agent.plan, spaces.id_of(env)
+    plan, id = agent.plan, spaces.id_of(stage.env)
     views = explain.views_of(
         plan.low,
         plan.high,
         discrete=plan.features == "one_hot",
-        grid=spaces.grid_of(env),
+        grid=spaces.grid_of(stage.env),
         through=through,
         names=explain.names_of(id),
     )
     maps = explain.record(agent, steps, views=views, watch=watch) if steps else explain.look(agent, views)
     title = f"What is {plan.agent} unsure of in {id or 'its environment'}?"
-    actions = () if agent.world is None else agent.world.module.ACTIONS
     facts = {"seed": plan.seed, "steps": f"{agent.steps:,}", "features": plan.features}
-    return explain.write_page(Path(path), title, maps, actions, facts)
+    return explain.write_page(Path(path), title, maps, action_names(agent, stage), facts)
+
+
+def action_names(agent: Any, stage: Stage) -> list[str]:
+    """What the actions are called: by our world, by the environment, by what is known of it; or else their numbers."""
+    for names in (_told_names(stage), explain.actions_of(spaces.id_of(stage.env))):
+        if len(names) == agent.plan.n_actions:
+            return [str(name) for name in names]
+    return [f"action {stage.first_action + a}" for a in range(agent.plan.n_actions)]
+
+
+def _told_names(stage: Stage) -> Sequence[str]:
+    if stage.ours is not None:
+        return stage.ours.world.module.ACTIONS
+    ask = getattr(getattr(stage.env, "unwrapped", None), "get_action_meanings", None)  # as Atari's have it
+    names = ask() if callable(ask) else ()
+    return names if isinstance(names, list | tuple) else ()

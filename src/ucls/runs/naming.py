@@ -6,7 +6,8 @@
 - `my_lakes:make_lake`: a callable of the module, a function or a class, that returns an environment.
 
 Settings `env.NAME` are its keyword arguments. To make an environment is to import what its name says: so only a name
-that a person gave is ever made, never one that a file holds.
+that a person gave is ever made, never one that a file holds (but Gymnasium's own as they come, by the commands that
+look at a run).
 """
 
 import difflib

@@ -53,6 +53,17 @@ def id_of(env: Any) -> str:
     return "" if spec is None else str(spec.id)
 
 
+def is_gymnasiums_own(id: str) -> bool:
+    """Whether an id names one of the environments that come with Gymnasium: code that nobody else can have chosen."""
+    spec = gymnasium.registry.get(id)
+    return spec is not None and str(spec.entry_point).startswith("gymnasium.envs.")
+
+
+def made_again(env: Any, **changed: Any) -> Any:
+    """An environment like this one, made anew by what Gymnasium remembers, with some keyword arguments changed."""
+    return gymnasium.make(env.spec, **changed)
+
+
 def grid_of(env: Any) -> tuple[int, int] | None:
     """The rows and columns of a world whose discrete states are the cells of a grid, where it tells."""
     bare = getattr(env, "unwrapped", None)
