@@ -242,7 +242,9 @@ def test_an_environment_that_cannot_be_drawn_is_one_line(tmp_path, shown, messag
 
 def test_an_agent_is_watched_only_where_pictures_can_be_had_without_touching_its_run(tmp_path):
     agent, path = Agent(Plain()), tmp_path / "a.gif"
-    with pytest.raises(UserError, match="not registered and cannot be made again"):
+    with pytest.raises(
+        UserError, match="no copy can be made of Plain, which Gymnasium has not registered: give one, env="
+    ):
         agent.watch(path)
     with pytest.raises(UserError, match="is learning in this environment"):
         agent.watch(path, env=agent.env)

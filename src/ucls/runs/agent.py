@@ -254,7 +254,7 @@ class Agent:
         """
         refuse_diverged(self.diverged)
         showing = Showing(episodes, steps, deterministic, seed, fps, every, most_steps)
-        return write_film(self, self._stage, path, env, showing, progress_bar)
+        return write_film(self, path, env, showing, progress_bar)
 
     @property
     def history(self) -> History:

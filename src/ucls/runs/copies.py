@@ -8,7 +8,7 @@ from ucls.errors import UserError
 WATCHERS = ("RecordVideo", "RecordEpisodeStatistics", "HumanRendering", "RenderCollection")  # nobody watches a copy
 
 
-def copy_of(env: Any) -> Any:
+def copy_of(env: Any, render_mode: str | None = None) -> Any:
     """Make an environment anew from what Gymnasium knows of it: its id, its arguments and its wrappers."""
     if env is None:
         raise UserError("the agent has no environment to be evaluated in: give one, env=...")
@@ -18,9 +18,9 @@ def copy_of(env: Any) -> Any:
             f"no copy can be made of {type(env).__name__}, which Gymnasium has not registered: give one, env=..."
         )
     wrappers = tuple(wrapper for wrapper in spec.additional_wrappers if wrapper.name not in WATCHERS)
-    unseen = {"render_mode": None} if spec.kwargs.get("render_mode") is not None else {}
+    mode = {"render_mode": render_mode} if spec.kwargs.get("render_mode") != render_mode else {}
     try:
-        return replace(spec, additional_wrappers=wrappers).make(**unseen)
+        return replace(spec, additional_wrappers=wrappers).make(**mode)
     except Exception as error:  # whatever an environment or a wrapper of a stranger raises
         why = " ".join(str(error).split())[:200]
         raise UserError(f"no copy can be made of {spec.id}, give one, env=...: {why}") from None

@@ -59,11 +59,6 @@ def is_gymnasiums_own(id: str) -> bool:
     return spec is not None and str(spec.entry_point).startswith("gymnasium.envs.")
 
 
-def made_again(env: Any, **changed: Any) -> Any:
-    """An environment like this one, made anew by what Gymnasium remembers, with some keyword arguments changed."""
-    return gymnasium.make(env.spec, **changed)
-
-
 def grid_of(env: Any) -> tuple[int, int] | None:
     """The rows and columns of a world whose discrete states are the cells of a grid, where it tells."""
     bare = getattr(env, "unwrapped", None)

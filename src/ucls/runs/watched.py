@@ -11,11 +11,12 @@ from ucls.errors import UserError
 from ucls.explain.clip import FASTEST, palette_of, refuse_clip, write_clip
 from ucls.explain.panel import COLOURS, SMOOTH, film_of, frame_of, picture_of
 from ucls.explain.scenes import Picture, Scene
-from ucls.runs import inputs, spaces
+from ucls.runs import spaces
+from ucls.runs.copies import copy_of, shares
 from ucls.runs.explained import action_names
 from ucls.runs.learner import Learner, refuse_diverged
 from ucls.runs.naming import make_env
-from ucls.runs.plan import Plan, brief, whole
+from ucls.runs.plan import brief, whole
 from ucls.runs.progress import Progress
 from ucls.runs.stage import Stage
 
@@ -45,11 +46,11 @@ class Showing(NamedTuple):
         return self._replace(**counts, **others)
 
 
-def write_film(agent: Any, own: Stage, path: str | Path, env: Any, showing: Showing, progress_bar: bool) -> Path:
-    """Write a film of an agent, whose own stage is left as it is; what cannot be is refused before the first step."""
+def write_film(agent: Any, path: str | Path, env: Any, showing: Showing, progress_bar: bool) -> Path:
+    """Write a film of an agent and leave its own environment alone; what cannot be is refused before the first step."""
     path, showing = Path(path), showing.checked()
     refuse_clip(path)
-    made = environment_to_film(own, env, agent.plan)
+    made = environment_to_film(agent, env)
     try:
         stage = Stage(made, replace(agent.plan, seed=showing.seed))
         _refuse_undrawn(made)
@@ -71,20 +72,22 @@ def write_film(agent: Any, own: Stage, path: str | Path, env: Any, showing: Show
     return write_clip(path, frames, palette, showing.fps)
 
 
-def environment_to_film(own: Stage, env: Any, plan: Plan) -> Any:
+def environment_to_film(agent: Any, env: Any) -> Any:
     """The environment that was given, or one like the agent's own, with pictures and made anew."""
-    if env is None and own.env is None:
+    own = agent.env
+    if env is None and own is None:
         raise UserError("the agent has no environment to be seen in: give the one it learned in, env=... or --env ...")
-    if env is not None and env is own.env:
+    if shares(env, own):
         raise UserError("the agent is learning in this environment: give another like it, or none")
     if env is None:
-        env = _made_again(own.env)
+        ours = spaces.own_world(own) if own.spec is None else None
+        env = copy_of(own, PICTURES) if ours is None else with_pictures(ours.world.id, ours.world.settings)
     elif isinstance(env, str):
         env = with_pictures(env)
     if getattr(env, "render_mode", None) != PICTURES:
         raise UserError(f"{_called(env)} gives no pictures: make it with render_mode='{PICTURES}'")
     env = spaces.with_discrete_actions(env)
-    inputs.check_fit(env.action_space, env.observation_space, plan, own.space)
+    agent.check_fit(env.action_space, env.observation_space)
     return env
 
 
@@ -97,20 +100,6 @@ def with_pictures(name: str, settings: Mapping[str, Any] = {}) -> Any:
         if getattr(env, "render_mode", None) != PICTURES:
             raise UserError(f"{name} gives no pictures: {error}") from None
         return env
-
-
-def _made_again(own: Any) -> Any:
-    ours = spaces.own_world(own)
-    try:
-        if own.spec is not None:
-            return spaces.made_again(own, render_mode=PICTURES)
-    except Exception as error:  # a wrapper that cannot be made again, or whatever an environment does
-        raise UserError(f"{_called(own)} cannot be made with render_mode='{PICTURES}': {_line(error)}") from None
-    if ours is not None:
-        return with_pictures(ours.world.id, ours.world.settings)
-    raise UserError(
-        f"{_called(own)} is not registered and cannot be made again: give one made with render_mode='{PICTURES}'"
-    )
 
 
 def _refuse_undrawn(env: Any) -> None:
