@@ -32,6 +32,7 @@ _LAZY = {
 }
 _ROOMS = (
     "algorithms",
+    "callbacks",
     "checkpoint",
     "diagnostics",
     "envs",

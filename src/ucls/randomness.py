@@ -20,6 +20,11 @@ def spawn(seed: int) -> Seeds:
     return Seeds(*(int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(3)))
 
 
+def drawn() -> int:
+    """A seed that nobody chose, short enough to be read and typed."""
+    return int(np.random.SeedSequence().generate_state(1)[0])
+
+
 def evaluation_seeds(seed: int) -> Seeds:
     """Spawn the seeds of an evaluation, which are those of no run."""
     return spawn(int(np.random.SeedSequence(seed, spawn_key=(3,)).generate_state(1, np.uint64)[0]))

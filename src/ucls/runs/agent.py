@@ -7,7 +7,6 @@
 (2,)
 """
 
-import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -23,7 +22,9 @@ from ucls.algorithms import DEFAULT, algorithm_module
 from ucls.envs import World, make_world
 from ucls.errors import UserError
 from ucls.kernels.ranges import STEPS
-from ucls.runs import asked, inputs, naming, run_folder, spaces
+from ucls.randomness import drawn
+from ucls.runs import asked, calling, inputs, naming, run_folder, spaces
+from ucls.runs.diary import Diary, Last
 from ucls.runs.explained import maps_of
 from ucls.runs.history import NOTHING, TERMINATED, TRUNCATED, History
 from ucls.runs.layout import layout_of
@@ -47,7 +48,7 @@ class Agent:
         env: gymnasium.Env[Any, Any] | str,
         agent: str | ModuleType = DEFAULT,
         *,
-        seed: int = 0,
+        seed: int | None = 0,
         discount: float | None = None,
         features: str | None = None,
         low: Any = None,
@@ -62,7 +63,7 @@ class Agent:
         env: the environment, or its name (`runs.naming` says which there are); `settings={"env.is_slippery": False}`
             are then its keyword arguments.
         agent: the name of the algorithm (`ucls agents` lists them), or a module of your own or its import path.
-        seed: of the agent, and of the environment's first reset.
+        seed: of the agent, and of the environment's first reset; None draws one, which `agent.seed` tells.
         discount: of every step, or `gamma`. If not given, the environment's own, `info["discount"]`, or else 0.99.
         features: "tiles" for observations in a box (the default there), "one_hot" for discrete ones, "scaled" for the
             observation itself; an algorithm may have its own default.
@@ -83,6 +84,7 @@ class Agent:
         chosen = choose(algorithm, spaces.own_features(space, world), settings, features)
         facts = spaces.facts_of(env)
         spaces.refuse_blind_optimism(chosen.given["agent"], facts)
+        seed = drawn() if seed is None else seed
         bounds = bounds_of(env, layout, low, high, seed)
         bounds = bounds if chosen.features == "one_hot" else with_room(*bounds)
         learner = Learner(chosen.plan(bounds, int(actions.n), facts, seed, dtype))
@@ -93,14 +95,18 @@ class Agent:
         self.steps = 0
         self.diverged = False
         self.s = np.zeros(len(learner.plan.low))  # the state that it is in
-        self._rewards: list[float] = []
-        self._ends: list[int] = []
-        self._seconds = 0.0
+        self._diary = Diary()
+        self.noted: dict[str, tuple[float, int]] = {}
 
     @property
     def plan(self) -> Plan:
         """What its learner is."""
         return self.learner.plan
+
+    @property
+    def seed(self) -> int:
+        """The seed that it was made with, or that was drawn for it."""
+        return self.plan.seed
 
     @property
     def world(self) -> World | None:
@@ -119,6 +125,7 @@ class Agent:
         env = spaces.with_discrete_actions(env)
         self.check_fit(env.action_space, env.observation_space)
         self._stage = Stage(env, self.plan)
+        self._diary.cut_off()
 
     def check_fit(self, actions: Any, observations: Any) -> None:
         """Refuse spaces that are not those of its environment."""
@@ -134,12 +141,13 @@ class Agent:
     ) -> "Agent":
         """Learn for some steps more, going on where the last call stopped.
 
-        `callback(agent)`, or each of several, is called after every step, and stops the learning by returning False. If
-        the values diverge, learning stops with a warning, `diverged` is true, and nothing more can be asked of it.
+        `callback(agent)`, or each of several, is called after every step, and stops the learning by returning False;
+        `ucls.callbacks` has some, and says what else one may have. If the values diverge, learning stops with a
+        warning, `diverged` is true, and nothing more can be asked of it.
         """
         exact = isinstance(total_timesteps, float) and total_timesteps.is_integer()
         steps = whole("total_timesteps", int(total_timesteps) if exact else total_timesteps)
-        self._take(steps, [callback] if callable(callback) else list(callback or []), progress_bar)
+        self._take(steps, calling.listed(callback), progress_bar)
         self.learner.tell()
         if self.diverged:
             warnings.warn(f"the values diverged at step {self.steps}: learning stopped", RuntimeWarning, stacklevel=2)
@@ -147,7 +155,7 @@ class Agent:
 
     def advance(self, steps: int) -> History:
         """Learn for some steps more and return what happened in them; where the values diverge it stops and says so."""
-        before = len(self._rewards)
+        before = len(self._diary.ends)
         self._take(whole("steps", steps))
         self.learner.tell()
         return self._since(before)
@@ -156,17 +164,15 @@ class Agent:
         refuse_diverged(self.diverged)
         if self.env is None:
             raise UserError("the agent has no environment to learn in: give it one, agent.env = ... or load(path, env)")
-        began = time.perf_counter()
-        with Progress(steps, wanted=progress_bar) as bar:
-            reward, episodes = 0.0, 0
+        diary = self._diary
+        with Progress(steps, wanted=progress_bar) as bar, diary.timing(), calling.begun(callbacks, self):
+            reward, before = 0.0, diary.episodes
             for done in range(1, steps + 1):
                 self._step()
-                reward, episodes = reward + self._rewards[-1], episodes + int(self._stage.between_episodes)
-                bar.update(done, episodes, reward)
-                answers = [called(self) for called in callbacks]
-                if self.diverged or any(answer is False for answer in answers):
+                reward += diary.rewards[-1]
+                bar.update(done, diary.episodes - before, reward)
+                if not calling.go_on(callbacks, self) or self.diverged:
                     break
-        self._seconds += time.perf_counter() - began
 
     def _step(self) -> None:
         """Take a step; one that fails ends the episode there, and the next one begins another."""
@@ -180,13 +186,11 @@ class Agent:
             healthy = self.learner.advance(step.reward, gamma, step.s, step.terminated)
         except BaseException:
             stage.between_episodes = True
-            if self._ends and not self._ends[-1]:
-                self._ends[-1] = TRUNCATED
+            self._diary.cut_off()
             raise
         self.steps += 1
         self.s = step.s
-        self._rewards.append(step.reward)
-        self._ends.append(TERMINATED if step.terminated else TRUNCATED if step.truncated else 0)
+        self._diary.note(step.reward, TERMINATED if step.terminated else TRUNCATED if step.truncated else 0)
         self.diverged = not healthy
 
     def predict(self, observation: Any, deterministic: bool = False) -> tuple[Any, None]:
@@ -262,14 +266,22 @@ class Agent:
         return self._since(0)
 
     def _since(self, first: int) -> History:
-        rewards, ends = np.array(self._rewards[first:], np.float64), np.array(self._ends[first:], np.uint8)
-        return History(rewards, ends, self.diverged)
+        return self._diary.since(first, self.diverged)
 
     def recall(self, happened: History) -> None:
         """Let the history be what happened before; an episode that cannot be gone on with counts as cut off."""
-        self._rewards, self._ends = happened.rewards.tolist(), happened.ends.tolist()
-        if self._stage.between_episodes and self._ends and not self._ends[-1]:
-            self._ends[-1] = TRUNCATED
+        self._diary.recall(happened)
+        if self._stage.between_episodes:
+            self._diary.cut_off()
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes it has finished, as far as that was recorded."""
+        return self._diary.episodes
+
+    def last_episodes(self, episodes: int = 100) -> Last:
+        """The returns and lengths of the last finished episodes."""
+        return self._diary.last(whole("episodes", episodes))
 
     def __repr__(self) -> str:
         plan, where = self.plan, "no environment" if self.env is None else self.env
@@ -278,17 +290,12 @@ class Agent:
     @property
     def metrics(self) -> dict[str, float]:
         """Numbers on the last 100 episodes and the speed, under the names that other libraries use."""
-        happened = self.history
-        recent = {
-            "rollout/ep_rew_mean": happened.episode_returns[-100:],
-            "rollout/ep_len_mean": happened.episode_steps[-100:],
-        }
-        return {
-            **{name: float(values.mean()) for name, values in recent.items() if len(values)},
-            "time/episodes": float(len(happened.episode_steps)),
-            "time/total_timesteps": float(self.steps),
-            "time/fps": len(self._rewards) / self._seconds if self._seconds else 0.0,
-        }
+        noted = {name: value for name, (value, _) in self.noted.items()}
+        return {**self._diary.metrics(), "time/total_timesteps": float(self.steps), **noted}
+
+    def note(self, metrics: Mapping[str, float]) -> None:
+        """Add numbers to `metrics`, for callbacks that measure something; `noted` says after how many steps."""
+        self.noted |= {str(name): (float(value), self.steps) for name, value in metrics.items()}
 
     def about(self) -> dict[str, Any]:
         """What this agent is and where, as data."""
