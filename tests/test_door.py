@@ -117,7 +117,8 @@ def test_a_file_never_names_an_environment_to_import(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"features": "one_hot"}, "one_hot features are for one whole number"),
+        ({"features": "one_hot", "high": [0.5, 1]}, "one_hot features are for whole numbers"),
+        ({"features": "one_hot", "high": [2**52, 2**52]}, "one_hot features are for fewer states"),
         ({"low": "x"}, "low and high cannot be 'x'"),
         ({"low": [None, "a"]}, "low and high cannot be"),
         ({"high": [1j, 1]}, "low and high cannot be"),
@@ -159,7 +160,8 @@ def test_an_algorithm_asks_for_no_more_room_than_it_says(agent):
 
 
 @pytest.mark.parametrize(
-    ("name", "low", "high"), [("tiles", [0, 0], [1, 1]), ("one_hot", [3], [9]), ("scaled", [0], [2])]
+    ("name", "low", "high"),
+    [("tiles", [0, 0], [1, 1]), ("one_hot", [3], [9]), ("one_hot", [3, 0], [9, 4]), ("scaled", [0], [2])],
 )
 def test_a_coder_asks_for_no_more_room_than_it_says(name, low, high):
     module = features_module(name)

@@ -107,7 +107,8 @@ def _unsure(learner: Any, states: np.ndarray) -> list[dict[str, Any]]:
     if not len(states):
         return []
     low, high = np.array(learner.plan.low), np.array(learner.plan.high)
-    cells = np.unique(np.rint((states - low) / (high - low) * 20), axis=0, return_index=True)[1]
+    span = np.where(high > low, high - low, 1.0)
+    cells = np.unique(np.rint((states - low) / span * 20), axis=0, return_index=True)[1]
     states = states[np.sort(cells)]
     mean, top = learner.survey(states)
     action = np.argmax(top, axis=1)

@@ -62,7 +62,7 @@ def views_of(
     """
     names = names if len(names) == len(low) else [f"observation[{i}]" for i in range(len(low))]
     axes = [Axis(name, float(a), float(b)) for name, a, b in zip(names, low, high, strict=True)]
-    if discrete:
+    if discrete and len(axes) == 1:
         return [_cells(axes[0], grid)]
     if len(axes) == 1:
         points = np.linspace(axes[0].low, axes[0].high, LINE)[:, None]
@@ -70,10 +70,11 @@ def views_of(
     if through is not None and len(through) != len(axes):
         raise UserError(f"a state of this environment has {len(axes)} numbers, not {len(through)}")
     middle = np.array([(axis.low + axis.high) / 2 for axis in axes] if through is None else through, np.float64)
+    middle = np.floor(middle) if discrete else middle
     if len(axes) == 2:
-        return [_plane(axes, (0, 1), middle, PLANE)._replace(title="all states", through=None)]
+        return [_plane(axes, (0, 1), middle, PLANE, discrete)._replace(title="all states", through=None)]
     pairs = list(itertools.combinations(range(len(axes)), 2))[:PAIRS]
-    return [_plane(axes, pair, middle, SLICE) for pair in pairs]
+    return [_plane(axes, pair, middle, SLICE, discrete) for pair in pairs]
 
 
 def _cells(axis: Axis, grid: tuple[int, int] | None) -> View:
@@ -85,15 +86,23 @@ def _cells(axis: Axis, grid: tuple[int, int] | None) -> View:
     return View("all states" if grid else "states by number", points, rows, columns, None, None, (0,))
 
 
-def _plane(axes: Sequence[Axis], pair: tuple[int, int], through: np.ndarray, count: int) -> View:
+def _plane(axes: Sequence[Axis], pair: tuple[int, int], through: np.ndarray, count: int, discrete: bool) -> View:
     across, up = axes[pair[0]], axes[pair[1]]
-    points = np.tile(through, (count * count, 1))
-    points[:, pair[0]] = np.tile(np.linspace(across.low, across.high, count), count)
-    points[:, pair[1]] = np.repeat(np.linspace(up.low, up.high, count), count)
+    columns, rows = _marks(across, count, discrete), _marks(up, count, discrete)
+    points = np.tile(through, (len(columns) * len(rows), 1))
+    points[:, pair[0]] = np.tile(columns, len(rows))
+    points[:, pair[1]] = np.repeat(rows, len(columns))
     state = tuple(float(x) for x in through)
-    return View(f"{across.name} and {up.name}", points, count, count, across, up, pair, state)
+    return View(f"{across.name} and {up.name}", points, len(rows), len(columns), across, up, pair, state)
+
+
+def _marks(axis: Axis, count: int, discrete: bool) -> np.ndarray:
+    """So many points along a dimension, or fewer where only whole numbers are states."""
+    if not discrete:
+        return np.linspace(axis.low, axis.high, count)
+    return np.rint(np.linspace(axis.low, axis.high, min(count, int(axis.high - axis.low) + 1)))
 
 
 def _nearest(values: np.ndarray, axis: Axis, count: int) -> np.ndarray:
-    part = (values - axis.low) / (axis.high - axis.low)
+    part = (values - axis.low) / ((axis.high - axis.low) or 1.0)
     return np.clip(np.rint(part * (count - 1)), 0, count - 1).astype(np.int64)

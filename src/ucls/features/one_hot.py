@@ -1,5 +1,9 @@
-"""One feature for each state, numbered by first visit, for states that are whole numbers."""
+"""One feature for each state, numbered by first visit, for states that are whole numbers: one, or several together.
 
+Several whole numbers are one state: a number in a mixed radix, whose digits they are.
+"""
+
+import math
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -8,7 +12,7 @@ from ucls.errors import UserError
 from ucls.features import Room
 from ucls.kernels._jit import exact
 from ucls.kernels.arrays import IntScalar, IntVector
-from ucls.kernels.ranges import Count, Index, is_permutation
+from ucls.kernels.ranges import MADE, Count, Index, is_permutation
 
 
 class Settings(NamedTuple):
@@ -16,7 +20,11 @@ class Settings(NamedTuple):
 
 
 class Coder(NamedTuple):
-    """A numbering of the states; the last two fields fill as states are visited."""
+    """A numbering of the states; `number` and `count` fill as states are visited.
+
+    Where a state is several numbers, `place` has what each counts for in it; where it is one, there is none. `low` is
+    the least state.
+    """
 
     size: int
     n_active: int
@@ -24,6 +32,7 @@ class Coder(NamedTuple):
     low: int
     number: Annotated[IntVector, Index("number", none=True)]
     count: Annotated[IntScalar, Count("number")]  # pyright: ignore[reportIncompatibleMethodOverride]
+    place: Annotated[Any, MADE] = None
 
     def fault(self) -> str:
         """Numbers are given one after the other, each once."""
@@ -32,24 +41,38 @@ class Coder(NamedTuple):
 
 def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
     """A number for each state."""
-    whole = len(low) == 1 and float(low[0]).is_integer() and float(high[0]).is_integer()
-    if not whole or max(abs(low[0]), abs(high[0])) > 2**53:
-        raise UserError("one_hot features are for one whole number between whole bounds: use the features 'tiles'")
-    n_states = int(high[0]) - int(low[0]) + 1
-    return Room(n_states * n_actions, 1, n_states)
+    if not all(float(x).is_integer() and abs(x) <= 2**53 for x in (*low, *high)):
+        raise UserError("one_hot features are for whole numbers between whole bounds: use the features 'tiles'")
+    n_states = math.prod(_values(low, high))
+    if len(low) > 1 and n_states * max(abs(x) for x in (1, *low, *high)) > 2**60:
+        raise UserError(f"one_hot features are for fewer states than those of {len(low)} numbers: use 'tiles'")
+    return Room(n_states * n_actions, 1, n_states + (len(low) if len(low) > 1 else 0))
 
 
 def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
-    """Make a coder for the states low, low + 1, ..., high."""
-    first, last = int(np.asarray(low).item()), int(np.asarray(high).item())
-    n_states = last - first + 1
-    return Coder(n_states * n_actions, 1, n_actions, first, np.full(n_states, -1), np.zeros(1, np.int64))
+    """Make a coder for the whole numbers from low to high.
+
+    >>> coder = make(Settings(), [0.0, 1.0], [3.0, 10.0], n_actions=2)
+    >>> coder.size, coder.place
+    (80, array([10,  1]))
+    """
+    values = _values(low, high)
+    n_states = math.prod(values)
+    place = [math.prod(values[i + 1 :]) for i in range(len(values))]
+    first = sum(int(a) * p for a, p in zip(low, place, strict=True))
+    places = np.array(place) if len(place) > 1 else None
+    return Coder(n_states * n_actions, 1, n_actions, first, np.full(n_states, -1), np.zeros(1, np.int64), places)
+
+
+def _values(low: Any, high: Any) -> list[int]:
+    """How many values each number has."""
+    return [int(b) - int(a) + 1 for a, b in zip(low, high, strict=True)]
 
 
 @exact
 def encode(coder, s, xs):
     """Write the feature of every action in state s into xs; a state visited for the first time is numbered."""
-    state = int(s[0]) - coder.low
+    state = _state(coder.low, coder.place, s)
     if coder.number[state] < 0:
         coder.number[state] = coder.count[0]
         coder.count[0] += 1
@@ -59,9 +82,20 @@ def encode(coder, s, xs):
 @exact
 def look(coder, s, xs):
     """Write what `encode` would, and leave the numbering as it is."""
-    number = coder.number[int(s[0]) - coder.low]
+    number = coder.number[_state(coder.low, coder.place, s)]
     if number < 0:
         number = coder.count[0]
     for a in range(coder.n_actions):
         xs.index[a, 0] = number * coder.n_actions + a
         xs.value[a, 0] = 1.0
+
+
+@exact
+def _state(low, place, s):
+    """The number of a state among all."""
+    if place is None:
+        return int(s[0]) - low
+    state = -low
+    for i in range(len(place)):
+        state += int(s[i]) * place[i]
+    return state

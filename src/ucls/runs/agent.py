@@ -65,8 +65,8 @@ class Agent:
         agent: the name of the algorithm (`ucls agents` lists them), or a module of your own or its import path.
         seed: of the agent, and of the environment's first reset; None draws one, which `agent.seed` tells.
         discount: of every step, or `gamma`. If not given, the environment's own, `info["discount"]`, or else 0.99.
-        features: "tiles" for observations in a box (the default there), "one_hot" for discrete ones, "scaled" for the
-            observation itself; an algorithm may have its own default.
+        features: "tiles" for observations in a box (the default there), "one_hot" for whole numbers, where there are
+            not too many states, "scaled" for the observation itself; an algorithm may have its own default.
         low, high: bounds of the observation, for an environment that does not give finite ones. Those that nobody gives
             (None in a list leaves a number to its environment) are learned from 1,000 random steps, see `runs.scout`.
         dtype: "float64" or "float32".
@@ -81,7 +81,7 @@ class Agent:
         actions: Any = env.action_space
         ours, space = spaces.own_world(env), env.observation_space
         world, layout = ours and ours.world, layout_of(spaces.describe(space))
-        chosen = choose(algorithm, spaces.own_features(space, world), settings, features)
+        chosen = choose(algorithm, spaces.own_features(layout, int(actions.n), world), settings, features)
         facts = spaces.facts_of(env)
         spaces.refuse_blind_optimism(chosen.given["agent"], facts)
         seed = drawn() if seed is None else seed

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ucls.runs.inputs import Observed
-from ucls.runs.layout import real_numbers
+from ucls.runs.layout import Branch, real_numbers, stack
 from ucls.runs.learner import Learner, Uncertainty
 
 
@@ -18,6 +18,9 @@ def read(kind: Observed, observation: Any) -> tuple[np.ndarray, bool]:
 
     The space's own shape is asked first: where observations are single numbers, a list of one is a batch of one.
     """
+    if isinstance(kind.layout, Branch):
+        many = stack(kind.layout, observation)
+        return (kind.read(observation), False) if many is None else (read_batch(kind, many), True)
     given, flat = real_numbers(observation), (kind.size,)
     if given is None or given.shape == kind.shape:
         return kind.read(observation), False
@@ -30,7 +33,7 @@ def read_batch(kind: Observed, given: np.ndarray) -> np.ndarray:
     """The states of observations with a leading dimension; of those that cannot be, the first is named."""
     points = given.reshape(len(given), kind.size).astype(np.float64)
     for i in np.flatnonzero(~kind.sound(points).all(axis=1))[:1]:
-        kind.read(given[i])
+        kind.read(given[i])  # which says what is wrong with it
     return points
 
 

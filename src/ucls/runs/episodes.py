@@ -12,7 +12,7 @@ import numpy as np
 from ucls.errors import UserError
 from ucls.runs.asked import read_batch
 from ucls.runs.inputs import Observed, read_reset, read_step
-from ucls.runs.layout import real_numbers
+from ucls.runs.layout import Branch, real_numbers, stack
 
 Policy = Callable[[np.ndarray], np.ndarray]  # the actions in many states, numbered as the environment does
 ENDLESS = 10_000  # steps after which an episode is cut off where nobody says how long one may be
@@ -107,10 +107,10 @@ def autoreset_mode(envs: Any) -> str:
 
 
 def _states(observations: Any, kind: Observed, n: int) -> np.ndarray:
-    given = real_numbers(observations)
-    if given is None or given.shape != (n, *kind.shape):
-        raise UserError(f"the environments are at fault: observations must be numbers of shape {(n, *kind.shape)}")
     try:
+        given = stack(kind.layout, observations) if isinstance(kind.layout, Branch) else real_numbers(observations)
+        if given is None or given.shape != (n, *kind.shape):
+            raise UserError(f"observations must be numbers of shape {(n, *kind.shape)}")
         return read_batch(kind, given)
     except UserError as fault:
         raise UserError(f"the environments are at fault: {fault}") from None

@@ -13,6 +13,7 @@ import numpy as np
 from ucls.errors import UserError
 from ucls.runs.plan import brief
 
+NUMBERS = "biuf"  # kinds of dtypes
 DEPTH = 50  # of parts within parts; no environment goes deeper
 
 Key = str | int
@@ -85,6 +86,30 @@ def flatten(layout: Layout, observation: Any) -> np.ndarray:
     return np.concatenate([flatten(part, given) for part, given in layout.open(observation)])
 
 
+def stack(layout: Layout, batch: Any) -> np.ndarray | None:
+    """The states of a batch of observations, whose parts have a leading dimension each; None for one observation."""
+    if isinstance(batch, np.ndarray):
+        size = sum(len(leaf.low) for leaf in leaves(layout))
+        return batch if batch.ndim == 2 and batch.shape[1] == size and batch.dtype.kind in NUMBERS else None
+    found = [(leaf, real_numbers(given)) for leaf, given in _pairs(layout, batch)]
+    leaf, first = found[0]
+    if first is None or first.ndim != len(leaf.shape) + 1 or first.shape[1:] != leaf.shape:
+        return None
+    for leaf, given in found:
+        if given is None or given.shape != (len(first), *leaf.shape):
+            wanted = (len(first), *leaf.shape)
+            raise UserError(f"{called(leaf.path)} cannot be {brief(given)}: in this batch it is of shape {wanted}")
+    return np.concatenate([given.reshape(len(first), -1) for _, given in found if given is not None], axis=1)
+
+
+def _pairs(layout: Layout, given: Any) -> Iterator[tuple[Leaf, Any]]:
+    if isinstance(layout, Leaf):
+        yield layout, given
+    else:
+        for part, inner in layout.open(given):
+            yield from _pairs(part, inner)
+
+
 def layout_of(space: Any, path: tuple[Key, ...] = ()) -> Layout:
     """The layout of observations, from the data that `spaces.describe` made of their space; a file may lie."""
     kind, parts = (space.get("kind"), space.get("parts")) if isinstance(space, Mapping) else (None, None)
@@ -134,4 +159,4 @@ def real_numbers(given: Any) -> np.ndarray | None:
         numbers = np.asarray(given)
     except Exception:  # ragged lists, and whatever the object of a stranger raises
         return None
-    return numbers if numbers.dtype.kind in "biuf" else None
+    return numbers if numbers.dtype.kind in NUMBERS else None

@@ -193,7 +193,8 @@ class Learner:
         if points.shape[-1:] != (len(low),) or not np.isfinite(points).all():
             raise UserError(f"a state is {len(low)} finite numbers, not {brief(points)}")
         if bounded and not ((points >= low) & (points <= high)).all():
-            raise UserError(f"there are no states outside {low[0]:.0f} to {high[0]:.0f}: {brief(points)}")
+            limits = f"{low[0]:.0f} to {high[0]:.0f}" if len(low) == 1 else f"{brief(low)} to {brief(high)}"
+            raise UserError(f"there are no states outside {limits}: {brief(points)}")
         return points
 
     def checkpoint(self) -> dict[str, np.ndarray]:

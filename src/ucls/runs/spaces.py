@@ -1,5 +1,6 @@
 """A Gymnasium environment as an agent meets it: its actions, the bounds of what it shows."""
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ import numpy as np
 from ucls.envs import World
 from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
+from ucls.runs.layout import Layout, Leaf, leaves
 from ucls.runs.naming import make_env
 from ucls.runs.plan import brief
 
@@ -21,6 +23,8 @@ HARMLESS = (
     gymnasium.wrappers.HumanRendering,
     gymnasium.wrappers.RenderCollection,
 )
+
+ONE_HOT = 5000  # features of states of several numbers: an agent with so many keeps matrices of 200 MB
 
 
 def with_discrete_actions(env: gymnasium.Env[Any, Any] | str) -> gymnasium.Env[Any, Any]:
@@ -104,11 +108,19 @@ def _numbers(low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
     return finite if low.ndim == 1 else {**finite, "shape": list(low.shape)}
 
 
-def own_features(space: gymnasium.Space[Any], world: World | None) -> tuple[str, dict[str, Any]]:
-    """The features of an environment, with their settings: those of our world, or what its observations ask for."""
+def own_features(layout: Layout, n_actions: int, world: World | None) -> tuple[str, dict[str, Any]]:
+    """The features of an environment, with their settings: those of our world, or what its observations ask for.
+
+    Whole numbers are a state together, which has a feature of its own if there are not too many.
+    """
     if world is not None:
         return world.features
-    return ("one_hot" if isinstance(space, gymnasium.spaces.Discrete) else "tiles"), {}
+    own = leaves(layout)
+    if not all(leaf.whole for leaf in own):
+        return "tiles", {}
+    alone = isinstance(layout, Leaf) and layout.shape == ()
+    states = math.prod(int(b) - int(a) + 1 for leaf in own for a, b in zip(leaf.low, leaf.high, strict=True))
+    return ("one_hot" if alone or states * n_actions <= ONE_HOT else "tiles"), {}
 
 
 def refuse_blind_optimism(given: Mapping[str, object], facts: Mapping[str, float]) -> None:
