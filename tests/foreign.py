@@ -29,7 +29,7 @@ class Lakes:
     make = staticmethod(make_lake)
 
 
-def nothing():
+def nothing(is_slippery=True):
     return 3
 
 

@@ -70,6 +70,7 @@ def test_keyword_arguments_reach_the_environment(lakes):
         ("lakes:dry", {}, "lakes:dry cannot be made: RuntimeError: no water"),
         ("lakes:over", {}, "lakes:over cannot be made: SystemExit: that is all"),
         ("lakes:make_lake", {"slippery": 1}, "unknown setting 'env.slippery': did you mean 'env.is_slippery'?"),
+        ("lakes:over", {"size": 1}, "unknown setting 'env.size': this environment takes none"),
         ("FrozenLake-v1", {"slippery": 1}, "unknown setting 'env.slippery': did you mean 'env.is_slippery'?"),
         ("FrozenLake-v1", {"map_name": "9x9"}, "FrozenLake-v1 cannot be made: KeyError"),
         ("ucls/RiverSwim-v0", {"noise": 1}, "unknown setting 'noise': did you mean 'noise_sd'?"),

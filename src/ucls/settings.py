@@ -228,10 +228,11 @@ def divided(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
 def listed(settings: Mapping[str, object], between: str = ", ") -> str:
     """Settings as `name=value` words: what `parse` reads, one after another.
 
-    >>> listed({"p": 0.1, "tilings": 4})
-    'p=0.1, tilings=4'
+    >>> listed({"p": 0.1, "tilings": 4, "env.is_slippery": False})
+    'p=0.1, tilings=4, env.is_slippery=false'
     """
-    return between.join(f"{name}={value}" for name, value in settings.items())
+    words = {name: str(value).lower() if isinstance(value, bool) else value for name, value in settings.items()}
+    return between.join(f"{name}={word}" for name, word in words.items())
 
 
 def distribute(given: Mapping[str, object], groups: Mapping[str, type]) -> dict[str, dict[str, object]]:

@@ -47,7 +47,8 @@ def show(
     """Show what a study consists of."""
     from ucls.study.forecast import groups_of
 
-    declared = _declared(study, store, runs, steps)
+    declared = _kept(study, store) if runs is None and steps is None else None
+    declared = declared or _declared(study, store, runs, steps)
     groups = groups_of(declared)
     if as_json:
         about = {"name": declared.name, "baseline": declared.baseline}
@@ -232,6 +233,19 @@ def _declared(study: str, store: Path, runs: int | None, steps: int | None) -> "
     if not definition:
         raise UserError(f"the study {study!r} was not declared in a file: run it from where it came")
     return parse_study(definition, study, runs, steps)
+
+
+def _kept(study: str, store: Path) -> "Study | None":
+    """A study by its name, as its store keeps it: looking there imports nothing. None of a file, or before tuning."""
+    from ucls.study import Member, Store, Study
+    from ucls.study.store import is_there
+
+    if _is_file(study) or not is_there(store):
+        return None
+    with Store(store) as opened:
+        about = opened.study(study)
+        members = tuple(Member(label, cell) for label, cell in opened.members(study))
+    return Study(study, members, about.baseline, about.measure) if members else None
 
 
 def _name(study: str) -> str:

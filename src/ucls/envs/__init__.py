@@ -181,9 +181,13 @@ def make_world(id: str, given: Mapping[str, object] = {}) -> World:
 def default_measure(id: str, given: Mapping[str, object] = {}) -> str:
     """What runs in an environment are compared by, if nobody says otherwise; settings of others than it are passed by.
 
-    >>> default_measure("ucls/RiverSwim-v0", {"p": 0.1, "env.noise_sd": 0.0})
-    'reward'
+    In one that is not ours it is the mean return of the last episodes: nothing is known of it.
+
+    >>> default_measure("ucls/RiverSwim-v0", {"p": 0.1, "env.noise_sd": 0.0}), default_measure("FrozenLake-v1")
+    ('reward', 'last_return')
     """
+    if id not in ENVIRONMENTS:
+        return "last_return"
     named = {name.removeprefix("env."): value for name, value in given.items()}
     known = [setting.name for setting in describe(module_of(id).Env)]
     world = make_world(id, {name: named[name] for name in known if name in named})

@@ -143,6 +143,8 @@ def _refuse_unknown(maker: Any, settings: Mapping[str, Any], more: tuple[str, ..
     by_position = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.VAR_POSITIONAL)
     known = [parameter.name for parameter in parameters if parameter.kind not in by_position] + list(more)
     for name in settings:
+        if not known:
+            raise UserError(f"unknown setting {f'env.{name}'!r}: this environment takes none")
         if name not in known:
             raise unknown("setting", f"env.{name}", [f"env.{word}" for word in known])
 

@@ -13,7 +13,8 @@ from ucls.errors import UserError
 from ucls.runs import run_folder
 from ucls.runs.any_run import AnyRun, in_chunks
 from ucls.runs.history import NOTHING, History, join
-from ucls.runs.loop import Run, make_run
+from ucls.runs.loop import Run
+from ucls.runs.open_run import open_run
 from ucls.runs.plan import read_saved
 from ucls.runs.progress import Progress
 from ucls.runs.signals import Stop, stopping
@@ -86,22 +87,17 @@ def train(
 
 def begin(order: Order, source: Path | None) -> tuple[AnyRun, History]:
     """The run that was asked for, new or from a checkpoint, and what happened in it before."""
-    asked: dict[str, Any] = {name: getattr(order, name) for name in ("seed", "settings", "features", "dtype")}
-    around: dict[str, Any] = {name: getattr(order, name) for name in ("discount", "low", "high")}
+    if source is None:
+        names = ("seed", "settings", "features", "dtype", "discount", "low", "high")
+        asked: dict[str, Any] = {name: getattr(order, name) for name in names}
+        return open_run(order.env, order.agent, **asked), NOTHING
+    about, arrays = _read_saved(source, order, order.env if order.ours else None)
     if order.ours:
-        if any(value is not None for value in around.values()):
-            raise UserError("--low, --high and --discount are for other environments; ours have their own, see --set")
-        if source is None:
-            return make_run(order.env, order.agent, **asked), NOTHING
-        about, arrays = _read_saved(source, order, order.env)
         run = Run.revive(about, arrays, algorithm_module(order.agent))
         return run, run_folder.recorded(source, arrays, run.steps)
     from ucls.runs.agent import Agent
     from ucls.runs.naming import make_env
 
-    if source is None:
-        return Agent(order.env, order.agent, **asked, **around), NOTHING
-    about, arrays = _read_saved(source, order, None)
     env = make_env(order.env, order.env_settings)
     agent = Agent.revive(about, arrays, env, algorithm_module(order.agent))
     agent.recall(run_folder.recorded(source, arrays, agent.steps))

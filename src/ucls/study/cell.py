@@ -4,13 +4,14 @@ import hashlib
 import inspect
 import json
 import operator
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.diagnostics import DENSITIES
+from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError, unknown
-from ucls.runs.loop import plan_run
+from ucls.runs.open_run import plan_anywhere
 from ucls.runs.plan import DTYPES
 
 # The version of everything that decides a run's numbers. A change that alters any run raises it, and results of
@@ -29,6 +30,10 @@ class Cell(NamedTuple):
     `env.noise_sd`) and a value. Rewards are kept in sums of `resolution` steps. `probe` names the density under which
     the Optimistic Values Theorem is measured along the way, `keep` asks for the final learner, and `code` is the digest
     of an algorithm that is not ours.
+
+    Of an environment that is not ours the settings are its keyword arguments. `low` and `high` are its bounds as far as
+    a person gave them or a scout found them, `discount` is what a person says, and `env_code` the digest of the module
+    that makes it, if its name has one.
     """
 
     agent: str
@@ -43,6 +48,10 @@ class Cell(NamedTuple):
     keep: bool = False
     code: str = ""
     numerics: int = NUMERICS
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+    discount: float | None = None
+    env_code: str = ""
 
     @property
     def id(self) -> str:
@@ -51,14 +60,21 @@ class Cell(NamedTuple):
 
     def json(self) -> str:
         """The content as canonical JSON; what is empty is left out."""
-        content = {name: value for name, value in self._asdict().items() if value or name == "seed"}
+        kept = {"seed"} if self.discount is None else {"seed", "discount"}
+        content = {name: value for name, value in self._asdict().items() if value or name in kept}
         return json.dumps({**content, "settings": dict(self.settings)}, sort_keys=True, separators=(",", ":"))
 
     @classmethod
     def from_json(cls, text: str) -> "Cell":
         """Read what `json` wrote."""
         content = json.loads(text)
-        return cls(**{**content, "settings": tuple(sorted(content["settings"].items()))})
+        bounds = {name: tuple(content[name]) for name in ("low", "high") if name in content}
+        return cls(**{**content, **bounds, "settings": tuple(sorted(content["settings"].items()))})
+
+    @property
+    def ours(self) -> bool:
+        """Whether its environment is one of ours."""
+        return self.env in ENVIRONMENTS
 
 
 def make_cells(
@@ -73,8 +89,13 @@ def make_cells(
     resolution: int | None = None,
     probe: str = "",
     keep: bool = False,
+    low: Sequence[float | None] | None = None,
+    high: Sequence[float | None] | None = None,
+    discount: float | None = None,
 ) -> tuple[Cell, ...]:
     """Make a cell for each seed, with every setting checked and resolved once.
+
+    An environment that is not ours is made for that: `ucls.runs.naming` says how it is named.
 
     >>> cells = make_cells("ucls/RiverSwim-v0", steps=1000, seeds=range(2), settings={"p": 0.2})
     >>> dict(cells[1].settings)["agent.p"], cells[1].seed, cells[0].id == cells[1].id
@@ -89,12 +110,31 @@ def make_cells(
         raise unknown("probe", probe, DENSITIES)
     if dtype not in DTYPES:
         raise UserError(f"dtype cannot be {dtype!r}: give one of {', '.join(DTYPES)}")
-    world, made = plan_run(env, agent, settings=settings, features=features, dtype=dtype)
-    groups = {"agent": made.plan.settings, "features": made.plan.feature_settings, "env": world.settings}
+    around: dict[str, Any] = {"low": low, "high": high, "discount": discount}
+    plan, world, found_low, found_high = plan_anywhere(
+        env, agent, settings=settings, features=features, dtype=dtype, **around
+    )
+    if probe and env not in ENVIRONMENTS:
+        raise UserError(f"probe measures against the optimum, which nobody knows of {env}: leave it out")
+    groups = {"agent": plan.settings, "features": plan.feature_settings, "env": world}
     resolved = sorted((f"{group}.{name}", value) for group, named in groups.items() for name, value in named.items())
     resolution = resolution or max(1, -(-steps // BINS))
     one = Cell(
-        agent, env, steps, 0, tuple(resolved), made.plan.features, resolution, dtype, probe, keep, code_of(agent)
+        agent,
+        env,
+        steps,
+        0,
+        tuple(resolved),
+        plan.features,
+        resolution,
+        dtype,
+        probe,
+        keep,
+        code_of(agent),
+        low=found_low,
+        high=found_high,
+        discount=None if discount is None else float(discount),
+        env_code=env_code_of(env),
     )
     return tuple(one._replace(seed=seed) for seed in seeds)
 
@@ -105,3 +145,12 @@ def code_of(agent: str) -> str:
         return ""
     module: Any = algorithm_module(agent)
     return hashlib.sha256(inspect.getsource(module).encode()).hexdigest()[:24]
+
+
+def env_code_of(env: str) -> str:
+    """The digest of the module that makes an environment, if its name has one: a changed file makes other cells."""
+    if env in ENVIRONMENTS:
+        return ""
+    from ucls.runs import naming
+
+    return naming.code_of(env)

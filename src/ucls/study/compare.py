@@ -53,12 +53,20 @@ def compare_study(rows: Sequence[Row], measure: str | None = None, baseline: str
     members: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         members.setdefault((row.env, row.label), []).append(row)
-    measures = {env: measure or default_measure(env) for env, _ in members}
+    measures = {env: measure or _own_measure(env, rows) for env, _ in members}
     samples = {(env, label): _sample(some, measures[env]) for (env, label), some in members.items()}
     groups = _summarised(members, measures, samples)
     if baseline is not None:
         groups = _corrected([_against(group, samples, baseline) for group in groups])
     return sorted(groups, key=lambda g: (g.env, g.mean[0] is None, -(g.mean[0] or 0.0) * sign_of(g.measure)))
+
+
+def _own_measure(env: str, rows: Sequence[Row]) -> str:
+    """What an environment is compared by; where a sound run ended no episode there is no return of the last ones."""
+    own = default_measure(env)
+    sound = [row.measures for row in rows if row.env == env and row.measures is not None and row.status == "done"]
+    lacking = own == "last_return" and any(measures.last_return is None for measures in sound)
+    return "mean_return" if lacking else own
 
 
 def _sample(rows: Sequence[Row], measure: str) -> Sample:

@@ -23,6 +23,12 @@ SPEAKS_OF = {
     "unknown features": "features",
     "dtype": "dtype",
     "unknown probe": "probe",
+    "probe ": "probe",
+    "low ": "low",
+    "low, ": "low",
+    "observation ": "low",
+    "every number in low": "low",
+    "discount ": "discount",
 }
 
 
@@ -55,12 +61,7 @@ class Tuned(NamedTuple):
 
     def members(self, settings: Mapping[str, Any]) -> tuple[Member, ...]:
         """The reported runs of the winner."""
-        s = self.sweep
-        chosen = {**s.fixed, **settings}
-        cells = make_cells(
-            s.env, s.agent, steps=s.steps, seeds=self.seeds, settings=chosen, dtype=s.dtype, features=s.features
-        )
-        return tuple(Member(s.label, cell) for cell in cells)
+        return tuple(Member(self.sweep.label, cell) for cell in self.sweep.cells(settings, self.seeds))
 
 
 def sweep_study(study: Study) -> Study:
@@ -157,14 +158,15 @@ def _place(i: int, run: RunTable, table: StudyTable, message: str) -> tuple[Any,
         return ("run", i, "seeds") if run.seeds is not None else ("seeds",)
     if "candidates" in message:
         return ("sweep", "size")
-    values = {f"{value} ": key for key, value in run if isinstance(value, str) and value}
-    for start, key in (SPEAKS_OF | values).items():
+    values = {f"{word} ": key for key, value in run for word in _words(value)}
+    makers = {f"module {env.partition(':')[0]!r} ": "env" for env in _words(run.env) if ":" in env}
+    for start, key in (makers | SPEAKS_OF | values).items():
         if message.startswith(start):
             return ("run", i, key)
     for word in re.findall(r"'([^']*)'", message):
         for name in run.set:
             if word in (name, name.rpartition(".")[2]):
-                return ("run", i, "set", name)
+                return ("run", i, "set", name, *name.split("."))  # one key, or a table of them
         for key, value in run:
             if key == word or word == value or (isinstance(value, list) and word in value):
                 return ("run", i, key)
@@ -176,17 +178,19 @@ def _seeds(run: RunTable, table: StudyTable, runs: int | None) -> tuple[int, ...
     return tuple(range(runs)) if runs else seeds
 
 
-def _envs(run: RunTable) -> list[str]:
-    return [run.env] if isinstance(run.env, str) else run.env
+def _words(value: Any) -> list[str]:
+    """The words that a key has: one, some, or none."""
+    some = value if isinstance(value, list) else [value]
+    return [word for word in some if isinstance(word, str) and word]
 
 
 def _size(run: RunTable, table: StudyTable, runs: int | None) -> int:
     """How many runs a `[[run]]` makes, counted before any is made."""
-    seeds = len(_seeds(run, table, runs))
+    seeds, pairs = len(_seeds(run, table, runs)), len(_words(run.agent)) * len(_words(run.env))
     varied = _varied(run, table.sweep is not None)
     if table.sweep is not None and varied:
-        return len(_envs(run)) * (seeds + count(varied, table.sweep.size) * table.sweep.runs)
-    return len(_envs(run)) * seeds * math.prod(len(values) for values in varied.values())
+        return pairs * (seeds + count(varied, table.sweep.size) * table.sweep.runs)
+    return pairs * seeds * math.prod(len(values) for values in varied.values())
 
 
 def _varied(run: RunTable, swept: bool) -> dict[str, Any]:
@@ -199,19 +203,21 @@ def _varied(run: RunTable, swept: bool) -> dict[str, Any]:
 
 
 def _expand(run: RunTable, table: StudyTable, runs: int | None, steps: int | None) -> Iterator[Any]:
-    """The groups of a `[[run]]`: one for each environment and each point of the grid, or one to tune for each."""
+    """The groups of a `[[run]]`: one for each agent, environment and point of the grid, or one to tune for each."""
     seeds = _seeds(run, table, runs)
     steps = steps or run.steps or table.steps
     varied = _varied(run, table.sweep is not None)
     fixed = {name: value for name, value in run.set.items() if name not in varied}
-    label = run.label or run.agent
-    for env in _envs(run):
-        named: dict[str, Any] = {"dtype": run.dtype, "features": run.features}
+    named: dict[str, Any] = {name: getattr(run, name) for name in ("dtype", "features", "low", "high", "discount")}
+    for agent, env in itertools.product(_words(run.agent), _words(run.env)):
+        label = run.label or agent
+        if run.label and isinstance(run.agent, list):
+            label = f"{run.label} {agent}"
         if table.sweep is not None and varied:
             measure = table.sweep.measure or table.measure or default_measure(env, fixed)
             sizes = {"steps": steps, "size": table.sweep.size, "runs": table.sweep.runs}
             sampler = table.sweep.sampler
-            sweep = Sweep(label, run.agent, env, varied, fixed, measure=measure, sampler=sampler, **sizes, **named)
+            sweep = Sweep(label, agent, env, varied, fixed, measure=measure, sampler=sampler, **sizes, **named)
             for settings in candidates(sweep)[:1] if sampler == "optuna" else candidates(sweep):
                 sweep_cells(sweep, settings)
             yield Tuned(sweep, seeds)
@@ -219,7 +225,7 @@ def _expand(run: RunTable, table: StudyTable, runs: int | None, steps: int | Non
         for values in itertools.product(*varied.values()):
             point = dict(zip(varied, values, strict=True))
             keep: dict[str, Any] = {"resolution": run.resolution, "probe": run.probe, "keep": run.keep}
-            cells = make_cells(env, run.agent, steps=steps, seeds=seeds, settings={**fixed, **point}, **named, **keep)
+            cells = make_cells(env, agent, steps=steps, seeds=seeds, settings={**fixed, **point}, **named, **keep)
             full = f"{label} {listed(point, ' ')}" if point else label
             yield tuple(Member(full, cell) for cell in cells)
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ucls.envs import ENVIRONMENTS
 from ucls.settings import listed
 from ucls.study.cell import Cell
 from ucls.study.declare import Study, sweep_study
@@ -47,6 +48,7 @@ TYPICAL = {
 }
 LINEAR = {"ucbootstrap": 40_000}
 FAST = 100_000
+SHELL = 5_000  # at most, in an environment that is not ours: each step is Python
 # Seconds until a worker takes its first step, kernels compiled already: to start and import, and to link the loop of
 # each kind of run (docs/performance.md, "the first step"). Compiling kernels for the first time takes half a minute.
 START, LINK = 3.0, 5.0
@@ -157,4 +159,5 @@ def speed_of(agent: str, env: str, measured: Mapping[tuple[str, str], tuple[floa
     """Steps a second of an agent in an environment, and whether they were measured here."""
     if (agent, env) in measured:
         return measured[agent, env][0], True
-    return float(TYPICAL.get(env, {}).get(agent, LINEAR.get(agent, FAST))), False
+    most = FAST if env in ENVIRONMENTS else SHELL
+    return float(min(most, TYPICAL.get(env, {}).get(agent, LINEAR.get(agent, FAST)))), False

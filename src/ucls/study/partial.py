@@ -9,8 +9,8 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls.errors import UserError
+from ucls.runs.any_run import AnyRun
 from ucls.runs.history import History
-from ucls.runs.loop import Run
 from ucls.study.cell import Cell
 from ucls.study.seal import seal_arrays
 
@@ -30,7 +30,7 @@ def partial_file(folder: Path, id: str) -> Path:
     return folder / f"{id}.safetensors"
 
 
-def keep(folder: Path, cell: Cell, run: Run, history: History) -> str:
+def keep(folder: Path, cell: Cell, run: AnyRun, history: History) -> str:
     """Keep a run as it is; returns why that could not be. A full disk, or numbers that nobody would take back, cost the
     steps at a stop, never the run."""
     try:
@@ -44,7 +44,7 @@ def keep(folder: Path, cell: Cell, run: Run, history: History) -> str:
     return ""
 
 
-def go_on(folder: Path, cell: Cell, run: Run) -> tuple[History | None, str]:
+def go_on(folder: Path, cell: Cell, run: AnyRun) -> tuple[History | None, str]:
     """Bring a new run of a cell to where it was kept; what happened up to there, or None and what is wrong with it.
 
     If it is None the run may be half restored: make another.

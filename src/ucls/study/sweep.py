@@ -5,7 +5,7 @@ Tuning seeds begin at `TUNING`, and a study's own seeds end before it: the two c
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -58,6 +58,15 @@ class Sweep(NamedTuple):
     dtype: str = "float64"
     features: str | None = None
     sampler: str = "random"
+    low: Sequence[float | None] | None = None
+    high: Sequence[float | None] | None = None
+    discount: float | None = None
+
+    def cells(self, settings: Mapping[str, Any], seeds: Iterable[int]) -> tuple[Cell, ...]:
+        """The runs of some settings on some seeds."""
+        names = ("steps", "dtype", "features", "low", "high", "discount")
+        around = {name: getattr(self, name) for name in names}
+        return make_cells(self.env, self.agent, seeds=seeds, settings={**self.fixed, **settings}, **around)
 
 
 class Trial(NamedTuple):
@@ -154,15 +163,7 @@ def _draw(values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
 
 def sweep_cells(sweep: Sweep, settings: Mapping[str, Any]) -> tuple[Cell, ...]:
     """The cells that judge one candidate."""
-    return make_cells(
-        sweep.env,
-        sweep.agent,
-        steps=sweep.steps,
-        seeds=tuning_seeds(sweep.runs),
-        settings={**sweep.fixed, **settings},
-        dtype=sweep.dtype,
-        features=sweep.features,
-    )
+    return sweep.cells(settings, tuning_seeds(sweep.runs))
 
 
 def judge(

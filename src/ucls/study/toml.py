@@ -16,6 +16,7 @@ from ucls.study.sweep import CELLS
 
 BYTES = 1 << 20  # of a file: what is larger was not written by a person
 SHOWN = 200  # characters of a message
+GROUPS = ("agent", "features", "env")  # of settings
 
 
 def _printable(text: str) -> str:
@@ -33,9 +34,12 @@ def _importable(name: str) -> str:
 Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_printable)]
 Seeds = Annotated[str, Field(max_length=100_000)] | int | Annotated[list[int], Field(max_length=CELLS)]
 Steps = Annotated[int, Field(ge=1, le=STEPS)]
+Agent = Annotated[Name, AfterValidator(_importable)]
+Bounds = Annotated[list[float], Field(min_length=1, max_length=10_000)]
 
 
 def _settings(settings: dict[str, Any]) -> dict[str, Any]:
+    settings = _flat(settings)
     for name, value in settings.items():
         kind = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else [value]
         for each in kind:
@@ -48,6 +52,18 @@ def _settings(settings: dict[str, Any]) -> dict[str, Any]:
     return settings
 
 
+def _flat(settings: dict[str, Any]) -> dict[str, Any]:
+    """Settings by their full names: `env.size = 4` in TOML is a table `env` with a `size`."""
+    flat: dict[str, Any] = {}
+    for name, value in settings.items():
+        inside = isinstance(value, dict) and name in GROUPS
+        for full, each in {f"{name}.{key}": one for key, one in value.items()}.items() if inside else [(name, value)]:
+            if full in flat:
+                raise ValueError(f"setting {full!r} is given twice")
+            flat[full] = each
+    return flat
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -55,7 +71,7 @@ class _Strict(BaseModel):
 class RunTable(_Strict):
     """A `[[run]]`."""
 
-    agent: Annotated[Name, AfterValidator(_importable)]
+    agent: Agent | Annotated[list[Agent], Field(min_length=1, max_length=1000)]
     env: Name | Annotated[list[Name], Field(min_length=1, max_length=1000)]
     set: Annotated[dict[Name, Any], AfterValidator(_settings)] = {}
     label: Name | None = None
@@ -63,6 +79,9 @@ class RunTable(_Strict):
     seeds: Seeds | None = None
     features: Name | None = None
     dtype: Name = "float64"
+    low: Bounds | None = None
+    high: Bounds | None = None
+    discount: Annotated[float, Field(ge=0, le=1)] | None = None
     resolution: Steps | None = None
     probe: Annotated[str, Field(max_length=200), AfterValidator(_printable)] = ""
     keep: bool = False
@@ -141,7 +160,7 @@ def _complaint(error: ValidationError, table: dict[str, Any], text: str, source:
         message = "Give a table" if table_wanted else first["msg"].removeprefix("Value error, ")
         problem = f"{_short(key)!r} is wrong: {message[0].lower()}{message[1:]}"
         for name in re.findall(r"setting '([^']*)'|: '([^']*)'$", message) if key == "set" else []:
-            where = (*where, name[0] or name[1])
+            where = (*where, name[0] or name[1], *(name[0] or name[1]).split("."))
     return f"{source}, line {line_of(text, where)}: {_short(problem, 400)}"
 
 

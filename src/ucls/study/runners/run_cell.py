@@ -3,18 +3,19 @@
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ucls import checkpoint
 from ucls.diagnostics import probed
 from ucls.errors import UserError
-from ucls.runs.any_run import in_chunks
+from ucls.runs.any_run import AnyRun, in_chunks
 from ucls.runs.history import History, join
-from ucls.runs.loop import Run, make_run
+from ucls.runs.loop import make_run
+from ucls.runs.open_run import closed_after, open_run
 from ucls.study import partial
-from ucls.study.cell import NUMERICS, Cell, code_of
+from ucls.study.cell import NUMERICS, Cell, code_of, env_code_of
 from ucls.study.partial import Checkpoints
 from ucls.study.result import Result, summarise
 
@@ -39,23 +40,26 @@ def run_cell(
     """Run a cell to its end, from its last checkpoint if there is one; None if it was stopped before.
 
     `stopped` is asked about twice a second. The result does not depend on where a run was stopped and continued. A
-    cell with a probe is run in one piece.
+    cell with a probe is run in one piece. One in an environment that is not ours starts again from its seed: what is in
+    play there nobody can keep.
     """
     began = time.perf_counter()
     if cell.probe:
-        run, _, _ = _begin(cell, None)
+        _refuse_changed(cell)
+        run = make_run(cell.env, cell.agent, **_asked(cell))
         history, readings = probed(run, cell.steps, density=cell.probe)
         arrays = {f"probe.{name}": np.asarray(values, np.float64) for name, values in readings.items()}
         seconds = time.perf_counter() - began
         return Done(summarise(history, cell.resolution, arrays), seconds, run.steps / seconds)
     run, so_far, note = _begin(cell, checkpoints.folder)
     parts, saved, timed, stepping = [so_far], time.monotonic(), 0, 0.0
-    for chunk in in_chunks(run, cell.steps - run.steps, CHUNK_SECONDS, stopped):
-        parts.append(chunk.part)
-        timed, stepping = timed + chunk.timed, stepping + chunk.seconds
-        if time.monotonic() - saved > checkpoints.every and not run.diverged:
-            note = _save(run, parts, cell, checkpoints.folder) or note
-            parts, saved = [join(parts)], time.monotonic()
+    with closed_after(run):
+        for chunk in in_chunks(run, cell.steps - run.steps, CHUNK_SECONDS, stopped):
+            parts.append(chunk.part)
+            timed, stepping = timed + chunk.timed, stepping + chunk.seconds
+            if time.monotonic() - saved > checkpoints.every and not run.diverged:
+                note = _save(run, parts, cell, checkpoints.folder) or note
+                parts, saved = [join(parts)], time.monotonic()
     if run.steps < cell.steps and not run.diverged:
         _save(run, parts, cell, checkpoints.folder)
         return None
@@ -68,14 +72,11 @@ def run_cell(
     return Done(result, time.perf_counter() - began, timed / stepping if stepping else 0.0, note)
 
 
-def _begin(cell: Cell, folder: Path | None) -> tuple[Run, History, str]:
+def _begin(cell: Cell, folder: Path | None) -> tuple[AnyRun, History, str]:
     """Make the run of a cell, at its last checkpoint if a sound one is there; and a note if there is an unsound one."""
-    if cell.numerics != NUMERICS:
-        raise UserError(f"cell {cell.id} is of numerics {cell.numerics}, this ucls of {NUMERICS}: declare it again")
-    if cell.code != code_of(cell.agent):
-        raise UserError(f"the module {cell.agent!r} has changed since the study was declared: declare it again")
+    _refuse_changed(cell)
     run, note = _make(cell), ""
-    if folder is not None:
+    if folder is not None and cell.ours:
         history, note = partial.go_on(folder, cell, run)
         if history is not None:
             return run, history, note
@@ -83,18 +84,26 @@ def _begin(cell: Cell, folder: Path | None) -> tuple[Run, History, str]:
     return run, History(np.zeros(0), np.zeros(0, np.uint8)), note
 
 
-def _make(cell: Cell) -> Run:
-    return make_run(
-        cell.env,
-        cell.agent,
-        seed=cell.seed,
-        settings=dict(cell.settings),
-        features=cell.features,
-        dtype=cell.dtype,
-    )
+def _refuse_changed(cell: Cell) -> None:
+    """Refuse a cell whose code is not what it was when it was declared."""
+    if cell.numerics != NUMERICS:
+        raise UserError(f"cell {cell.id} is of numerics {cell.numerics}, this ucls of {NUMERICS}: declare it again")
+    if cell.code != code_of(cell.agent):
+        raise UserError(f"the module {cell.agent!r} has changed since the study was declared: declare it again")
+    if cell.env_code != env_code_of(cell.env):
+        raise UserError(f"the module of {cell.env!r} has changed since the study was declared: declare it again")
 
 
-def _save(run: Run, parts: list[History], cell: Cell, folder: Path | None) -> str:
-    if folder is None or run.diverged or run.steps == 0:
+def _make(cell: Cell) -> AnyRun:
+    around: dict[str, Any] = {"low": cell.low or None, "high": cell.high or None, "discount": cell.discount}
+    return open_run(cell.env, cell.agent, **_asked(cell), **around)
+
+
+def _asked(cell: Cell) -> dict[str, Any]:
+    return {"seed": cell.seed, "settings": dict(cell.settings), "features": cell.features, "dtype": cell.dtype}
+
+
+def _save(run: AnyRun, parts: list[History], cell: Cell, folder: Path | None) -> str:
+    if folder is None or run.diverged or run.steps == 0 or not cell.ours:
         return ""
     return partial.keep(folder, cell, run, join(parts))
