@@ -16,15 +16,17 @@ from typing import TYPE_CHECKING, Any
 from ucls.errors import UserError
 
 if TYPE_CHECKING:
+    from ucls.runs.actions import DiscreteActions
     from ucls.runs.agent import Agent
     from ucls.runs.evaluate import Evaluation, evaluate_policy
     from ucls.runs.loop import Run, make_run
 
-__all__ = ["Agent", "Evaluation", "Run", "UserError", "__version__", "evaluate_policy", "make_run"]
+__all__ = ["Agent", "DiscreteActions", "Evaluation", "Run", "UserError", "__version__", "evaluate_policy", "make_run"]
 __version__ = "0.1.0"
 
 _LAZY = {
     "Agent": "ucls.runs.agent",
+    "DiscreteActions": "ucls.runs.actions",
     "Evaluation": "ucls.runs.evaluate",
     "Run": "ucls.runs.loop",
     "evaluate_policy": "ucls.runs.evaluate",

@@ -31,7 +31,11 @@ def with_discrete_actions(env: gymnasium.Env[Any, Any] | str) -> gymnasium.Env[A
     """An environment, or the one of this name, whose actions can be learned."""
     env = make_env(env) if isinstance(env, str) else env
     if not isinstance(env.action_space, gymnasium.spaces.Discrete):
-        raise UserError(f"the actions are {env.action_space}: only Discrete ones can be learned, wrap the environment")
+        actions = brief(env.action_space)
+        wrapped = f"ucls.DiscreteActions(env{', bins=3' if 'Box' in actions else ''})"
+        raise UserError(
+            f"the actions are {actions}: only Discrete ones can be learned, wrap the environment: {wrapped}"
+        )
     return env
 
 
