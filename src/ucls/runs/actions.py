@@ -18,6 +18,7 @@ from gymnasium import spaces
 
 from ucls.errors import UserError
 from ucls.runs.plan import FAR, brief, whole
+from ucls.runs.spaces import refuse_none
 
 BINS = 3  # the two ends, and the middle between them
 MANY = 10_000  # an agent tries every action
@@ -37,6 +38,7 @@ class DiscreteActions(gymnasium.ActionWrapper[Any, Any, Any], gymnasium.utils.Re
         low, high: where these values lie, for a Box that has no bounds or is wider than it needs to be; one number for
             all, or one for each, None for the Box's own.
         """
+        refuse_none(env)
         gymnasium.utils.RecordConstructorArgs.__init__(self, bins=bins, low=low, high=high)
         gymnasium.ActionWrapper.__init__(self, env)
         grid = _Grid(env.action_space, bins, low, high)

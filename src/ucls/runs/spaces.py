@@ -30,6 +30,7 @@ ONE_HOT = 5000  # features of states of several numbers: an agent with so many k
 def with_discrete_actions(env: gymnasium.Env[Any, Any] | str) -> gymnasium.Env[Any, Any]:
     """An environment, or the one of this name, whose actions can be learned."""
     env = make_env(env) if isinstance(env, str) else env
+    refuse_none(env)
     if not isinstance(env.action_space, gymnasium.spaces.Discrete):
         actions = brief(env.action_space)
         wrapped = f"ucls.DiscreteActions(env{', bins=3' if 'Box' in actions else ''})"
@@ -37,6 +38,15 @@ def with_discrete_actions(env: gymnasium.Env[Any, Any] | str) -> gymnasium.Env[A
             f"the actions are {actions}: only Discrete ones can be learned, wrap the environment: {wrapped}"
         )
     return env
+
+
+def refuse_none(env: Any) -> None:
+    """Refuse what is no environment, or many."""
+    if hasattr(env, "single_action_space"):
+        raise UserError(f"{brief(env)} is a vector of environments: an agent learns in one of them")
+    parts = ("action_space", "observation_space", "reset", "step")
+    if isinstance(env, type) or not all(hasattr(env, part) for part in parts):
+        raise UserError(f"an environment cannot be {brief(env)}: give what gymnasium.make(id) returns, or the id")
 
 
 def own_world(env: Any) -> GymWorld | None:
