@@ -75,7 +75,7 @@ def test_nothing_is_known_at_first_and_most_where_the_agent_has_been():
     np.testing.assert_array_equal(last.mean[80], mean)
     np.testing.assert_allclose(last.unknown[80] + last.noisy[80], radius)
     assert np.average(last.share[:, 1], weights=last.visits) < last.share.max()
-    widths = [row["radius"] for row in maps.unsure]
+    widths = [row.radius[row.action] for row in maps.unsure]
     assert widths == sorted(widths, reverse=True)
 
 

@@ -34,12 +34,20 @@
     return Float64Array.from(whole, (k) => kind.low + k * unit);
   };
 
-  const nA = data.actions.length, last = data.steps.length - 1;
-  for (const view of data.views) {
-    view.count = view.kinds.visits ? unpack(view.kinds.visits).length / data.steps.length : 0;
-    view.get = Object.fromEntries(Object.entries(view.kinds).map(([name, kind]) => [name, unpack(kind)]));
-  }
-  let view = data.views[0], now = last, which = -1, spot = null, pinned = false;
+  // The maps of the run at its moments; and, at its end, planes through each state that it is not sure of, if it has any.
+  const nA = data.actions.length, end = data.steps.length - 1;
+  const groups = [{ steps: data.steps, views: data.views },
+    ...data.unsure.filter((u) => u.views.length).map((u) => ({ steps: [data.steps[end]], views: u.views }))];
+  const ready = (group, k) => {
+    const view = group.views[k];
+    if (!view.get) {
+      view.get = Object.fromEntries(Object.entries(view.kinds).map(([name, kind]) => [name, unpack(kind)]));
+      view.count = view.get.visits.length / group.steps.length;
+    }
+    return view;
+  };
+  let group = groups[0], plane = 0, view = ready(group, 0), last = end, now = last;
+  let which = -1, spot = null, pinned = false, picked = null;
   const split = "unknown" in view.get, told = "share" in view.get;
   const action = (i) => view.get.action[now * view.count + i];
   const of = (name, i, a, t = now) => view.get[name][(t * view.count + i) * nA + a];
@@ -125,13 +133,22 @@
         pen.fillStyle = name !== "action" && (value(i) - low) / (high - low || 1) > 0.5 && name !== "value" ? "#fff" : "#111";
         if (name === "value" && (value(i) - low) / (high - low || 1) < 0.5 || name === "action") pen.fillStyle = "#fff";
         pen.textAlign = "center";
-        const text = name === "action" ? data.actions[action(i)] : number(name === "visits" ? visits(i) : value(i));
+        const shortly = (v) => w >= 40 || Math.abs(v) >= 100 ? number(v)
+          : number(Number(Math.abs(v) < 1 ? v.toFixed(2) : v.toPrecision(2)));
+        const text = name === "action" ? data.actions[action(i)] : shortly(name === "visits" ? visits(i) : value(i));
         pen.fillText(text.slice(0, Math.floor(w / 6)), x + w / 2, y + h / 2 + 4);
       }
     }
     mark(pen, box);
   };
   const mark = (pen, box) => {
+    if (view.at !== null) {
+      const [x, y, w, h] = cell(view.at, box);
+      for (const [width, colour] of [[4, "#fff"], [1.8, "#000"]]) {
+        pen.lineWidth = width; pen.strokeStyle = colour;
+        pen.beginPath(); pen.arc(x + w / 2, y + h / 2, 6, 0, 7); pen.stroke();
+      }
+    }
     if (spot === null) return;
     const [x, y, w, h] = cell(spot, box);
     pen.lineWidth = 3; pen.strokeStyle = "#fff"; pen.strokeRect(x - 1, y - 1, w + 2, h + 2);
@@ -200,7 +217,7 @@
   };
   const where = (i) => {
     if (!view.across) return `state ${number(view.first + i)}`;
-    const along = (axis, k, n) => `${axis.name} = ${number(axis.low + (axis.high - axis.low) * k / (n - 1))}`;
+    const along = (axis, k, n) => `${axis.name} = ${number(axis.low + (axis.high - axis.low) * k / (n - 1 || 1))}`;
     const parts = [along(view.across, i % view.columns, view.columns)];
     if (view.up) parts.push(along(view.up, Math.floor(i / view.columns), view.rows));
     return parts.join(", ");
@@ -215,19 +232,23 @@
       line("td", [r.name, number(r.mean), number(r.noisy), ...(split ? [number(r.unknown) + r.share] : [])])));
   };
   const read = () => {
-    if (spot === null) {
+    const state = picked === null ? null : data.unsure[picked];
+    if (spot === null && state === null) {
       readout.replaceChildren(make("h3", { textContent: "Point at a map" }), make("p", { textContent:
         "Here the interval of every action appears: what it is worth, how much more it may be worth because nobody knows, and how much because outcomes vary. The agent takes the one that reaches highest. Click to hold a place; the arrow keys move it." }));
       return;
     }
     const canvas = make("canvas");
+    const told_of = (name, a) => spot === null ? (state[name] ?? [])[a] : name in view.get ? of(name, spot, a) : undefined;
     const rows = data.actions.map((name, a) => {
-      const unknown = split ? of("unknown", spot, a) : 0, noisy = of("noisy", spot, a);
-      const share = told ? ` (${Math.round(100 * of("share", spot, a))}% unknown)` : "";
-      return { name, mean: of("mean", spot, a), unknown, noisy, share, taken: action(spot) === a };
+      const share = told ? ` (${Math.round(100 * told_of("share", a))}% unknown)` : "";
+      const taken = (spot === null ? state.action : action(spot)) === a;
+      return { name, mean: told_of("mean", a), unknown: told_of("unknown", a) ?? 0, noisy: told_of("noisy", a), share, taken };
     });
-    readout.replaceChildren(make("h3", { textContent: `${where(spot)}, after ${data.steps[now].toLocaleString("en-US")} steps` }),
-      canvas, numbers(rows), make("p", { textContent: `noted nearby ${number(visits(spot))} times; the action it would take is marked by ▸` }));
+    const place = spot === null ? `in (${state.state.join(", ")})` : where(spot);
+    const often = spot === null ? "" : `noted nearby ${number(visits(spot))} times; `;
+    readout.replaceChildren(make("h3", { textContent: `${place}, after ${group.steps[now].toLocaleString("en-US")} steps` }),
+      canvas, numbers(rows), make("p", { textContent: `${often}the action it would take is marked by ▸` }));
     const [pen, width] = fit(canvas, 26 * nA + 22);
     const low = Math.min(...rows.map((r) => r.mean)), high = Math.max(...rows.map((r) => r.mean + r.unknown + r.noisy));
     const span = high - low || Math.abs(high) || 1, left = Math.min(150, width * 0.3), right = 14;
@@ -294,10 +315,12 @@
   };
 
   const controls = document.getElementById("controls");
+  let leave = () => {};
   const said = make("output"), slider = make("input", { type: "range", min: 0, max: last, step: 1, value: last });
   slider.setAttribute("aria-label", "moment of the run");
-  const show = (t) => { now = t; slider.value = t; said.textContent = `after ${data.steps[now].toLocaleString("en-US")} steps`; legends(); draw(); };
-  if (last > 0) {
+  const show = (t) => { now = t; slider.value = t; said.textContent = `after ${group.steps[now].toLocaleString("en-US")} steps`; legends(); draw(); };
+  const when = make("div", { className: "when" });
+  if (end > 0) {
     let timer = null;
     const play = make("button", { type: "button", textContent: "▶ play" });
     const stop = () => { clearInterval(timer); timer = null; play.textContent = "▶ play"; };
@@ -308,7 +331,9 @@
       timer = setInterval(() => (now < last ? show(now + 1) : stop()), 700);
     });
     slider.addEventListener("input", () => { stop(); show(Number(slider.value)); });
-    controls.append(make("div", { className: "when" }, play, slider, said));
+    when.append(play, slider, said);
+    controls.append(when);
+    leave = stop;
   }
   if (nA > 1 && !lines()) {
     const choice = make("select", {}, make("option", { value: -1, textContent: "the action it would take" }),
@@ -316,16 +341,45 @@
     choice.addEventListener("change", () => { which = Number(choice.value); legends(); draw(); });
     controls.append(make("label", {}, "of", choice));
   }
+  const lead = document.getElementById("lead");
+  const enter = (g, k) => {
+    leave();
+    group = groups[g]; plane = k; view = ready(group, k); last = group.steps.length - 1;
+    spot = null; pinned = false;
+    when.hidden = last === 0;
+    const through = view.through ? ` The planes go through (${view.through.join(", ")}), the ring.` : "";
+    const cells = view.across ? "" : ` The cells are its states${view.title === "all states" ? "" : ", by number"}.`;
+    lead.textContent = `What ${data.agent} thinks, state by state. It is drawn to where its upper bound is high: there it expects much, or does not know.${through}${cells}`;
+    build();
+    show(last);
+  };
+  const options = (texts) => texts.map((text, k) => make("option", { value: k, textContent: text }));
+  const brief = (state) => state.join(", ").length > 26 ? `${state.join(", ").slice(0, 24)}…` : state.join(", ");
+  const through = make("select", {}, ...options([brief(view.through ?? []), ...data.unsure.map((u, k) => `${k + 1}: ${brief(u.state)}`)]));
   if (data.views.length > 1) {
-    const choice = make("select", {}, ...data.views.map((v, k) => make("option", { value: k, textContent: v.title })));
-    choice.addEventListener("change", () => { view = data.views[Number(choice.value)]; spot = null; pinned = false; build(); legends(); draw(); });
+    const choice = make("select", {}, ...options(data.views.map((v) => v.title)));
+    choice.addEventListener("change", () => enter(groups.indexOf(group), Number(choice.value)));
     controls.append(make("label", {}, "plane of", choice));
   }
-  const through = () => view.through ? ` The planes go through (${view.through.join(", ")}).` : "";
-  document.getElementById("lead").textContent =
-    `What ${data.agent} thinks, state by state. It is drawn to where its upper bound is high: there it expects much, or does not know.${through()}`;
-  build();
-  show(last);
+  const pick = (k) => {
+    picked = k < 0 ? null : k;
+    through.value = k + 1;
+    rows.forEach((row, i) => row.classList.toggle("picked", i === k));
+    if (groups.length > 1) enter(k + 1, plane);
+    else { show(last); spot = data.unsure[k].place; pinned = true; draw(); }
+  };
+  const rows = [...document.querySelectorAll("#unsure tbody tr")];
+  rows.forEach((row, k) => {
+    const button = make("button", { type: "button", textContent: `look at ${k + 1}` });
+    button.addEventListener("click", () => { pick(k); lead.scrollIntoView(); });
+    row.prepend(make("td", {}, button));
+  });
+  document.querySelector("#unsure thead tr")?.prepend(make("td"));
+  if (groups.length > 1) {
+    through.addEventListener("change", () => pick(Number(through.value) - 1));
+    controls.append(make("label", {}, "through", through));
+  }
+  enter(0, 0);
   new ResizeObserver(() => draw()).observe(place);
   document.documentElement.classList.add("live");
 })();

@@ -20,7 +20,7 @@ class Explained(Protocol):
     s: Any
 
     def advance(self, steps: int) -> Any:
-        """Go on for some steps."""
+        """Go on for some steps; what happened in them, with `ends` that are 0 where an episode went on."""
 
 
 class Thought(NamedTuple):
@@ -46,21 +46,44 @@ class Moment(NamedTuple):
     thoughts: list[Thought]
 
 
+class Unsure(NamedTuple):
+    """A visited state that the agent is not sure of: the action it would take, and what it thinks of every action.
+
+    `views` are planes through it, where there are more than two dimensions, and `thoughts` what is thought there.
+    """
+
+    state: np.ndarray
+    action: int
+    mean: np.ndarray
+    unknown: np.ndarray | None
+    share: np.ndarray | None
+    noisy: np.ndarray
+    views: list[View]
+    thoughts: list[Thought]
+
+    @property
+    def radius(self) -> np.ndarray:
+        """How far above the mean the value of every action may lie."""
+        return self.noisy if self.unknown is None else self.noisy + self.unknown
+
+
 class Maps(NamedTuple):
     """Maps of an agent at some moments, what it is, and the visited states that it is least sure of at the end."""
 
     agent: str
     views: list[View]
     moments: list[Moment]
-    unsure: list[dict[str, Any]]
+    unsure: list[Unsure]
 
 
-def look(run: Explained, views: Sequence[View], states: np.ndarray | None = None) -> Maps:
-    """The maps of a run or an agent as it is now; `states` are some that it has visited, if anybody knows them."""
-    learner = run.learner
-    states = np.zeros((0, len(learner.plan.low))) if states is None else states
-    moment = Moment(run.steps, [_thought(learner, view, states) for view in views])
-    return Maps(learner.plan.agent, list(views), [moment], _unsure(learner, states))
+def look(
+    run: Explained, views: Sequence[View], states: np.ndarray | None = None, ended: np.ndarray | None = None
+) -> Maps:
+    """The maps of a run or an agent as it is now; `states` are some that it has visited, if anybody knows them, and
+    `ended` says of each whether an episode ended there."""
+    states = _no_states(run) if states is None else states
+    moment, went_on = _moment(run, views, states), states if ended is None else states[~ended]
+    return Maps(run.learner.plan.agent, list(views), [moment], _unsure(run.learner, views, states, went_on))
 
 
 def record(
@@ -78,19 +101,28 @@ def record(
     plan, begun = run.learner.plan, run.steps
     views = views_of(plan.low, plan.high, plan.features == "one_hot") if views is None else views
     every = max(1, steps // SAMPLES)
-    states = np.zeros((0, len(plan.low)))
-    maps = look(run, views)
-    taken = list(maps.moments)
-    for stop in sorted({round(steps * (i / moments) ** 2) for i in range(1, moments + 1)} - {0}):
+    states, ended, taken = _no_states(run), [], [_moment(run, views, _no_states(run))]
+    stops = sorted({round(steps * (i / moments) ** 2) for i in range(1, moments + 1)} - {0})
+    for stop in stops:
         noted = []
         while run.steps - begun < stop and not getattr(run, "diverged", False):
-            run.advance(min(every, stop - (run.steps - begun)))
+            part = run.advance(min(every, stop - (run.steps - begun)))
             noted.append(np.array(run.s, np.float64))
+            ended.append(bool(part.ends[-1]))
             watch(run.steps - begun)
         states = np.concatenate([states, np.reshape(noted, (-1, len(plan.low)))])
-        maps = look(run, views, states)
-        taken += maps.moments
-    return maps._replace(moments=taken)
+        if stop != stops[-1]:
+            taken.append(_moment(run, views, states))
+    maps = look(run, views, states, np.array(ended, bool))
+    return maps._replace(moments=taken + maps.moments) if stops else maps
+
+
+def _no_states(run: Explained) -> np.ndarray:
+    return np.zeros((0, len(run.learner.plan.low)))
+
+
+def _moment(run: Explained, views: Sequence[View], states: np.ndarray) -> Moment:
+    return Moment(run.steps, [_thought(run.learner, view, states) for view in views])
 
 
 def _thought(learner: Any, view: View, states: np.ndarray) -> Thought:
@@ -102,25 +134,23 @@ def _thought(learner: Any, view: View, states: np.ndarray) -> Thought:
     return Thought(mean, unknown, share, noisy, np.argmax(top, axis=1), visits.astype(np.float64))
 
 
-def _unsure(learner: Any, states: np.ndarray) -> list[dict[str, Any]]:
-    """The visited states whose best action has the largest radius, no two of them alike."""
-    if not len(states):
+def _unsure(learner: Any, views: Sequence[View], states: np.ndarray, went_on: np.ndarray) -> list[Unsure]:
+    """The visited states, of those where an episode went on, whose next action has the largest radius, no two of them
+    alike, with planes through them."""
+    if not len(went_on):
         return []
     low, high = np.array(learner.plan.low), np.array(learner.plan.high)
     span = np.where(high > low, high - low, 1.0)
-    cells = np.unique(np.rint((states - low) / span * 20), axis=0, return_index=True)[1]
-    states = states[np.sort(cells)]
-    mean, top = learner.survey(states)
-    action = np.argmax(top, axis=1)
-    rows = np.arange(len(states))
-    radius = (top - mean)[rows, action]
-    order = np.argsort(-radius, kind="stable")[:UNSURE]
-    return [
-        {
-            "state": states[i].tolist(),
-            "action": int(action[i]),
-            "mean": float(mean[i, action[i]]),
-            "radius": float(radius[i]),
-        }
-        for i in order
-    ]
+    cells = np.unique(np.rint((went_on - low) / span * 20), axis=0, return_index=True)[1]
+    points = went_on[np.sort(cells)]
+    mean, top = learner.survey(points)
+    radius = (top - mean)[np.arange(len(points)), np.argmax(top, axis=1)]
+    return [_doubt(learner, views, states, points[i]) for i in np.argsort(-radius, kind="stable")[:UNSURE]]
+
+
+def _doubt(learner: Any, views: Sequence[View], states: np.ndarray, state: np.ndarray) -> Unsure:
+    here = View("a state", state[None], 1, 1, None, None, ())
+    mean, unknown, share, noisy, action, _ = _thought(learner, here, states[:0])
+    parts = mean[0], None if unknown is None else unknown[0], None if share is None else share[0], noisy[0]
+    planes = [view.moved(state) for view in views if view.through is not None]
+    return Unsure(state, int(action[0]), *parts, planes, [_thought(learner, view, states) for view in planes])

@@ -15,6 +15,7 @@ NUMBERS = {
     "CartPole": ("position", "velocity", "angle", "angular velocity"),
     "Acrobot": ("cos 1", "sin 1", "cos 2", "sin 2", "angular velocity 1", "angular velocity 2"),
     "Pendulum": ("x", "y", "angular velocity"),
+    "Blackjack": ("sum", "dealer", "usable ace"),
     "LunarLander": ("x", "y", "speed x", "speed y", "angle", "angular velocity", "left leg", "right leg"),
 }
 ACTIONS = {

@@ -9,7 +9,7 @@ import numpy as np
 from ucls.errors import UserError
 
 LINE, PLANE, SLICE = 161, 41, 25  # points along a dimension: where there is one, two, or more
-PAIRS = 6  # planes that are shown of a state with many dimensions
+PAIRS = 6  # planes that are shown of a state with many dimensions: those of neighbours first, which belong together
 CELLS = 2500  # states that are shown of an environment with discrete ones
 
 
@@ -46,6 +46,12 @@ class View(NamedTuple):
         row = 0 if self.up is None else _nearest(states[:, self.dims[1]], self.up, self.rows)
         return row * self.columns + column
 
+    def moved(self, state: np.ndarray) -> "View":
+        """The same plane through another state."""
+        points = np.tile(state, (len(self.points), 1))
+        points[:, self.dims] = self.points[:, self.dims]
+        return self._replace(points=points, through=tuple(float(x) for x in state))
+
 
 def views_of(
     low: Sequence[float],
@@ -73,8 +79,10 @@ def views_of(
     middle = np.floor(middle) if discrete else middle
     if len(axes) == 2:
         return [_plane(axes, (0, 1), middle, PLANE, discrete)._replace(title="all states", through=None)]
-    pairs = list(itertools.combinations(range(len(axes)), 2))[:PAIRS]
-    return [_plane(axes, pair, middle, SLICE, discrete) for pair in pairs]
+    pairs = list(itertools.combinations(range(len(axes)), 2))
+    if len(pairs) > PAIRS:
+        pairs.sort(key=lambda pair: pair[0] % 2 == 1 or pair[1] != pair[0] + 1)
+    return [_plane(axes, pair, middle, SLICE, discrete) for pair in pairs[:PAIRS]]
 
 
 def _cells(axis: Axis, grid: tuple[int, int] | None) -> View:

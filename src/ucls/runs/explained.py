@@ -4,10 +4,17 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from ucls import explain
 from ucls._html import refuse_page
+from ucls.errors import UserError
 from ucls.runs import spaces
+from ucls.runs.copies import copy_of
+from ucls.runs.learner import Learner
 from ucls.runs.stage import Stage
+
+WALK = 2000  # steps that show where a kept agent goes
 
 
 def maps_of(
@@ -20,19 +27,48 @@ def maps_of(
 ) -> Path:
     """Write the maps of an agent as it is, or of so many steps that it takes first."""
     refuse_page(Path(path))
-    plan, id = agent.plan, spaces.id_of(stage.env)
+    plan, id, copy = agent.plan, spaces.id_of(stage.env), _copy(agent, stage)
+    if through is None and copy is not None and len(plan.low) > 2:
+        through = copy.reset(0).tolist()
+    numbers = explain.names_of(id)
+    numbers = numbers if len(numbers) == len(plan.low) else stage.observed.names()
     views = explain.views_of(
         plan.low,
         plan.high,
         discrete=plan.features == "one_hot",
         grid=spaces.grid_of(stage.env),
         through=through,
-        names=explain.names_of(id),
+        names=numbers,
     )
-    maps = explain.record(agent, steps, views=views, watch=watch) if steps else explain.look(agent, views)
+    if steps:
+        maps, noted = explain.record(agent, steps, views=views, watch=watch), "while it learned"
+    else:
+        walked = (None, None) if copy is None else _walk(agent.learner, copy)
+        maps, noted = explain.look(agent, views, *walked), f"in {WALK:,} steps that it took here, without learning"
     title = f"What is {plan.agent} unsure of in {id or 'its environment'}?"
     facts = {"seed": plan.seed, "steps": f"{agent.steps:,}", "features": plan.features}
-    return explain.write_page(Path(path), title, maps, action_names(agent, stage), facts)
+    facts["states noted"] = noted if maps.unsure else "none: without its environment nobody knows where it goes"
+    return explain.write_page(Path(path), title, maps, action_names(agent, stage), facts, numbers)
+
+
+def _copy(agent: Any, stage: Stage) -> Stage | None:
+    """A stage like the agent's own, if its environment can be made again: looking leaves its run alone."""
+    try:
+        return None if stage.env is None else Stage(spaces.with_discrete_actions(copy_of(stage.env)), agent.plan)
+    except UserError:
+        return None
+
+
+def _walk(learner: Learner, stage: Stage) -> tuple[np.ndarray, np.ndarray]:
+    """The states that an agent comes to by its own rule, learning nothing, and where episodes ended."""
+    states, ended = [stage.reset(0)], [False]
+    for step in range(1, WALK + 1):
+        states.append(stage.step(learner.choose(states[-1]), step).s)
+        ended.append(stage.between_episodes)
+        if stage.between_episodes:
+            states.append(stage.reset(step))
+            ended.append(False)
+    return np.array(states), np.array(ended)
 
 
 def action_names(agent: Any, stage: Stage) -> list[str]:
