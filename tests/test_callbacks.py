@@ -165,7 +165,7 @@ ucls.Agent("FrozenLake-v1", "sarsa", seed=1).learn(10**7, callback=[Checkpoint("
 
 
 def test_learning_stops_when_the_last_episodes_return_enough():
-    agent = Agent("FrozenLake-v1", "sarsa", seed=1, settings={"env.is_slippery": "False"})
+    agent = Agent("FrozenLake-v1", "sarsa", seed=1, settings={"env.is_slippery": False})
     agent.learn(20_000, callback=StopOnReturn(0.5, episodes=10))
     assert agent.steps < 20_000
     returns = agent.history.episode_returns

@@ -167,6 +167,7 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_one_line(tmp_path, monkeypat
     assert set(said) == {"no checkpoint this time: No space left on device; the run goes on"}
     assert content(tmp_path / "run") == before
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
+        "agent.card.md",
         "agent.safetensors",
         "history.npz",
         "result.json",

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import ucls
-from ucls.cli import check, doctor, explain, lists, look, paper, study, train, watch
+from ucls.cli import check, doctor, evaluate, explain, lists, look, paper, study, train, watch
 from ucls.errors import Notice, UserError
 
 # What the parser of the command line raises: the class above its BadParameter, which has no public name.
@@ -26,6 +26,7 @@ app = typer.Typer(
 app.command()(lists.envs)
 app.command()(lists.agents)
 app.command()(train.train)
+app.command()(evaluate.evaluate)
 app.command()(explain.explain)
 app.command()(watch.watch)
 app.command("evaluate-log")(look.evaluate_log)

@@ -59,5 +59,6 @@ def _remembered(about: Mapping[str, Any]) -> str | None:
     from ucls.runs.spaces import is_gymnasiums_own
 
     named = about.get("named")
-    id = named.get("env") if isinstance(named, Mapping) and not named.get("settings") else None
+    plain = isinstance(named, Mapping) and not named.get("settings") and not named.get("wrappers")
+    id = named.get("env") if plain and isinstance(named, Mapping) else None
     return id if isinstance(id, str) and is_gymnasiums_own(id) else None

@@ -23,12 +23,13 @@ from ucls.envs import World, make_world
 from ucls.errors import UserError
 from ucls.kernels.ranges import STEPS
 from ucls.randomness import drawn
-from ucls.runs import asked, calling, inputs, naming, run_folder, spaces
+from ucls.runs import asked, calling, card, inputs, naming, run_folder, spaces
 from ucls.runs.diary import Diary, Last
 from ucls.runs.explained import maps_of
 from ucls.runs.history import NOTHING, TERMINATED, TRUNCATED, History
 from ucls.runs.layout import layout_of
 from ucls.runs.learner import Learner, Uncertainty, refuse_diverged, saved_learner
+from ucls.runs.origin import origin_of
 from ucls.runs.plan import Plan, brief, checked_discount, choose, read_saved, whole
 from ucls.runs.progress import Progress
 from ucls.runs.scout import bounds_of, with_room
@@ -96,6 +97,7 @@ class Agent:
         self.diverged = False
         self.s = np.zeros(len(learner.plan.low))  # the state that it is in
         self._diary = Diary()
+        self._named: Any = None  # how an environment was made that is not here
         self.noted: dict[str, tuple[float, int]] = {}
 
     @property
@@ -298,8 +300,11 @@ class Agent:
         self.noted |= {str(name): (float(value), self.steps) for name, value in metrics.items()}
 
     def about(self) -> dict[str, Any]:
-        """What this agent is and where, as data."""
-        return {**self._stage.about(), "steps": self.steps, "discount": self.discount, "plan": asdict(self.plan)}
+        """What this agent is and where, as data; of an environment that is not ours, words for how it was made."""
+        named = self._named if self.env is None else origin_of(self.env)
+        more = {} if named is None or self.world is not None else {"named": named}
+        mine = {"steps": self.steps, "discount": self.discount, "plan": asdict(self.plan)}
+        return {**self._stage.about(), **mine, **more}
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """Everything that the next step reads, but of an environment that is not ours; refused if nobody would take it
@@ -321,8 +326,14 @@ class Agent:
         self.recall(run_folder.carried(arrays, steps) or NOTHING)
 
     def save(self, path: str | Path) -> Path:
-        """Write the agent to a file; in one of our environments that too, so that learning goes on bit for bit."""
-        return checkpoint.save(path, self.about(), {**self.checkpoint(), **run_folder.as_arrays(self.history)})
+        """Write the agent to a file; in one of our environments that too, so that learning goes on bit for bit.
+
+        A card for people, NAME.card.md, is written beside it.
+        """
+        about = self.about()
+        path = checkpoint.save(path, about, {**self.checkpoint(), **run_folder.as_arrays(self.history)})
+        card.write(path, about, self.last_episodes())
+        return path
 
     @classmethod
     def load(cls, path: str | Path, env: gymnasium.Env[Any, Any] | str | None = None, algorithm: Any = None) -> "Agent":
@@ -357,4 +368,5 @@ class Agent:
         if agent.world is None or agent.world.id != saved.env:  # what is in play there is nothing here
             arrays = {name: array for name, array in arrays.items() if not name.startswith("world.")}
         agent.restore(arrays, saved.steps)
+        agent._named = about.get("named")
         return agent

@@ -10,6 +10,7 @@ that a person gave is ever made, never one that a file holds (but Gymnasium's ow
 look at a run).
 """
 
+import contextlib
 import difflib
 import hashlib
 import importlib
@@ -18,6 +19,7 @@ import operator
 from collections.abc import Callable, Mapping
 from types import ModuleType
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import gymnasium
 from gymnasium.envs.registration import load_env_creator
@@ -29,6 +31,7 @@ from ucls.settings import divided
 
 PARTS = ("reset", "step", "action_space", "observation_space")
 TOLD = 300  # characters of what somebody else's error says
+MADE: "WeakKeyDictionary[Any, tuple[str, dict[str, Any]]]" = WeakKeyDictionary()  # by factories, and how
 OF_MAKE = ("max_episode_steps", "disable_env_checker")  # what Gymnasium takes for every environment
 
 
@@ -51,7 +54,7 @@ def make_env(name: str, settings: Mapping[str, Any] = {}) -> gymnasium.Env[Any, 
             _refuse_unknown(_creator(name.rpartition(":")[2]), settings, OF_MAKE)
             return gymnasium.make(name, **settings)
         _refuse_unknown(factory, settings)
-        return _checked(factory(**settings), name)
+        return _noted(_checked(factory(**settings), name), name, settings)
     except UserError:
         raise
     except gymnasium.error.UnregisteredEnv:
@@ -59,6 +62,20 @@ def make_env(name: str, settings: Mapping[str, Any] = {}) -> gymnasium.Env[Any, 
         raise unknown("environment", name, dict.fromkeys([*ENVIRONMENTS, *near])) from None
     except (Exception, SystemExit) as error:  # whatever a stranger's module or environment does when it is made
         raise UserError(f"{brief_name(name)} cannot be made: {_told(error)}") from error
+
+
+def made_as(env: Any) -> tuple[str, dict[str, Any]] | None:
+    """The name and the keyword arguments of an environment that a factory made here."""
+    try:
+        return MADE.get(env)
+    except TypeError:  # what cannot be a key
+        return None
+
+
+def usual_arguments(id: str) -> dict[str, Any]:
+    """The keyword arguments that an id is registered with."""
+    spec = gymnasium.registry.get(id)
+    return {} if spec is None else dict(spec.kwargs)
 
 
 def code_of(name: str) -> str:
@@ -154,4 +171,10 @@ def _checked(env: Any, name: str) -> Any:
     if missing or isinstance(env, type):
         lacks = f"it lacks {', '.join(missing)}" if missing else "it is a class"
         raise UserError(f"{brief_name(name)} returned {brief(env)}, which is no environment: {lacks}")
+    return env
+
+
+def _noted(env: Any, name: str, settings: Mapping[str, Any]) -> Any:
+    with contextlib.suppress(TypeError):  # one that cannot be a key is not noted
+        MADE[env] = name, dict(settings)
     return env

@@ -1,4 +1,4 @@
-"""The folder of a run: its checkpoint, what happened, and the summary; each written whole or not at all.
+"""The folder of a run: its checkpoint and its card, what happened, the summary; each written whole or not at all.
 
 The checkpoint carries what happened too, so that the two can never disagree: `history.npz` is the same for people.
 """
@@ -15,9 +15,11 @@ import numpy as np
 
 from ucls._files import write_atomic
 from ucls.errors import UserError
+from ucls.runs import card
 from ucls.runs.history import NOTHING, History
 
 CHECKPOINT, HISTORY, RESULT = "agent.safetensors", "history.npz", "result.json"
+CARD = card.beside(Path(CHECKPOINT)).name
 
 
 def checkpoint_of(resume: Path) -> Path:
@@ -30,7 +32,7 @@ def refuse_unusable(out: Path, source: Path | None) -> None:
     try:
         if out.exists() and not out.is_dir():
             raise UserError(f"{out} is a file: give a folder as --out")
-        present = [name for name in (CHECKPOINT, HISTORY, RESULT) if os.path.lexists(out / name)]
+        present = [name for name in (CHECKPOINT, HISTORY, RESULT, CARD) if os.path.lexists(out / name)]
         same = source is not None and source.exists() and CHECKPOINT in present and source.samefile(out / CHECKPOINT)
     except OSError as error:
         raise _cannot(out, error) from None
@@ -108,6 +110,8 @@ def _sound(rewards: Any, ends: Any) -> History | None:
 
 def _is_ours(path: Path) -> bool:
     """Whether a file is what its name says; a checkpoint is read before the run anyway."""
+    if path.name == CARD:
+        return card.is_ours(path)
     if path.name == HISTORY:
         return _read(path) is not None
     if path.name == RESULT:

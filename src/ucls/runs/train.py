@@ -10,8 +10,9 @@ from ucls import checkpoint
 from ucls.algorithms import algorithm_module, name_of
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError
-from ucls.runs import run_folder
+from ucls.runs import card, run_folder
 from ucls.runs.any_run import AnyRun, in_chunks
+from ucls.runs.diary import Last
 from ucls.runs.history import NOTHING, History, join
 from ucls.runs.loop import Run
 from ucls.runs.open_run import open_run
@@ -163,8 +164,9 @@ class _Record:
         run, happened = self._run, self.history
         try:
             if not run.diverged:
-                arrays = {**run.checkpoint(), **run_folder.as_arrays(happened)}
-                checkpoint.save(self._out / run_folder.CHECKPOINT, {**run.about(), **self._more}, arrays)
+                arrays, about = {**run.checkpoint(), **run_folder.as_arrays(happened)}, {**run.about(), **self._more}
+                saved = checkpoint.save(self._out / run_folder.CHECKPOINT, about, arrays)
+                card.write(saved, about, Last(happened.episode_returns[-100:], happened.episode_steps[-100:]))
         except UserError:  # of numbers that nobody would take back; what happened is known all the same
             run_folder.write_history(self._out, happened)
             raise

@@ -1,0 +1,78 @@
+"""`ucls evaluate`: how good an agent that was kept is, in episodes that it does not learn from."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ucls.algorithms import DEFAULT
+from ucls.cli.options import Settings
+from ucls.cli.study import Json
+from ucls.errors import UserError
+
+
+def evaluate(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, or the file of an agent.")],
+    episodes: Annotated[int, typer.Option(min=1, max=10**9, help="How many episodes.")] = 10,
+    env: Annotated[str | None, typer.Option(help="The environment, by its name, if the run does not tell.")] = None,
+    settings: Settings = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the evaluation.")] = 0,
+    explore: Annotated[bool, typer.Option("--explore", help="Act as it explores, not by the best mean.")] = False,
+    max_steps: Annotated[
+        int | None, typer.Option(min=1, max=10**15, help="Steps after which an episode is cut off.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Say how good an agent is: the returns of some episodes, with an interval.
+
+    Of a run that `ucls train --out` kept, or of an agent's file.
+    """
+    from ucls.cli.subject import subject_of
+    from ucls.runs.evaluate import evaluate_policy
+    from ucls.runs.spaces import id_of
+
+    if not Path(run).exists():
+        raise UserError(f"there is no run at {run}: give the folder of `ucls train --out`, or the file of an agent")
+    agent, _, name, _ = subject_of(run, DEFAULT, None, 0, env, settings, None, None)
+    if agent.env is None:
+        raise UserError(
+            f"{run} was in an environment that is not ours: name it by --env, its settings by --set env.X=Y"
+        )
+    found = evaluate_policy(agent, n_eval_episodes=episodes, deterministic=not explore, seed=seed, max_steps=max_steps)
+    low, high = found.interval()[1:]
+    told: dict[str, Any] = {
+        "env": name or id_of(agent.env),
+        "agent": agent.plan.agent,
+        "steps": agent.steps,
+        "seed": seed,
+        "deterministic": not explore,
+        "episodes": len(found.returns),
+        "mean": found.mean,
+        "std": found.std,
+        "low": low,
+        "high": high,
+        "confidence": 0.95,
+        "mean_length": float(found.lengths.mean()),
+        "cut": found.cut,
+        "returns": found.returns.tolist(),
+        "lengths": found.lengths.tolist(),
+    }
+    if as_json:
+        print(json.dumps(told))
+    else:
+        _show(told)
+
+
+def _show(told: dict[str, Any]) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    console.print(f"[bold]{told['agent']}[/] on [bold]{told['env']}[/], after {told['steps']:,} steps")
+    rows = [
+        ("episodes", f"{told['episodes']:,}, of {told['mean_length']:.6g} steps on average"),
+        ("return", f"{told['mean']:.6g} on average, 95% interval {told['low']:.6g} to {told['high']:.6g}"),
+        ("", f"{told['std']:.6g} is their standard deviation"),
+    ]
+    for name, text in rows:
+        console.print(f"  {name:9} {text}", markup=False)
