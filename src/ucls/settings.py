@@ -189,13 +189,13 @@ def parse(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def scalar(text: str) -> bool | int | float | str:
-    """Read a value as TOML would, where text needs no quotes.
+    """Read a value as TOML would, or true and false as Python would, where text needs no quotes.
 
-    >>> [scalar(word) for word in ("true", "4", "-0.5", "1e-3", "8x8", '"4"')]
+    >>> [scalar(word) for word in ("True", "4", "-0.5", "1e-3", "8x8", '"4"')]
     [True, 4, -0.5, 0.001, '8x8', '4']
     """
-    if text in ("true", "false"):
-        return text == "true"
+    if text in ("true", "false", "True", "False"):
+        return text.lower() == "true"
     if re.fullmatch(r"[+-]?\d{1,18}", text):
         return int(text)
     if re.fullmatch(r"[+-]?\d{1,300}(\.\d{1,300})?([eE][+-]?\d{1,3})?", text):
