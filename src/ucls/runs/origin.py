@@ -1,13 +1,11 @@
 """Where an environment comes from: the name and the arguments that made it, as words."""
 
-from collections.abc import Mapping
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
 from ucls.runs import naming
 
 WATCHERS = ("RecordVideo", "RecordEpisodeStatistics", "HumanRendering", "RenderCollection")  # nobody watches a copy
-RENDERING = ("render_mode",)
 Origin = dict[str, Any]  # {"env": name, "settings": {...}}, and "wrappers" if there are any
 
 
@@ -18,24 +16,16 @@ def origin_of(env: Any) -> Origin | None:
     """
     if env is None:
         return None
-    if made := made_by_name(env):
+    if made := naming.made_as(env):
         return {"env": made[0], "settings": {name: _plain(value) for name, value in made[1].items()}}
     spec = getattr(env, "spec", None)
     if spec is None:
         return None
     usual = naming.usual_arguments(spec.id)
-    given = {name: value for name, value in spec.kwargs.items() if name not in RENDERING}
+    given = {name: value for name, value in spec.kwargs.items() if name != "render_mode"}
     settings = {name: _plain(value) for name, value in given.items() if name not in usual or usual[name] != value}
     wrappers = [wrapper.name for wrapper in spec.additional_wrappers if wrapper.name not in WATCHERS]
     return {"env": spec.id, "settings": settings} | ({"wrappers": wrappers} if wrappers else {})
-
-
-def made_by_name(env: Any) -> tuple[str, Mapping[str, Any]] | None:
-    """The name and the arguments of an environment that a module's own factory made, perhaps in a wrapper of ours."""
-    while (made := naming.made_as(env)) is None and type(env).__module__.startswith("ucls."):
-        if (env := getattr(env, "env", None)) is None:
-            break
-    return made
 
 
 def _plain(value: Any) -> Any:
