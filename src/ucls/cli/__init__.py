@@ -25,6 +25,7 @@ app = typer.Typer(
 
 app.command()(lists.envs)
 app.command()(lists.agents)
+app.command()(lists.features)
 app.command()(train.train)
 app.command()(evaluate.evaluate)
 app.command()(explain.explain)

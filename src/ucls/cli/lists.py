@@ -1,4 +1,4 @@
-"""`ucls envs` and `ucls agents`: what there is, with its settings."""
+"""`ucls envs`, `ucls agents` and `ucls features`: what there is, with its settings."""
 
 import json
 from typing import Any
@@ -41,6 +41,19 @@ def agents(as_json: Json = False) -> None:
         bounds = hasattr(module, "interval")
         settings = [_about(s) for s in describe(module.Hyper)]
         rows.append({"name": name, "about": _headline(module), "bounds": bounds, "settings": settings})
+    _listing(rows, "name", as_json)
+
+
+def features(as_json: Json = False) -> None:
+    """List the features with their settings and defaults; those of an environment that is not ours fit themselves."""
+    from ucls.features import FEATURES, features_module
+    from ucls.settings import describe
+
+    rows = []
+    for name in FEATURES:
+        module: Any = features_module(name)
+        settings = [_about(s) for s in describe(module.Settings)]
+        rows.append({"name": name, "about": _headline(module), "settings": settings})
     _listing(rows, "name", as_json)
 
 

@@ -10,7 +10,10 @@ A features module has
   fills as states are seen;
 - compiled `encode(coder, s, xs)`, which writes indices and values for every action into `xs` (`kernels.Active`, a row
   an action), the same state features in the same order for each; and `look(coder, s, xs)`, which gives what `encode`
-  would and leaves the table as it is.
+  would and leaves the table as it is;
+- `fit(dimensions, n_actions)`, if its settings depend on how many numbers a state has: some that make at most `BUDGET`
+  features, for environments that bring no settings of their own;
+- `notices(coder, settings)`, if a person should know something of a table: lines to be said, once each.
 
 The features of the actions are interleaved (index = feature of the state * number of actions + action) and features of
 the state are numbered by first visit, so that what has been seen is a leading block, which is all that a learner
@@ -30,7 +33,10 @@ from ucls.errors import unknown
 if TYPE_CHECKING:
     from ucls.kernels import Active, Vector
 
-FEATURES = ("tiles", "one_hot", "scaled")
+FEATURES = ("tiles", "one_hot", "scaled", "fourier", "rbf")
+BUDGET = 2048  # features of all actions that `fit` makes at most: least squares takes time and room by their square
+DENSE = 200  # features of a state, at most, where all of them are active
+TILED = 3  # numbers of a state up to which tiles are the default: in CartPole's four, waves learn twice as fast
 
 
 class Room(NamedTuple):
@@ -52,6 +58,17 @@ class Features(Protocol):
     def make(self, settings: Any, low: Sequence[float], high: Sequence[float], n_actions: int) -> Any: ...
     def encode(self, coder: Any, s: "Vector", xs: "Active") -> None: ...
     def look(self, coder: Any, s: "Vector", xs: "Active") -> None: ...
+
+
+def fitting(dimensions: int, n_actions: int) -> str:
+    """The features for states of so many numbers, if nobody says which: tiles for few, waves for many.
+
+    >>> [fitting(dimensions, n_actions=3) for dimensions in (2, 8, 28 * 28)]
+    ['tiles', 'fourier', 'rbf']
+    """
+    if dimensions <= TILED:
+        return "tiles"
+    return "fourier" if dimensions < min(DENSE, BUDGET // n_actions) else "rbf"
 
 
 def features_module(name: str) -> Features:

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.errors import UserError
-from ucls.features import Room
+from ucls.features import BUDGET, Room
 from ucls.kernels._jit import exact
 from ucls.kernels.arrays import IntMatrix, IntScalar, IntVector, Vector
 from ucls.kernels.ranges import MADE, Count, Index, Within, is_permutation
@@ -58,6 +58,26 @@ class Coder(NamedTuple):
         if self.count[0] > self.memory or not is_permutation(self.indices[self.indices >= 0], self.count[0]):
             return "tiles are numbered wrongly"
         return "" if _consistent(self) else "a tile is not found, or is there twice"
+
+
+def fit(dimensions: int, n_actions: int) -> dict[str, Any]:
+    """The finest tiles, up to the default, that there is room for; in more than two dimensions half the tilings do.
+
+    >>> [fit(dimensions, n_actions=3) for dimensions in (2, 3)]
+    [{'tilings': 8, 'tiles': 8, 'memory': 682}, {'tilings': 4, 'tiles': 5, 'memory': 682}]
+    """
+    usual, memory = Settings(), max(1, BUDGET // n_actions)
+    tilings = usual.tilings if dimensions <= 2 else usual.tilings // 2
+    tiles = next((n for n in range(usual.tiles, 2, -1) if tilings * n**dimensions <= memory), 2)
+    return {"tilings": tilings, "tiles": tiles, "memory": memory}
+
+
+def notices(coder: Coder, settings: Settings) -> list[str]:
+    """Say that further tiles share indices, if there can be any within the bounds."""
+    within = coder.n_active * (settings.tiles + 1) ** len(coder.low) * (coder.n_actions if coder.joint else 1)
+    if coder.count[0] < coder.memory or within <= coder.memory:
+        return []
+    return [f"all {coder.memory:,} tiles of the table are taken, new ones share them: raise memory, or lower tiles"]
 
 
 def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:

@@ -66,8 +66,9 @@ class Agent:
         agent: the name of the algorithm (`ucls agents` lists them), or a module of your own or its import path.
         seed: of the agent, and of the environment's first reset; None draws one, which `agent.seed` tells.
         discount: of every step, or `gamma`. If not given, the environment's own, `info["discount"]`, or else 0.99.
-        features: "tiles" for observations in a box (the default there), "one_hot" for whole numbers, where there are
-            not too many states, "scaled" for the observation itself; an algorithm may have its own default.
+        features: "tiles", the default for up to three numbers; "fourier" and "rbf", waves, for more; "one_hot" for
+            whole numbers, where there are not too many states; "scaled", the observation itself (see `ucls features`).
+            An algorithm may have its own default. What is not set fits the number of observed numbers and actions.
         low, high: bounds of the observation, for an environment that does not give finite ones. Those that nobody gives
             (None in a list leaves a number to its environment) are learned from 1,000 random steps, see `runs.scout`.
         dtype: "float64" or "float32".

@@ -43,6 +43,7 @@ class Learner:
         ask for much memory.
         """
         plan, self.algorithm, self.hyper, features, settings = resolved
+        self._feature_settings = settings
         self.plan = plan
         self._refuse_too_large(features.room(settings, plan.low, plan.high, plan.n_actions), file)
         self.coder = features.make(settings, plan.low, plan.high, plan.n_actions)
@@ -143,8 +144,14 @@ class Learner:
 
     def tell(self) -> None:
         """Warn of what a person should know of what was learned; each thing is said once."""
-        notices = getattr(self.algorithm, "notices", None)
-        for text in notices(self.state, self.hyper) if notices else ():
+        told: list[str] = []
+        for module, of in (
+            (self.algorithm, (self.state, self.hyper)),
+            (features_module(self.plan.features), (self.coder, self._feature_settings)),
+        ):
+            if (notices := getattr(module, "notices", None)) is not None:
+                told += notices(*of)
+        for text in told:
             if text not in self._told:
                 self._told.add(text)
                 warnings.warn(text, Notice, stacklevel=3)

@@ -76,12 +76,14 @@ def resolve_plan(plan: Plan, algorithm: Any = None, facts: Mapping[str, float] =
 class Chosen(NamedTuple):
     """An algorithm and features for an environment, and the settings given: for them and for it, by the owner's name.
 
-    Settings of an environment may move its bounds, so that a plan can be made only when they are known.
+    Settings of an environment may move its bounds, so that a plan can be made only when they are known. Features are
+    `fitted` to how many numbers a state has, in what nobody set, if the environment brings no settings for them.
     """
 
     algorithm: Any
     features: str
     given: Mapping[str, Mapping[str, object]]
+    fitted: bool = False
 
     def plan(
         self,
@@ -94,13 +96,16 @@ class Chosen(NamedTuple):
         """The plan for states within these bounds."""
         low, high = ([float(number) for number in bound] for bound in bounds)
         agent, settings, features = name_of(self.algorithm), self.given["agent"], self.given["features"]
+        fit = getattr(features_module(self.features), "fit", None)
+        if self.fitted and fit is not None:
+            features = {**fit(len(low), n_actions), **features}
         plan = Plan(agent, settings, self.features, features, low, high, n_actions, seed, dtype)
         return resolve_plan(plan, self.algorithm, facts)
 
 
 def choose(
     agent: str | ModuleType,
-    own: tuple[str, Mapping[str, object]],
+    own: tuple[str, Mapping[str, object] | None],
     settings: Mapping[str, object],
     features: str | None = None,
     env: type | None = None,
@@ -108,16 +113,17 @@ def choose(
     """Choose features, and give every setting to its owner.
 
     `own` are the features of the environment and their settings, which serve unless the algorithm has its own or
-    others are named; settings tuned for some features are for no others. `env` declares the environment's settings.
+    others are named; settings tuned for some features are for no others. Without settings (None) features are fitted.
+    `env` declares the environment's settings.
     """
     algorithm: Any = algorithm_module(agent)
     default, tuned = getattr(algorithm, "FEATURES", own)
     name = features or default
     owners = {"agent": algorithm.Hyper, "features": features_module(name).Settings}
     given = distribute(settings, owners if env is None else {**owners, "env": env})
-    if name == default:
+    if name == default and tuned is not None:
         given["features"] = {**tuned, **given["features"]}
-    return Chosen(algorithm, name, given)
+    return Chosen(algorithm, name, given, fitted=own[1] is None)
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 from ucls.envs import World
 from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
+from ucls.features import fitting
 from ucls.runs.layout import Layout, Leaf, leaves
 from ucls.runs.naming import make_env
 from ucls.runs.plan import brief
@@ -122,19 +123,21 @@ def _numbers(low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
     return finite if low.ndim == 1 else {**finite, "shape": list(low.shape)}
 
 
-def own_features(layout: Layout, n_actions: int, world: World | None) -> tuple[str, dict[str, Any]]:
-    """The features of an environment, with their settings: those of our world, or what its observations ask for.
+def own_features(layout: Layout, n_actions: int, world: World | None) -> tuple[str, dict[str, Any] | None]:
+    """The features of an environment: those of our world, with their settings, or what its observations ask for, which
+    are fitted to them.
 
     Whole numbers are a state together, which has a feature of its own if there are not too many.
     """
     if world is not None:
         return world.features
     own = leaves(layout)
+    coded = fitting(sum(len(leaf.low) for leaf in own), n_actions)
     if not all(leaf.whole for leaf in own):
-        return "tiles", {}
+        return coded, None
     alone = isinstance(layout, Leaf) and layout.shape == ()
     states = math.prod(int(b) - int(a) + 1 for leaf in own for a, b in zip(leaf.low, leaf.high, strict=True))
-    return ("one_hot" if alone or states * n_actions <= ONE_HOT else "tiles"), {}
+    return ("one_hot" if alone or states * n_actions <= ONE_HOT else coded), None
 
 
 def refuse_blind_optimism(given: Mapping[str, object], facts: Mapping[str, float]) -> None:
