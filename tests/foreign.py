@@ -60,3 +60,10 @@ def command(folder, *words, **more):
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(ucls.__file__).parents[1]), **more}
     line = [sys.executable, "-m", "ucls", *map(str, words)]
     return subprocess.run(line, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def python(folder, code):
+    """Run some lines in a folder with the compiler off."""
+    path = os.pathsep.join([str(Path(ucls.__file__).parents[1]), str(folder)])
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
+    subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment, check=True)

@@ -2,17 +2,13 @@
 
 import json
 import math
-import os
-import subprocess
 import sys
 from importlib.util import find_spec
-from pathlib import Path
 
 import gymnasium
 import pytest
 
 import foreign
-import ucls
 from studies import pretend, study_of
 from ucls.errors import UserError
 from ucls.study import Cell, Store, conduct, make_cells, parse_study
@@ -46,13 +42,6 @@ def lakes(tmp_path, monkeypatch):
     for name in ("lakes", "muddy", "broken", "gone"):
         sys.modules.pop(name, None)
     gymnasium.registry.pop("LakeOfTests-v0", None)
-
-
-def python(folder, code):
-    """Run some lines in a folder with the compiler off."""
-    path = os.pathsep.join([str(Path(ucls.__file__).parents[1]), str(folder)])
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
-    subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment, check=True)
 
 
 def test_cells_of_ours_keep_their_ids():
@@ -200,7 +189,7 @@ assert all(np.array_equal(again.arrays[name], whole.arrays[name]) for name in wh
 
 
 def test_a_cell_is_the_run_of_an_agent_and_a_stopped_one_ends_with_the_same_numbers(tmp_path):
-    python(foreign.write_lakes(tmp_path), SAME)
+    foreign.python(foreign.write_lakes(tmp_path), SAME)
 
 
 CHANGED = """
@@ -222,7 +211,7 @@ assert Agent.revive(*checkpoint.from_bytes(kept)).steps == 5
 
 
 def test_a_changed_module_is_refused_and_a_learner_can_be_kept(tmp_path):
-    python(foreign.write_lakes(tmp_path), CHANGED)
+    foreign.python(foreign.write_lakes(tmp_path), CHANGED)
 
 
 def test_runs_that_end_no_episode_are_compared_by_all_of_their_reward(tmp_path):
@@ -266,7 +255,7 @@ with Store("s.sqlite", write=True) as store:
 
 
 def test_a_sweep_tunes_in_an_environment_that_is_not_ours(tmp_path):
-    python(foreign.write_lakes(tmp_path), SWEPT)
+    foreign.python(foreign.write_lakes(tmp_path), SWEPT)
 
 
 ELSEWHERE = """
@@ -299,4 +288,4 @@ def test_other_runners_make_the_same_of_a_factory(tmp_path, module, runner, made
         pytest.skip(f"{module} is not installed")
     foreign.write_lakes(tmp_path)
     (tmp_path / "elsewhere.py").write_text(ELSEWHERE.format(module=module, runner=runner, made=made))
-    python(tmp_path, "import runpy; runpy.run_path('elsewhere.py', run_name='__main__')")
+    foreign.python(tmp_path, "import runpy; runpy.run_path('elsewhere.py', run_name='__main__')")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from ucls.cli import show
-from ucls.cli.options import Settings
+from ucls.cli.options import ENVIRONMENT, Settings, numbers_of
 from ucls.cli.study import Json
 
 
@@ -37,29 +37,40 @@ def evaluate_log(
 
 
 def diagnose(
-    env: Annotated[str, typer.Argument(help="An id from `ucls envs`.")],
+    env: Annotated[str, typer.Argument(help=ENVIRONMENT)],
     agent: Annotated[str, typer.Option(help="A name from `ucls agents`, of one that has bounds.")] = "ucls",
     steps: Annotated[int, typer.Option(min=1, help="Steps of each run.")] = 50_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first run.")] = 0,
     runs: Annotated[int, typer.Option(min=1, help="Runs, with seeds one after another.")] = 1,
     settings: Settings = None,
-    density: Annotated[str, typer.Option(help="Where to look: start, uniform or optimal.")] = "start",
+    density: Annotated[str | None, typer.Option(help="Where to look: start, uniform or optimal; visited.")] = None,
     points: Annotated[int, typer.Option(min=1, help="Readings along a run.")] = 30,
+    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, with commas.")] = None,
+    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, with commas.")] = None,
+    discount: Annotated[float | None, typer.Option(help="Discount in an environment that gives none: 0.99.")] = None,
     out: Annotated[Path | None, typer.Option(help="Folder for the figure and the numbers.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Say why an agent learns or fails: its optimism, radius, value error and regret along a run."""
+    """Say why an agent learns or fails: its optimism, radius, value error and regret along a run.
+
+    In an environment that is not ours, what can be read without its optimum.
+    """
     from ucls import diagnostics
-    from ucls.settings import parse
+    from ucls.settings import listed, parse
 
     given = parse(settings or [])
-    diagnoses = diagnostics.diagnose(env, agent, steps, range(seed, seed + runs), given, density, points)
+    around = {"low": numbers_of("--low", low), "high": numbers_of("--high", high), "discount": discount}
+    seeds = range(seed, seed + runs)
+    diagnoses = diagnostics.diagnose(env, agent, steps, seeds, given, density, points, **around)
+    where = density or diagnostics.default_density(env)
     if out is not None:
         from ucls.figures.diagnosis import write_diagnosis
 
-        title = " ".join([agent, *(f"{name}={value}" for name, value in given.items()), "in", env])
-        write_diagnosis(title, diagnoses, density, out)
+        title = " ".join([agent, *([listed(given, " ")] if given else []), "in", env])
+        write_diagnosis(title, diagnoses, where, out)
     if as_json:
         print(json.dumps(diagnostics.as_data(diagnoses)))
+    elif where == diagnostics.VISITED:
+        show.show_visited(diagnoses, env, out)
     else:
-        show.show_diagnosis(diagnoses, density, out)
+        show.show_diagnosis(diagnoses, where, out)

@@ -125,6 +125,28 @@ def show_diagnosis(diagnoses: "Sequence[Diagnosis]", density: str, out: Path | N
         to.print(f"figure   {out / 'diagnosis.png'}\nnumbers  {out / 'diagnosis.json'}")
 
 
+def show_visited(diagnoses: "Sequence[Diagnosis]", env: str, out: Path | None) -> None:
+    """Print what could be read in an environment that is not ours, and what could not."""
+    from ucls.cli.tables import console, print_table
+    from ucls.diagnostics import headline
+    from ucls.diagnostics.visited import COLUMNS, LEFT_OUT
+
+    to = console()
+    to.print(f"[bold]{headline(diagnoses)}[/]")
+    for d in diagnoses:
+        to.print(f"  seed {d.seed}: {d.verdict.word}: {d.verdict.because}", markup=False)
+    rows = [[str(d.seed), *(_or_none(d.verdict.late[name]) for name in COLUMNS)] for d in diagnoses]
+    print_table(["seed", *(name.replace("_", " ") for name in COLUMNS)], rows, to=to)
+    to.print("medians over the last fifth of the steps, in the states that were visited")
+    to.print(f"{LEFT_OUT} {env}", markup=False)
+    if out is not None:
+        to.print(f"figure   {out / 'diagnosis.png'}\nnumbers  {out / 'diagnosis.json'}", markup=False)
+
+
+def _or_none(number: float) -> str:
+    return "-" if number != number else f"{number:.4g}"
+
+
 @contextmanager
 def counting(title: str, total: int, quiet: bool = False) -> Iterator[Callable[[Any], None]]:
     """A bar on the error stream that counts to a total; gives the function to call after each."""

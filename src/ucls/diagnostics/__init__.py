@@ -1,7 +1,8 @@
 """What happens inside a run: is it optimistic, do its bounds shrink, do its values converge, and what does it lose?
 
 These are the conditions of the paper's Optimistic Values Theorem, measured on a grid of states where the optimum and
-the value of any policy can be computed (`ucls.planning`). Looking never changes a run.
+the value of any policy can be computed (`ucls.planning`). Of an environment that is not ours neither is known:
+`visited` reads an agent where it has been, and holds that against what it earned. Looking never changes a run.
 
 >>> from ucls.diagnostics import probed, verdict
 >>> from ucls.runs.loop import make_run
@@ -12,7 +13,17 @@ the value of any policy can be computed (`ucls.planning`). Looking never changes
 'sound'
 """
 
-from ucls.diagnostics.diagnose import COLUMNS, Counts, Diagnosis, as_data, counts, diagnose, headline
+from ucls.diagnostics.diagnose import (
+    COLUMNS,
+    VISITED,
+    Counts,
+    Diagnosis,
+    as_data,
+    counts,
+    default_density,
+    diagnose,
+    headline,
+)
 from ucls.diagnostics.policies import Policies, policies
 from ucls.diagnostics.probe import DENSITIES, probe, probed, yardstick
 from ucls.diagnostics.verdict import Verdict, verdict
@@ -20,12 +31,14 @@ from ucls.diagnostics.verdict import Verdict, verdict
 __all__ = [
     "COLUMNS",
     "DENSITIES",
+    "VISITED",
     "Counts",
     "Diagnosis",
     "Policies",
     "Verdict",
     "as_data",
     "counts",
+    "default_density",
     "diagnose",
     "headline",
     "policies",

@@ -7,11 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.diagnostics.policies import Policies, policies
-from ucls.diagnostics.probe import POINTS, probed
+from ucls.diagnostics.probe import DENSITIES, POINTS, probed
 from ucls.diagnostics.verdict import Verdict, verdict
+from ucls.envs import ENVIRONMENTS
+from ucls.errors import UserError
 from ucls.runs.history import History
 from ucls.runs.loop import make_run
+from ucls.runs.open_run import closed_after
 
+VISITED = "visited"  # the density of an environment that is not ours
 COLUMNS = ("optimism", "covered", "radius", "widest", "value_error", "regret", "bound")
 
 
@@ -38,11 +42,20 @@ def diagnose(
     agent: str,
     steps: int,
     seeds: Iterable[int],
-    settings: Mapping[str, object] = {},
-    density: str = "start",
+    settings: Mapping[str, Any] = {},
+    density: str | None = None,
     points: int = POINTS,
+    **around: Any,
 ) -> list[Diagnosis]:
-    """Run an agent with every seed and read it along the way."""
+    """Run an agent with every seed and read it along the way.
+
+    In an environment that is not ours the readings are those of `visited`; `around` are its low, high and discount.
+    """
+    if env not in ENVIRONMENTS:
+        return _diagnose_visited(env, agent, steps, seeds, settings, density, points, around)
+    if any(value is not None for value in around.values()):
+        raise UserError("low, high and discount are for other environments; ours have their own, see their settings")
+    density = density or default_density(env)
     diagnoses = []
     for seed in seeds:
         run = make_run(env, agent, seed=seed, settings=settings)
@@ -50,6 +63,35 @@ def diagnose(
         last = None if history.diverged else policies(run, density)
         diagnoses.append(Diagnosis(seed, history, readings, verdict(readings, history.diverged), last))
     return diagnoses
+
+
+def _diagnose_visited(
+    env: str,
+    agent: str,
+    steps: int,
+    seeds: Iterable[int],
+    settings: Mapping[str, Any],
+    density: str | None,
+    points: int,
+    around: Mapping[str, Any],
+) -> list[Diagnosis]:
+    from ucls.diagnostics.visited import judge, visited
+    from ucls.runs.agent import Agent
+
+    if density not in (None, default_density(env)):
+        raise UserError(f"the density can only be {VISITED!r} in {env}: of its other states nobody knows")
+    diagnoses = []
+    for seed in seeds:
+        learner = Agent(env, agent, seed=seed, settings=dict(settings), **around)
+        with closed_after(learner):
+            history, readings = visited(learner, steps, points)
+        diagnoses.append(Diagnosis(seed, history, readings, judge(readings, history.diverged), None))
+    return diagnoses
+
+
+def default_density(env: str) -> str:
+    """Where to look if nobody says: where episodes start, or where the agent has been."""
+    return DENSITIES[0] if env in ENVIRONMENTS else VISITED
 
 
 def headline(diagnoses: Sequence[Diagnosis]) -> str:
@@ -76,9 +118,16 @@ def as_data(diagnoses: Sequence[Diagnosis]) -> list[dict[str, Any]]:
     """The diagnoses as JSON can hold them."""
     rows = []
     for d in diagnoses:
-        row = {"seed": d.seed, "verdict": d.verdict.word, "because": d.verdict.because, "late": d.verdict.late}
+        late = {name: _number(value) for name, value in d.verdict.late.items()}
+        row = {"seed": d.seed, "verdict": d.verdict.word, "because": d.verdict.because, "late": late}
         row |= {"total_reward": float(d.history.rewards.sum()), "last_fifth_reward": d.history.last_fifth_reward}
         if d.policies is not None:
             row["regret_mean"], row["regret_bound"] = d.policies.regrets()
-        rows.append(row | {"readings": {name: values.tolist() for name, values in d.readings.items()}})
+        readings = {name: [_number(value) for value in values.tolist()] for name, values in d.readings.items()}
+        rows.append(row | {"readings": readings})
     return rows
+
+
+def _number(value: Any) -> Any:
+    """A number that JSON knows; None for one that was not there to be read."""
+    return None if value != value else value

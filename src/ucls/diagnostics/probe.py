@@ -70,10 +70,20 @@ def yardstick(run: Run, density: str = "start") -> Yardstick:
     if density not in DENSITIES:
         raise unknown("density", density, DENSITIES)
     me = run.learner
-    if not hasattr(me.algorithm, "interval"):
-        raise UserError(f"{me.plan.agent} keeps no bounds, so there is no optimism to diagnose: see `ucls agents`")
-    shift = me.algorithm.reward_shift(me.hyper) if hasattr(me.algorithm, "reward_shift") else 0.0
-    return _yardstick(run.world, density, shift)
+    refuse_boundless(me)
+    return _yardstick(run.world, density, reward_shift(me))
+
+
+def refuse_boundless(learner: Learner) -> None:
+    """Refuse a learner that keeps no bounds."""
+    if not hasattr(learner.algorithm, "interval"):
+        raise UserError(f"{learner.plan.agent} keeps no bounds, so there is no optimism to diagnose: see `ucls agents`")
+
+
+def reward_shift(learner: Learner) -> float:
+    """By how much the rewards are lower that a learner learns the values of."""
+    algorithm = learner.algorithm
+    return algorithm.reward_shift(learner.hyper) if hasattr(algorithm, "reward_shift") else 0.0
 
 
 @functools.lru_cache(maxsize=4)
@@ -138,7 +148,7 @@ def probed(
     A run that diverges has no reading after its last sound one.
     """
     stick = yardstick(run, density)
-    stops = _stops(steps, at, points)
+    stops = stops_of(steps, at, points)
     parts, when, readings = [History(np.zeros(0), np.zeros(0, np.uint8))], [], []
     for now, then in zip([0, *stops[:-1]], stops, strict=True):
         if then > now:
@@ -155,7 +165,8 @@ def probed(
     return join(parts), columns_by_name
 
 
-def _stops(steps: int, at: Iterable[int] | None, points: int) -> list[int]:
+def stops_of(steps: int, at: Iterable[int] | None, points: int) -> list[int]:
+    """The steps at which a run is read: the first, the last, and `at`, or `points` that are denser at the beginning."""
     if at is None:
         at = [round(steps * (i / points) ** 2) for i in range(1, points)]
     wanted = sorted({int(step) for step in at} | {0, steps})

@@ -11,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ucls._files import write_atomic
-from ucls.diagnostics import Diagnosis, as_data
+from ucls.diagnostics import VISITED, Diagnosis, as_data
 from ucls.figures.palette import BLUE, GREEN, GREY, INK, SKY, VERMILION
 from ucls.figures.style import STYLE, undated
 
@@ -27,6 +27,9 @@ def write_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, ou
 
 def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, path: Path) -> None:
     """Draw every run thin and their median thick; PNG and SVG."""
+    if density == VISITED:
+        _draw_visited(title, diagnoses, path)
+        return
     size = abs(float(diagnoses[0].readings["optimum"][0])) or 1.0
     rivers = [d.policies for d in diagnoses if d.policies is not None and _is_line(d.policies.states)]
     with matplotlib.rc_context(STYLE):
@@ -53,8 +56,37 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, pat
         axes[0].set_ylabel(f"value, density: {density}")
         if rivers:
             _policies(axes[3], rivers)
-        for suffix in (".png", ".svg"):
-            write_atomic(path.with_suffix(suffix), lambda file: figure.savefig(file, dpi=130, metadata=undated(file)))
+        _save(figure, path)
+
+
+def _draw_visited(title: str, diagnoses: Sequence[Diagnosis], path: Path) -> None:
+    """Draw what is read without an optimum: bounds, means and what was earned; the radius and the error of values."""
+    sizes = np.concatenate([d.readings["size"] for d in diagnoses])
+    size = float(np.max(sizes, where=np.isfinite(sizes), initial=0.0)) or 1.0
+    with matplotlib.rc_context(STYLE):
+        figure = Figure(figsize=(6.6, 2.9), layout="constrained")
+        axes = figure.subplots(1, 2)
+        figure.suptitle(title, fontsize=9, color=INK)
+        _line(axes[0], diagnoses, lambda f: f["margin"] + f["earned"], BLUE, "bound, Q~")
+        _line(axes[0], diagnoses, lambda f: f["value_error"] + f["earned"], VERMILION, "mean, Q-hat")
+        _line(axes[0], diagnoses, lambda f: f["earned"], GREEN, "earned, G")
+        _line(axes[1], diagnoses, lambda f: _floored(f["widest"], size), SKY, "widest")
+        _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["radius"]), size), BLUE, "radius")
+        _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["value_error"]), size), VERMILION, "value error")
+        axes[0].set_title("what it expects and earns", color=INK)
+        axes[0].set_ylabel("value, states visited")
+        axes[1].set_title("radius and value error", color=INK)
+        axes[1].set_yscale("log")
+        steps = max(int(d.readings["step"][-1]) for d in diagnoses if len(d.readings["step"]))
+        for ax in axes:
+            _step_axis(ax, steps)
+            ax.legend(frameon=False, fontsize=7, loc="best")
+        _save(figure, path)
+
+
+def _save(figure: Figure, path: Path) -> None:
+    for suffix in (".png", ".svg"):
+        write_atomic(path.with_suffix(suffix), lambda file: figure.savefig(file, dpi=130, metadata=undated(file)))
 
 
 def _optimism(ax: Any, diagnoses: Sequence[Diagnosis], size: float) -> None:
@@ -79,7 +111,9 @@ def _line(ax: Any, diagnoses: Sequence[Diagnosis], of: Callable[[Any], np.ndarra
         row[: len(d.readings["step"])] = of(d.readings)
         if len(diagnoses) > 1:
             ax.plot(steps, row, color=color, alpha=0.3, linewidth=0.7)
-    ax.plot(steps, np.nanmedian(curves, axis=0), color=color, linewidth=1.8, label=label)
+    middle, some = np.full(len(steps), np.nan), ~np.isnan(curves).all(axis=0)
+    middle[some] = np.nanmedian(curves[:, some], axis=0)
+    ax.plot(steps, middle, color=color, linewidth=1.8, label=label)
 
 
 def _policies(ax: Any, ends: Sequence[Any]) -> None:

@@ -1,0 +1,122 @@
+"""Readings of a run in an environment that is not ours: all that can be seen without its optimum.
+
+With Q-hat the learned means, Q~ what the agent maximises, and G the discounted return that it earned itself from a
+state and action on, over the visits since the last reading:
+
+    margin       E[Q~ - G]           what it earns is at most the optimum: below 0, it is not optimistic
+    held         P(Q~ >= G)          the part of the visits that earned no more than the bound
+    radius       E[Q~ - Q-hat]       over the states that were visited, and the actions it would take there
+    widest                           the largest radius in any of those states, of any action
+    value_error  E[Q-hat - G]        what the means are off
+    earned       E[G]
+
+A return is known where the episode terminated, or where the discount leaves little of it beyond what was seen. It is of
+the rewards that the agent learns from, where it lowers them (`reward_shift`).
+"""
+
+import itertools
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls.diagnostics.probe import refuse_boundless, reward_shift, stops_of
+from ucls.diagnostics.verdict import DIVERGED, LATE, PESSIMISTIC, SMALL, WIDE, WRONG, Verdict
+from ucls.runs.agent import Agent
+from ucls.runs.history import NOTHING, History, join
+from ucls.runs.trail import Trail, Walked
+
+COLUMNS = ("margin", "held", "radius", "widest", "value_error", "earned")
+LEFT_OUT = "optimism against the optimum, regret and its bound f + g are left out: nobody knows the optimum of"
+FAULTLESS, EXPLORING, UNSEEN = "no fault seen", "still exploring", "no return seen"
+SAMPLE = 256  # visits that a reading looks at, evenly spread
+
+
+class Reading(NamedTuple):
+    """What is read at one moment, `size` is E[|G|]; NaN where no return became known."""
+
+    margin: float
+    held: float
+    radius: float
+    widest: float
+    value_error: float
+    earned: float
+    size: float
+
+
+def visited(agent: Agent, steps: int, points: int) -> tuple[History, dict[str, np.ndarray]]:
+    """Let an agent learn for some steps, reading it along the way; returns what happened, and arrays by name.
+
+    The run is the same as without. One that diverges has no reading after its last sound one.
+    """
+    refuse_boundless(agent.learner)
+    trail, stops = Trail(agent, reward_shift(agent.learner)), stops_of(steps, None, points)
+    parts, when, readings = [NOTHING], [], []
+    for now, then in itertools.pairwise(stops):
+        parts.append(agent.advance(then - now))
+        states, walked = trail.take()
+        if agent.diverged:
+            break
+        when.append(agent.steps)
+        readings.append(_read(agent.learner, states, walked))
+    columns = np.array(readings).reshape(-1, len(Reading._fields)).T
+    return join(parts), {"step": np.array(when, np.int64), **dict(zip(Reading._fields, columns, strict=True))}
+
+
+def _read(learner: Any, states: np.ndarray, walked: Walked) -> Reading:
+    mean, top = learner.survey(_some(states))
+    chosen = np.argmax(top, axis=1)[:, None]
+    radius = float(np.mean(np.take_along_axis(top - mean, chosen, axis=1)))
+    widest = float(np.max(top - mean))
+    if not len(walked.returns):
+        return Reading(np.nan, np.nan, radius, widest, np.nan, np.nan, np.nan)
+    mean, top = learner.survey(_some(walked.s))
+    a, g = _some(walked.a)[:, None], _some(walked.returns)
+    upper, middle = (np.take_along_axis(values, a, axis=1)[:, 0] for values in (top, mean))
+    margin, error = float(np.mean(upper - g)), float(np.mean(middle - g))
+    return Reading(
+        margin, float(np.mean(upper >= g)), radius, widest, error, float(np.mean(g)), float(np.mean(np.abs(g)))
+    )
+
+
+def _some(values: np.ndarray) -> np.ndarray:
+    """At most so many of the values, evenly spread."""
+    if len(values) <= SAMPLE:
+        return values
+    return values[np.linspace(0, len(values) - 1, SAMPLE).astype(np.int64)]
+
+
+def judge(readings: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
+    """Judge a run by what it earned itself: a fault of more than a tenth of that, in the last fifth of the steps.
+
+    >>> one = {"step": [10, 20], "margin": [1.0, -3.0], "radius": [2.0, 0.1], "widest": [2.0, 0.2], "held": [1, 0]}
+    >>> one |= {"value_error": [-1.0, -3.1], "earned": [5.0, 10.0], "size": [5.0, 10.0]}
+    >>> judge({name: np.array(values, float) for name, values in one.items()}).word
+    'not optimistic'
+    """
+    steps = readings["step"]
+    if not len(steps):
+        return Verdict(DIVERGED, "its values meant nothing before the first reading", dict.fromkeys(COLUMNS, np.nan))
+    late = steps >= (1 - LATE) * steps[-1]
+    now = {name: _median(values[late]) for name, values in readings.items() if name != "step"}
+    if diverged:
+        return Verdict(DIVERGED, f"its values mean nothing after step {int(steps[-1]):,}", now)
+    radius, error, size, first = now["radius"], now["value_error"], now["size"], float(readings["radius"][0])
+    shrinks = f"its radius went from {first:.3g} to {radius:.3g}"
+    if not np.isfinite(now["margin"]):
+        return Verdict(UNSEEN, f"no return can be held against its bounds; {shrinks}", now)
+    small = SMALL * size
+    if -now["margin"] > small:  # then the means err by more, but it is the bounds that should have held
+        below = f"its bounds lie {-now['margin']:.3g} below the {now['earned']:.3g} it earned"
+        return Verdict(PESSIMISTIC, f"{below}; {shrinks}", now)
+    wide = radius, EXPLORING if radius < first / 2 else WIDE, f"{shrinks}, where it earned {now['earned']:.3g}"
+    wrong = abs(error), WRONG, f"its values err by {error:.3g} about the {now['earned']:.3g} it earned; {shrinks}"
+    worst = max(wide, wrong)
+    if worst[0] > small:
+        return Verdict(worst[1], worst[2], now)
+    return Verdict(FAULTLESS, f"its values are within a tenth of the {now['earned']:.3g} it earned; {shrinks}", now)
+
+
+def _median(values: np.ndarray) -> float:
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if len(known) else np.nan
