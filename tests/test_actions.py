@@ -10,6 +10,7 @@ from gymnasium.utils.env_checker import check_env
 
 import ucls
 from ucls import Agent, DiscreteActions, UserError
+from ucls.runs.explained import action_names
 from ucls.testing import check_environment
 
 SMALL = {"tilings": 2, "tiles": 3, "memory": 32}
@@ -136,6 +137,8 @@ def test_an_agent_learns_with_them_is_saved_and_evaluated(tmp_path):
 
     agent = Agent(make(), "sarsa", **SMALL).learn(250)
     assert agent.plan.n_actions == 5
+    assert make().get_action_meanings() == ["-2", "-1", "0", "1", "2"]
+    assert action_names(agent, agent._stage) == ["-2", "-1", "0", "1", "2"]
     assert len(agent.history.episode_steps) == 1
     again = Agent.load(agent.save(tmp_path / "a.safetensors"), make())
     assert again.learn(10).steps == 260

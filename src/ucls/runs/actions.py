@@ -60,6 +60,14 @@ class DiscreteActions(gymnasium.ActionWrapper[Any, Any, Any], gymnasium.utils.Re
         numbers = (choices[int(i)] for choices, i in zip(self._choices, index, strict=True))
         return _build(self.env.action_space, numbers)
 
+    def get_action_meanings(self) -> list[str]:
+        """What the actions are called: the numbers that each stands for."""
+        return [self._meaning(a) for a in range(math.prod(self._shape))]
+
+    def _meaning(self, a: int) -> str:
+        index = np.unravel_index(a, self._shape)
+        return ", ".join(f"{choices[int(i)]:g}" for choices, i in zip(self._choices, index, strict=True))
+
 
 class _Grid:
     """The bins and bounds of the numbers in boxes, handed out one after the other."""

@@ -1,6 +1,6 @@
 """The maps of an agent as a page: what its environment tells of the states, put together with what the agent thinks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,14 @@ def action_names(agent: Any, stage: Stage) -> list[str]:
 def _told_names(stage: Stage) -> Sequence[str]:
     if stage.ours is not None:
         return stage.ours.world.module.ACTIONS
-    ask = getattr(getattr(stage.env, "unwrapped", None), "get_action_meanings", None)  # as Atari's have it
-    names = ask() if callable(ask) else ()
+    tells = (env for env in _from_outside(stage.env) if callable(getattr(env, "get_action_meanings", None)))
+    env = next(tells, None)  # as Atari's do, and our DiscreteActions
+    names = () if env is None else env.get_action_meanings()
     return names if isinstance(names, list | tuple) else ()
+
+
+def _from_outside(env: Any) -> Iterator[Any]:
+    """An environment, and what is in its wrappers."""
+    while env is not None:
+        yield env
+        env = vars(env).get("env") if hasattr(env, "__dict__") else None

@@ -14,6 +14,7 @@ from ucls.runs.layout import Layout, Leaf, flatten, layout_of, leaves, real_numb
 from ucls.runs.plan import Plan, brief, checked_discount
 
 PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
+WHOLE = (int, np.int64)
 FIVE = "(observation, reward, terminated, truncated, info)"
 
 
@@ -29,10 +30,14 @@ class Observed:
         self._low = np.where(self._whole, low, -np.inf)
         self._high = np.where(self._whole, high, np.inf)
         self._any_whole = bool(self._whole.any())
+        discrete = isinstance(layout, Leaf) and layout.shape == () and self._any_whole
+        self._number = range(int(low[0]), int(high[0]) + 1) if discrete else None
         self._plain = self.shape if isinstance(layout, Leaf) and not self._any_whole else None
 
     def read(self, observation: Any) -> np.ndarray:
         """The observation as the state of a learner."""
+        if type(observation) in WHOLE and self._number is not None and observation in self._number:
+            return np.array([observation], np.float64)
         if type(observation) is np.ndarray and observation.dtype in PLAIN and observation.shape == self._plain:
             s = observation.astype(np.float64).ravel()
             if np.logical_and.reduce(np.isfinite(s)):

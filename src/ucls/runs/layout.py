@@ -1,7 +1,9 @@
 """What an observation is made of, as data: boxes and whole numbers, alone or in tuples and mappings.
 
 An observation is flattened: the numbers of its parts, one after the other, are the state of a learner. The parts of a
-mapping come in Gymnasium's order, the numbers of an array row by row. So tiles span all numbers of all parts at once.
+mapping come in Gymnasium's order, the numbers of an array row by row. So tiles span all numbers of all parts at once,
+and a Discrete part is one of them: where it has more values than there are tiles, neighbours share some.
+FlattenObservation of Gymnasium makes it several numbers instead, one for each value.
 """
 
 import itertools
