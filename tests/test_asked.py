@@ -14,7 +14,7 @@ BOUNDS = {"low": [-2.4, -3, -0.21, -3], "high": [2.4, 3, 0.21, 3]}
 
 @pytest.fixture(scope="module")
 def cart():
-    return Agent("CartPole-v1", seed=1, tilings=4, **BOUNDS).learn(300)
+    return Agent("CartPole-v1", seed=1, features="tiles", tilings=4, **BOUNDS).learn(300)
 
 
 @pytest.fixture(scope="module")

@@ -206,7 +206,7 @@ def test_a_csv_log_is_gone_on_with_and_never_another_file(tmp_path):
 
 
 def test_the_last_episodes_are_those_of_the_history():
-    agent = Agent("CartPole-v1", "sarsa", low=[-2.4, -3, -0.21, -3], high=[2.4, 3, 0.21, 3], tilings=4).learn(500)
+    agent = Agent("CartPole-v1", "sarsa", features="tiles", tilings=4).learn(500)
     for many in (0, 1, 5, 1000):
         returns, lengths = agent.last_episodes(many)
         expected = agent.history.episode_returns[len(agent.history.episode_returns) - min(many, agent.episodes) :]

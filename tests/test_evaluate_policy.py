@@ -35,7 +35,7 @@ class Count(gymnasium.Env):
 
 @pytest.fixture(scope="module")
 def cart():
-    return Agent("CartPole-v1", seed=1, tilings=4, **BOUNDS).learn(400)
+    return Agent("CartPole-v1", seed=1, features="tiles", tilings=4, **BOUNDS).learn(400)
 
 
 @pytest.fixture(scope="module")

@@ -3,6 +3,8 @@
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Any
 
+import numpy as np
+
 from ucls.runs import naming
 
 WATCHERS = ("RecordVideo", "RecordEpisodeStatistics", "HumanRendering", "RenderCollection")  # nobody watches a copy
@@ -23,7 +25,8 @@ def origin_of(env: Any) -> Origin | None:
         return None
     usual = naming.usual_arguments(spec.id)
     given = {name: value for name, value in spec.kwargs.items() if name != "render_mode"}
-    settings = {name: _plain(value) for name, value in given.items() if name not in usual or usual[name] != value}
+    settings = {name: _plain(value) for name, value in given.items()}
+    settings = {name: word for name, word in settings.items() if name not in usual or _plain(usual[name]) != word}
     wrappers = [wrapper.name for wrapper in spec.additional_wrappers if wrapper.name not in WATCHERS]
     return {"env": spec.id, "settings": settings} | ({"wrappers": wrappers} if wrappers else {})
 
@@ -33,6 +36,8 @@ def _plain(value: Any) -> Any:
     if isinstance(value, str):
         path = PureWindowsPath(value) if "\\" in value else PurePosixPath(value)
         return path.name if path.is_absolute() or value.startswith("~") else value
+    if isinstance(value, np.generic):
+        return _plain(value.item())
     if value is None or isinstance(value, bool | int | float):
         return value
     if isinstance(value, list | tuple):
