@@ -83,7 +83,18 @@ def test_agents_and_envs_list_settings_with_defaults():
 
 
 def test_foreign_environments_are_trained_too(tmp_path):
-    words = ("--low", "-2.4,-3,-0.3,-3", "--high", "2.4,3,0.3,3", "--set", "tiles=3", "--set", "memory=64")
+    words = (
+        "--features",
+        "tiles",
+        "--low",
+        "-2.4,-3,-0.3,-3",
+        "--high",
+        "2.4,3,0.3,3",
+        "--set",
+        "tiles=3",
+        "--set",
+        "memory=64",
+    )
     result = ucls("train", "CartPole-v1", "--steps", 300, *words, "--out", tmp_path / "run", "--json")
     assert json.loads(result.stdout)["episodes"] > 1
     more = json.loads(ucls("train", "CartPole-v1", "--steps", 50, "--resume", tmp_path / "run", "--json").stdout)

@@ -115,6 +115,20 @@ def test_gymnasiums_own_vectors_serve(cart, how):
     envs.close()
 
 
+def test_vectors_of_mappings_serve():
+    class Named(gymnasium.ObservationWrapper):
+        def __init__(self, env):
+            super().__init__(env)
+            self.observation_space = gymnasium.spaces.Dict(cell=env.observation_space)
+
+        def observation(self, observation):
+            return {"cell": observation}
+
+    agent = Agent(Named(Count())).learn(10)
+    evaluation = evaluate_policy(agent, SyncVectorEnv([lambda n=n: Named(Count(n)) for n in (2, 3)]), 4)
+    assert sorted(evaluation.lengths.tolist()) == [2, 2, 3, 3]
+
+
 def test_an_episode_without_an_end_is_cut_off_with_a_word():
     endless = Agent("ucls/RiverSwim-v0", "sarsa").learn(5)
     with pytest.warns(Notice, match="2 of 2 episodes had no end after 50 steps"):

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.errors import UserError
-from ucls.runs.asked import read_batch
+from ucls.runs.asked import read
 from ucls.runs.inputs import Observed, read_reset, read_step
-from ucls.runs.layout import Branch, real_numbers, stack
+from ucls.runs.layout import real_numbers
 
 Policy = Callable[[np.ndarray], np.ndarray]  # the actions in many states, numbered as the environment does
 ENDLESS = 10_000  # steps after which an episode is cut off where nobody says how long one may be
@@ -58,9 +58,9 @@ def in_one(policy: Policy, env: Any, kind: Observed, seed: int, episodes: int, b
     return Episodes(np.array(returns), np.array(lengths), cut)
 
 
-def _read(read: Callable[[Any, Observed], Any], given: Any, kind: Observed, where: str) -> Any:
+def _read(reader: Callable[[Any, Observed], Any], given: Any, kind: Observed, where: str) -> Any:
     try:
-        return read(given, kind)
+        return reader(given, kind)
     except UserError as fault:
         raise UserError(f"the environment is at fault, {where}: {fault}") from None
 
@@ -108,12 +108,12 @@ def autoreset_mode(envs: Any) -> str:
 
 def _states(observations: Any, kind: Observed, n: int) -> np.ndarray:
     try:
-        given = stack(kind.layout, observations) if isinstance(kind.layout, Branch) else real_numbers(observations)
-        if given is None or given.shape != (n, *kind.shape):
-            raise UserError(f"observations must be numbers of shape {(n, *kind.shape)}")
-        return read_batch(kind, given)
+        points, many = read(kind, observations)
     except UserError as fault:
         raise UserError(f"the environments are at fault: {fault}") from None
+    if not many or len(points) != n:
+        raise UserError(f"the environments are at fault: a step must give {n} observations, one for each")
+    return points
 
 
 def _row(given: Any, n: int) -> np.ndarray:

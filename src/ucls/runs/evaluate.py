@@ -112,7 +112,9 @@ def _play(agent: Agent, env: Any, many: int, deterministic: bool, seed: int, lim
     actions, observations = (getattr(env, f"{'single_' * vector}{kind}_space") for kind in ("action", "observation"))
     agent.check_fit(actions, observations)
     seeds = evaluation_seeds(seed)
-    kind, rng = inputs.observed(spaces.describe(observations), agent.plan), generator(seeds.learner)
+    alone = agent.env is None  # what it was in is known from its file, but for what its shape was long ago
+    kind = inputs.observed(spaces.describe(observations), agent.plan) if alone else agent._stage.observed
+    rng = generator(seeds.learner)
     bound = limit or episodes.longest(env)
 
     def policy(points: np.ndarray) -> np.ndarray:
