@@ -297,3 +297,86 @@ def test_numbas_own_cache_folder_is_left_alone():
 
     assert before == numba.config.CACHE_DIR
     assert "kernels" not in (numba.config.CACHE_DIR or "")
+
+
+@compiled
+def test_a_kernel_that_only_kernels_call_has_no_wrapper_for_python(made):
+    around = built(made, 2.0)
+    assert around(3.0) == 7.0
+    inner = next(cell.cell_contents for cell in around.py_func.__closure__ if hasattr(cell.cell_contents, "py_func"))
+    assert not inner.overloads  # nobody called it from Python
+    assert inner(5.0) == 10.0
+    assert len(inner.overloads) == 1
+    names = [f.name for cres in around.overloads.values() for f in cres.library.get_defined_functions()]
+    assert sum("cpython" in name for name in names) == 1
+
+
+falling: Any = None
+
+
+def _falling(n):
+    return 1 if n < 2 else n * falling(n - 1)
+
+
+def _around_falling(n):
+    return falling(n)
+
+
+@compiled
+def test_a_kernel_may_call_itself(made, monkeypatch):
+    monkeypatch.setattr(sys.modules[__name__], "falling", made(_falling))
+    assert made(_around_falling)(5) == 120
+    assert falling(4) == 24
+
+
+TOGETHER = """import sys, numpy as np
+from ucls.algorithms import helped
+from ucls.kernels import _jit
+from ucls import helper
+count = []
+_jit.clock.watcher = lambda compiled: count.append(compiled.kernels)
+print("ready", flush=True)
+sys.stdin.readline()
+print(helped.twice(np.ones(3)), max(count, default=0))"""
+
+
+@compiled
+def test_processes_that_want_the_same_code_make_it_once(tmp_path):
+    package, cache = copy_of_package(tmp_path / "src"), tmp_path / "cache"
+    environment = {**os.environ, "PYTHONPATH": str(package), "UCLS_CACHE_DIR": str(cache)}
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    several = [subprocess.Popen([sys.executable, "-c", TOGETHER], env=environment, **pipes) for _ in range(3)]
+    for process in several:
+        assert process.stdout.readline() == "ready\n"
+    for process in several:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    said = [process.communicate()[0].split() for process in several]
+    assert [words[0] for words in said] == ["8.0"] * 3
+    assert sum(int(words[1]) for words in said) == 2, "add and twice, each by whoever came first"
+    assert not list(cache.rglob("*.lock"))
+
+
+@compiled
+def test_a_process_that_waited_too_long_compiles_and_does_not_wait_again(made, tmp_path, monkeypatch):
+    made(total)(np.ones(2))
+    [file] = files(tmp_path)
+    file.unlink()
+    handle = _files.hold(file.with_suffix(".lock"), 0)
+    assert handle is not None
+    monkeypatch.setattr(_jit.KernelCache, "patience", 0.1)
+    assert made(total)(np.ones(2)) == 2.0
+    assert _jit.KernelCache.patience == 0
+    _files.let_go(file.with_suffix(".lock"), handle)
+    assert _files.hold(tmp_path / "nowhere" / "x.lock", 0) is None
+
+
+@compiled
+def test_a_kernel_that_cannot_be_compiled_is_let_go(made, tmp_path):
+    def wrong(x):
+        return x.nothing
+
+    for _ in range(2):
+        with pytest.raises(numba.errors.TypingError):
+            made(wrong)(np.ones(2))
+    assert not list(tmp_path.rglob("*.lock"))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ucls import planning
-from ucls.envs import make_world, one_state, river_swim
+from ucls.envs import ENVIRONMENTS, REWARD_RATES, World, make_world, one_state, river_swim
 from ucls.kernels._jit import jit
 from ucls.planning import action_values, normal_nodes, product_nodes, uniform_nodes
 
@@ -220,3 +220,17 @@ def test_a_shifted_reward_shifts_the_values_of_a_continuing_task():
     world = make_world("ucls/OneState-v0", {"discount": 0.5})
     table = planning.tabulate(world.env, world.problem(), shift=10.0)
     assert planning.best_values(table) == pytest.approx(np.array([[3.0, 4.0]]) - 20.0, abs=1e-8)
+
+
+def test_the_reward_rates_that_are_known_are_those_that_are_planned(optimal):
+    assert REWARD_RATES.keys() == ENVIRONMENTS.keys()
+    for id, known in REWARD_RATES.items():
+        assert known == pytest.approx(optimal(id).reward_rate, rel=1e-12), id
+
+
+def test_a_reward_rate_is_known_with_default_settings_only(monkeypatch):
+    monkeypatch.setattr(World, "optimal", lambda world: (_ for _ in ()).throw(LookupError))
+    assert make_world("ucls/RiverSwim-v0").reward_rate() == REWARD_RATES["ucls/RiverSwim-v0"]
+    for settings in ({"noise_sd": 0.0}, {"probabilities": "osband"}):
+        with pytest.raises(LookupError):
+            make_world("ucls/RiverSwim-v0", settings).reward_rate()

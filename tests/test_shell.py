@@ -27,8 +27,8 @@ BOX, GRID = observed((2,), [0.0] * 2, [1.0] * 2, False), observed((1, 2), [0.0] 
 def looks(monkeypatch):
     """How often types are looked at."""
     seen = []
-    entry = bound._entry
-    monkeypatch.setattr(bound, "_entry", lambda kernel, arguments: seen.append(kernel) or entry(kernel, arguments))
+    entry = bound.entry
+    monkeypatch.setattr(bound, "entry", lambda kernel, arguments: seen.append(kernel) or entry(kernel, arguments))
     return seen
 
 

@@ -1,6 +1,7 @@
 """Where things are cached, and how files are written: whole or not at all."""
 
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -10,7 +11,13 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+try:
+    import fcntl
+except ImportError:  # not on this system: nobody waits for anybody
+    fcntl = None
+
 DAY = 86400.0
+SECONDS_BETWEEN_TRIES = 0.05
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
 
@@ -55,6 +62,36 @@ def write_owned(path: Path, content: bytes) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def hold(path: Path, patience: float) -> int | None:
+    """Hold a file against other processes, after waiting so many seconds at most; None if it cannot be had.
+
+    The one who holds it lets go by `let_go`, or by its end, however that comes.
+    """
+    if fcntl is None:
+        return None
+    flags, deadline = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, time.monotonic() + patience
+    try:
+        handle = os.open(path, flags, 0o600)
+    except OSError:
+        return None
+    while True:
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return handle
+        except OSError as error:
+            if error.errno not in (errno.EWOULDBLOCK, errno.EINTR) or time.monotonic() > deadline:
+                os.close(handle)
+                return None
+        time.sleep(SECONDS_BETWEEN_TRIES)
+
+
+def let_go(path: Path, handle: int) -> None:
+    """Let go of a file that is held, and remove it."""
+    with contextlib.suppress(OSError):
+        path.unlink()
+    os.close(handle)
 
 
 def touch_daily(folder: Path) -> None:

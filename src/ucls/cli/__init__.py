@@ -9,8 +9,9 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import ucls
-from ucls.cli import check, doctor, evaluate, explain, lists, look, paper, study, train, watch
+from ucls.cli import check, compile, doctor, evaluate, explain, lists, look, paper, study, train, watch
 from ucls.errors import Notice, UserError
+from ucls.runs.progress import tell_of_compiling
 
 # What the parser of the command line raises: the class above its BadParameter, which has no public name.
 USAGE: Any = typer.BadParameter.__mro__[1]
@@ -33,6 +34,7 @@ app.command()(watch.watch)
 app.command("evaluate-log")(look.evaluate_log)
 app.command()(look.diagnose)
 app.command()(check.check)
+app.command("compile")(compile.compile_ahead)
 app.command()(doctor.doctor)
 app.add_typer(study.app, name="study")
 app.add_typer(paper.app)
@@ -60,6 +62,7 @@ def main() -> None:
     """
     sys.path.append(str(Path.cwd()))  # so that `--agent my_module` finds a module in the folder one is in
     warnings.formatwarning = _in_one_line
+    tell_of_compiling()
     try:
         raise SystemExit(app(standalone_mode=False) or 0)
     except UserError as error:

@@ -12,6 +12,12 @@ space, a quota, read only) the code is compiled anew. It holds pickles, so only 
 nobody else can write to, are read; see `_files.cache_dir` for the folder. Whoever can write to them can run code as
 this user, as with Python's own `__pycache__`. What was not used for 30 days goes when something new is kept.
 
+Processes that want the same code do not make it twice: one holds a file beside it and compiles, the others wait. A
+kernel is held while it waits for one that it calls; that cannot become a ring, because calls are none.
+
+A kernel has two faces. What Python calls has a wrapper that takes Python's objects apart, which costs about as much to
+compile as the kernel; what other kernels call has none (`_call_inwards`), and most are only called by kernels.
+
 `jit` allows sums to be reordered (without it dot products do not vectorise) but keeps NaN and infinity, so that
 divergence can be seen; `exact` allows nothing.
 
@@ -25,9 +31,10 @@ import functools
 import hashlib
 import pickle
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import llvmlite
 import numba
@@ -37,15 +44,19 @@ from llvmlite.binding import Linkage
 from numba.core import types
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
+from numba.core.event import Listener, register
 from numba.core.serialize import dumps
 
-from ucls._files import cache_dir, prune, read_owned, touch_daily, write_owned
+from ucls._compiling import clock
+from ucls._files import cache_dir, hold, let_go, prune, read_owned, touch_daily, write_owned
 from ucls.kernels import _sources
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
 SHA = hashlib.sha256().digest_size
+PATIENCE = 120.0  # seconds to wait for another process that compiles the same
+INWARDS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 PLAIN = (types.Number, types.Boolean, types.NoneType, types.NumPyRandomGeneratorType)
 
 config: Any = numba.core.config
@@ -88,48 +99,98 @@ def _compile(function: F, fastmath: set[str]) -> F:
     dispatcher: Any = numba.njit(fastmath=fastmath)(function)
     if not config.DISABLE_JIT:
         dispatcher._cache = KernelCache(dispatcher)
+        _call_inwards(dispatcher, numba.njit(fastmath=fastmath, **INWARDS)(function))
     return cast(F, dispatcher)
+
+
+def _call_inwards(dispatcher: Any, inner: Any) -> None:
+    """Let kernels that call this one find the face without a wrapper."""
+    inner._cache = KernelCache(inner)
+    inner._compiling_counter = dispatcher._compiling_counter  # by which numba knows a kernel that calls itself
+    dispatcher.get_call_template, dispatcher.get_overload = inner.get_call_template, inner.get_overload
+
+
+class _Ear(Listener):
+    """Hears from numba when a kernel begins and ends."""
+
+    def on_start(self, event: Any) -> None:
+        if isinstance(event.data["dispatcher"]._cache, KernelCache):
+            clock.begin()
+
+    def on_end(self, event: Any) -> None:
+        dispatcher, args = event.data["dispatcher"], tuple(event.data["args"])
+        if isinstance(dispatcher._cache, KernelCache):
+            clock.end()
+            if args not in dispatcher.overloads:
+                dispatcher._cache.release(args)
+
+
+register("numba:compile", _Ear())
 
 
 class KernelCache(NullCache):
     """Machine code of one kernel on disk, in the place where numba's dispatcher asks for it."""
 
+    patience = PATIENCE  # of this process
+    holding: ClassVar[set[Path]] = set()  # what this process holds
+
     def __init__(self, dispatcher: Any) -> None:
         self._dispatcher = dispatcher
+        self._held: dict[Any, tuple[Path, int]] = {}
         _sources.read(dispatcher.py_func.__module__)  # now: a file may be edited while this process runs
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled kernel for these types, or None if a sound file of it is not there."""
+        """The compiled kernel for these types; None if nobody has compiled it, which then is for this process to do."""
         target_context.refresh()
         path = self._path(sig, target_context.codegen())
-        blob = None if path is None else read_owned(path)
-        if path is None or blob is None:
+        if path is None:
             return None
-        try:
-            if hashlib.sha256(blob[SHA:]).digest() != blob[:SHA]:
-                raise ValueError("damaged")
-            touch_daily(path.parent)
-            return CompileResult._rebuild(target_context, *pickle.loads(blob[SHA:]))
-        except Exception:  # whatever is wrong with a file, the sources are there
-            with contextlib.suppress(OSError):
-                path.unlink()
-            return None
+        found = _read(path, target_context)
+        if found is None and self._hold(sig, path):
+            found = _read(path, target_context)  # whoever held it before may have made it
+            if found is not None:
+                self.release(sig)
+        return found
 
     def save_overload(self, sig: Any, cres: Any) -> None:
         """Keep what was compiled for these types, if that is sensible and there is room."""
         path = self._path(sig, cres.codegen)
-        if path is None or cres.lifted or cres.library.has_dynamic_globals:
-            return
-        blob = dumps(cres._reduce())
+        try:
+            if path is None or cres.lifted or cres.library.has_dynamic_globals:
+                return
+            blob = dumps(cres._reduce())
+            with contextlib.suppress(OSError):
+                write_owned(path, hashlib.sha256(blob).digest() + blob)
+        finally:
+            self.release(sig)
+
+    def _hold(self, sig: Any, path: Path) -> bool:
+        """Hold the file that says who compiles; a process that has waited long for one does not wait again."""
         with contextlib.suppress(OSError):
             if not path.parent.exists():  # sources have changed: those of before may be nobody's any more
                 prune(path.parent.parent)
-            write_owned(path, hashlib.sha256(blob).digest() + blob)
+                path.parent.mkdir(exist_ok=True, mode=0o700)
+        lock, began = path.with_suffix(".lock"), time.monotonic()
+        handle = None if lock in self.holding else hold(lock, self.patience)
+        if handle is None:
+            if time.monotonic() - began > self.patience:
+                KernelCache.patience = 0.0
+            return False
+        self._held[_kinds(sig)] = lock, handle
+        self.holding.add(lock)
+        return True
+
+    def release(self, sig: Any) -> None:
+        """Let others compile what this process has compiled, or could not."""
+        held = self._held.pop(_kinds(sig), None)
+        if held is not None:
+            self.holding.discard(held[0])
+            let_go(*held)
 
     def _path(self, sig: Any, codegen: Any) -> Path | None:
         """The file for these types on this processor with these versions, if there may be one."""
         modules: set[str] = set()
-        kinds = [_described(kind, modules) for kind in getattr(sig, "args", sig)]
+        kinds = [_described(kind, modules) for kind in _kinds(sig)]
         made = _built(self._dispatcher, modules)
         digests = [_sources.digest(module) for module in sorted(modules)]
         root = kernel_cache() if all(map(_sources.is_ours, modules)) else kernel_cache(ours=False)
@@ -137,10 +198,32 @@ class KernelCache(NullCache):
             return None
         versions = numba.__version__, llvmlite.__version__, sys.version, sys.implementation.cache_tag
         switches = [getattr(config, name, None) for name in ("OPT", "BOUNDSCHECK", "LOOP_VECTORIZE", "SLP_VECTORIZE")]
-        key = repr((made, kinds, codegen.magic_tuple(), versions, switches))
+        face = self._dispatcher.targetoptions.get("no_cpython_wrapper", False)
+        key = repr((made, face, kinds, codegen.magic_tuple(), versions, switches))
         folder = hashlib.sha256(repr(digests).encode()).hexdigest()[:16]
         name = self._dispatcher.py_func.__name__
         return cast(Path, root) / folder / f"{name}-{hashlib.sha256(key.encode()).hexdigest()[:32]}.kernel"
+
+
+def _kinds(sig: Any) -> tuple[Any, ...]:
+    """The types of the arguments of a signature, which may be those types alone."""
+    return tuple(getattr(sig, "args", sig))
+
+
+def _read(path: Path, target_context: Any) -> Any:
+    """The compiled kernel in a file, or None if a sound one is not there."""
+    blob = read_owned(path)
+    if blob is None:
+        return None
+    try:
+        if hashlib.sha256(blob[SHA:]).digest() != blob[:SHA]:
+            raise ValueError("damaged")
+        touch_daily(path.parent)
+        return CompileResult._rebuild(target_context, *pickle.loads(blob[SHA:]))
+    except Exception:  # whatever is wrong with a file, the sources are there
+        with contextlib.suppress(OSError):
+            path.unlink()
+        return None
 
 
 def _built(dispatcher: Any, modules: set[str]) -> str | None:

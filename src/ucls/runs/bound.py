@@ -20,12 +20,12 @@ class Bound:
     def __call__(self, parts: tuple[Any, ...], *rest: Any) -> Any:
         """Call the kernel; `rest` has the same types in every call."""
         if len(parts) != len(self._parts) or not all(map(is_, parts, self._parts)):
-            self._entry = _entry(self._kernel, (*parts, *rest))
+            self._entry = entry(self._kernel, (*parts, *rest))
             self._parts = parts
         return self._entry(*parts, *rest)
 
 
-def _entry(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
+def entry(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
     """The machine code of a kernel for the types of these arguments; without numba's compiler, the kernel itself."""
     if not hasattr(kernel, "compile"):
         return kernel

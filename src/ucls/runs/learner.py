@@ -21,6 +21,7 @@ from ucls.kernels.ranges import Sizes, check, may_grow, require
 from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.runs.bound import Bound
 from ucls.runs.plan import DTYPES, Plan, Resolved, brief, refuse_too_large, resolve_plan
+from ucls.runs.progress import tell_of_compiling
 from ucls.runs.steps import Pending, kernels
 
 PARTS = ("coder", "state", "pending")
@@ -42,6 +43,7 @@ class Learner:
         `file` is the number of bytes that the plan came with, if it came with arrays to restore: a small file must not
         ask for much memory.
         """
+        tell_of_compiling()
         plan, self.algorithm, self.hyper, features, settings = resolved
         self._feature_settings = settings
         self.plan = plan

@@ -38,7 +38,7 @@ class Run:
         self.diverged = False
         self.world_rng = generator(spawn(learner.plan.seed).world)
         features = features_module(learner.plan.features)
-        self._loop = compiled(world.module, learner.algorithm, features)
+        self.loop = compiled(world.module, learner.algorithm, features)
 
     @property
     def plan(self) -> Plan:
@@ -57,7 +57,7 @@ class Run:
         while healthy and taken < steps:
             parts = me.hyper, me.coder, me.state, me.pending, me.rng
             try:
-                more, healthy, full = self._loop(*world, *parts, rewards[taken:], ends[taken:])
+                more, healthy, full = self.loop(*world, *parts, rewards[taken:], ends[taken:])
             except ZeroDivisionError:  # numba's own check; the values mean nothing after it
                 more, healthy, full = int(np.isfinite(rewards[taken:]).sum()), False, False
             taken += more

@@ -1,11 +1,21 @@
-"""A progress bar: speed, time left, episodes and reward; nothing at all where there is no terminal."""
+"""Progress bars: of a run, with speed, time left, episodes and reward; and of compiling, with a line that says so.
+
+Where there is no terminal there are no bars.
+"""
 
 import sys
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
+from ucls import _compiling
+
 SECONDS_BETWEEN_UPDATES = 0.1
+SECONDS_OF_SILENCE = 1.0
+COMPILING = "ucls: compiling kernels, once; the next time they are there (`ucls compile` makes them ahead)"
+
+_shown: "list[Progress]" = []
 
 
 class Progress:
@@ -21,13 +31,23 @@ class Progress:
     def __enter__(self) -> "Progress":
         if self._bar is not None:
             self._bar.start()
+            _shown.append(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._bar is not None:
+            _shown.remove(self)
             self._bar.stop()
+
+    def pause(self) -> None:
+        """Leave the screen to another bar."""
+        self._bar.stop()
+
+    def go_on(self) -> None:
+        """Come back to the screen."""
+        self._bar.start()
 
     def update(self, done: int, episodes: int, reward: float) -> None:
         """Show how far the run is; cheap enough to be called at every step."""
@@ -35,6 +55,70 @@ class Progress:
             return
         self._next = time.monotonic() + SECONDS_BETWEEN_UPDATES
         self._bar.update(self._task, completed=done, episodes=episodes, reward=f"{reward:,.6g}")
+
+
+class Notice:
+    """Says that kernels are being compiled, once it has taken a second in all, and shows a bar where it may.
+
+    `first` is asked before anything is said, so that only one of several processes says it.
+    """
+
+    def __init__(self, first: Callable[[], bool] = lambda: True, bar: bool = True) -> None:
+        self._first = first
+        self._with_bar = bar and sys.stderr.isatty()
+        self._said = False
+        self._bar: Any = None
+
+    def __call__(self, compiled: _compiling.Compiled) -> None:
+        """Hear how far compiling is."""
+        if compiled.seconds < SECONDS_OF_SILENCE or (compiled.over and self._bar is None):
+            return
+        if not self._said:
+            self._said = True
+            if not self._first():
+                self._with_bar = False
+                return
+            self._say()
+        if self._with_bar:
+            self._show(compiled)
+
+    def _say(self) -> None:
+        for other in _shown:
+            other.pause()
+        clear = "\r\x1b[2K" if sys.stderr.isatty() else ""  # whatever bar another process has there
+        print(f"{clear}{COMPILING}", file=sys.stderr, flush=True)
+        for other in _shown:
+            other.go_on()
+
+    def _show(self, compiled: _compiling.Compiled) -> None:
+        if self._bar is None:
+            for other in _shown:
+                other.pause()
+            self._bar, self._task = _make_count()
+            self._bar.start()
+        self._bar.update(self._task, kernels=compiled.kernels)
+        if compiled.over:
+            self._bar.stop()
+            self._bar = None
+            for other in _shown:
+                other.go_on()
+
+
+def tell_of_compiling() -> None:
+    """Say when this process compiles for long, unless somebody has said how it is to be told."""
+    if not _compiling.is_watched():
+        _compiling.watch(Notice())
+
+
+def _make_count() -> tuple[Any, Any]:
+    """A bar for what has no known end: how many kernels, and for how long."""
+    from rich.console import Console
+    from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress as Bar
+
+    columns = BarColumn(bar_width=24), TextColumn("{task.fields[kernels]} kernels"), TimeElapsedColumn()
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    return bar, bar.add_task("", total=None, kernels=0)
 
 
 def _make_bar(total: int) -> tuple[Any, Any]:

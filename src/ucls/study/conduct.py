@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
+from ucls import _compiling
 from ucls.errors import UserError
 from ucls.runs.measures import Measures
 from ucls.runs.signals import stopping
@@ -108,7 +109,7 @@ def _run(store: Store, study: Study, runner: Runner, quiet: bool, checkpoint_eve
     cells = store.waiting(study.name)
     if not cells:
         return Tally(0)
-    with watching(study.name, sum(cell.steps for cell in cells), quiet) as watch:
+    with _compiling.silence(quiet), watching(study.name, sum(cell.steps for cell in cells), quiet) as watch:
         return _give(store, cells, runner, watch, Checkpoints(store.partial, checkpoint_every))
 
 

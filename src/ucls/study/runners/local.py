@@ -8,6 +8,8 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from threading import Event
 
+from ucls import _compiling
+from ucls.runs.progress import Notice
 from ucls.study.cell import Cell
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
@@ -16,6 +18,7 @@ from ucls.study.runners.cores import cores
 from ucls.study.runners.queue import Queue
 
 STOP = None
+CONTEXT = multiprocessing.get_context("spawn")
 
 
 def run_local(
@@ -28,8 +31,9 @@ def run_local(
     """
     waiting = Queue(cells)
     workers: list[_Worker] = []
+    told = Once(_compiling.is_silent())
     try:
-        workers += [_Worker(checkpoints) for _ in range(min(jobs or cores(), len(cells)))]
+        workers += [_Worker(checkpoints, told) for _ in range(min(jobs or cores(), len(cells)))]
         for worker in workers:
             worker.give(waiting.take(None, alone=False))
         while any(worker.cell for worker in workers) and not stop.is_set():
@@ -41,7 +45,7 @@ def run_local(
                 assert cell is not None
                 if outcome is None or outcome.lost:  # the process is gone, or has no memory left
                     worker.end()
-                    worker = workers[i] = _Worker(checkpoints)
+                    worker = workers[i] = _Worker(checkpoints, told)
                     outcome = waiting.put_back(cell, outcome)
                 others = any(other.cell for other in workers if other is not worker)
                 worker.give(waiting.take(cell, alone=not others))
@@ -73,10 +77,9 @@ def _stop(workers: "list[_Worker]") -> Iterator[Outcome]:
 class _Worker:
     """A process and the pipe to it; `cell` is what it is at."""
 
-    def __init__(self, checkpoints: Checkpoints) -> None:
-        context = multiprocessing.get_context("spawn")
-        self.pipe, theirs = context.Pipe()
-        self.process = context.Process(target=run_given, args=(theirs, checkpoints), daemon=True)
+    def __init__(self, checkpoints: Checkpoints, told: "Once") -> None:
+        self.pipe, theirs = CONTEXT.Pipe()
+        self.process = CONTEXT.Process(target=run_given, args=(theirs, checkpoints, told), daemon=True)
         with one_thread_each():
             self.process.start()
         theirs.close()  # so that either side sees the other's end
@@ -107,6 +110,17 @@ class _Worker:
         self.pipe.close()
 
 
+class Once:
+    """What only one of several processes may say; with `silent`, none."""
+
+    def __init__(self, silent: bool = False) -> None:
+        self._chances = CONTEXT.Semaphore(0 if silent else 1)
+
+    def first(self) -> bool:
+        """Whether nobody has said it yet; from then on somebody has."""
+        return self._chances.acquire(block=False)
+
+
 class _Termination:
     """Whether SIGTERM has asked this worker to end: at once if it is idle, after keeping its cell if it is at one."""
 
@@ -120,8 +134,9 @@ class _Termination:
             raise SystemExit
 
 
-def run_given(pipe: Connection, checkpoints: Checkpoints) -> None:
+def run_given(pipe: Connection, checkpoints: Checkpoints, told: "Once") -> None:
     """Run the cells that come through a pipe, until it closes; a message in the middle of a cell means stop."""
+    _compiling.watch(Notice(told.first, bar=False))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the driver decides
     termination = _Termination()
     with suppress(EOFError, OSError):  # the driver is gone

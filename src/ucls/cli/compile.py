@@ -1,0 +1,62 @@
+"""`ucls compile`: machine code ahead of the runs that need it."""
+
+import json
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ucls.cli.options import Settings
+from ucls.cli.study import Json
+from ucls.errors import UserError
+
+if TYPE_CHECKING:
+    from ucls.runs.ahead import Done
+
+
+def compile_ahead(
+    env: Annotated[str | None, typer.Argument(help="An environment; if none is given, all of ours.")] = None,
+    agent: Annotated[list[str] | None, typer.Option(help="An agent; may be repeated; if none is given, all.")] = None,
+    settings: Settings = None,
+    features: Annotated[str | None, typer.Option(help="tiles, one_hot or scaled; there is a default.")] = None,
+    dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
+    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
+    as_json: Json = False,
+) -> None:
+    """Compile kernels before they are needed, side by side: in an image, on a cluster, before a lecture.
+
+    What is there already is not compiled again. `UCLS_CACHE_DIR` says where it is kept.
+    """
+    from ucls.runs import ahead
+    from ucls.settings import parse
+    from ucls.study.runners.base import one_thread_each
+    from ucls.study.runners.cores import cores
+
+    wanted = ahead.tasks(env, agent or [], parse(settings or []), features, dtype)
+    done: list[Done] = []
+    with one_thread_each():
+        for one in ahead.compile_all(wanted, jobs or cores()):
+            done.append(one)
+            if not as_json and not one.error:
+                print(f"{len(done):3} of {len(wanted)}  {in_words(one)}", flush=True)
+    if all(one.error for one in done):
+        raise UserError(done[0].error or "")
+    kept = ahead.size()
+    if as_json:
+        print(json.dumps({"compiled": [one._asdict() for one in done], "cache": kept._asdict()}))
+    else:
+        where = f"in {kept.folder}" if kept.folder else "nowhere: there is no folder to keep them in"
+        print(f"{kept.kernels:,} kernels, {kept.bytes / 2**20:,.1f} MiB, {where}")
+    failed = [one for one in done if one.error]
+    for one in failed:
+        print(f"ucls: {in_words(one)}", file=sys.stderr)
+    if failed:
+        raise typer.Exit(1)
+
+
+def in_words(one: "Done") -> str:
+    """What came of a task, in one line."""
+    if one.error:
+        return f"{one.agent} in {one.env}: {one.error}"
+    what = f"{one.kernels} kernels in {one.seconds:.1f} s" if one.kernels else "was there"
+    return f"{one.agent} in {one.env}: {what}"
