@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import numba
@@ -15,8 +16,9 @@ import ucls
 from test_cli import ucls as command
 from ucls import Agent, UserError, _compiling
 from ucls._compiling import Compiled
-from ucls.runs import ahead, progress
+from ucls.runs import ahead, helper, progress
 from ucls.runs.loop import make_run
+from ucls.runs.plan import Plan
 from ucls.runs.progress import COMPILING, Notice
 from ucls.study.runners.local import Once
 
@@ -146,3 +148,64 @@ def test_the_workers_of_a_study_compile_once_and_say_it_once(tmp_path):
     files = [path.name for path in cache.rglob("*.kernel")]
     assert sum(name.startswith("loop-") for name in files) == 1
     assert not list(cache.rglob("*.lock"))
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock of compiling that nothing else has."""
+    fresh = _compiling._Clock()
+    monkeypatch.setattr(_compiling, "clock", fresh)
+    return fresh
+
+
+def test_a_first_start_gets_help_once_and_a_later_one_none(clock, monkeypatch):
+    plan = make_run("ucls/OneState-v0", "sarsa").plan
+    started = []
+    monkeypatch.setattr(helper.subprocess, "Popen", lambda *_, **__: started.append(Helper()) or started[-1])
+    monkeypatch.setattr(helper.os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    with helper.helped(plan):
+        assert not started
+        for _ in range(2):
+            clock.begin()
+            clock.end()
+        assert len(started) == 1
+    assert started[0].ended
+    assert clock.helper is None
+
+
+class Helper:
+    """A process that can be ended."""
+
+    ended = False
+
+    def kill(self):
+        self.ended = True
+
+    def wait(self):
+        assert self.ended
+
+
+@pytest.mark.parametrize(("cores", "agent"), [({0}, "sarsa"), ({0, 1}, "of_mine")])
+def test_there_is_no_help_on_one_core_nor_for_an_algorithm_of_somebody_else(clock, monkeypatch, cores, agent):
+    monkeypatch.setattr(helper.os, "sched_getaffinity", lambda _: cores, raising=False)
+    with helper.helped(replace(make_run("ucls/OneState-v0", "sarsa").plan, agent=agent)):
+        assert clock.helper is None
+
+
+def test_a_helper_that_cannot_start_is_done_without(clock):
+    def fail():
+        raise OSError
+
+    clock.helper = fail
+    clock.begin()
+    clock.end()
+    assert clock.kernels == 1
+
+
+@compiled
+def test_a_helper_compiles_what_the_loop_calls():
+    plan = make_run("ucls/OneState-v0", "sarsa").plan
+    helper.help_with(plan)
+    before = _compiling.clock.kernels
+    helper.help_with(Plan(**json.loads(json.dumps(asdict(plan)))))
+    assert _compiling.clock.kernels == before

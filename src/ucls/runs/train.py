@@ -13,6 +13,7 @@ from ucls.errors import UserError
 from ucls.runs import card, run_folder
 from ucls.runs.any_run import AnyRun, in_chunks
 from ucls.runs.diary import Last
+from ucls.runs.helper import helped
 from ucls.runs.history import NOTHING, History, join
 from ucls.runs.loop import Run
 from ucls.runs.open_run import open_run
@@ -108,7 +109,7 @@ def begin(order: Order, source: Path | None) -> tuple[AnyRun, History]:
 def _advance(run: AnyRun, steps: int, record: "_Record", stop: Stop) -> tuple[int, float]:
     """Take the steps in chunks short enough to show progress and to be interrupted; return how many, and the speed."""
     done, episodes, reward, timed, seconds = 0, 0, 0.0, 0, 0.0
-    with Progress(steps) as bar:
+    with helped(run.plan), Progress(steps) as bar:
         for chunk in in_chunks(run, steps, CHUNK_SECONDS, stop.is_set):
             part = chunk.part
             record.add(part)
