@@ -10,9 +10,10 @@ import foreign
 from ucls import Agent, checkpoint
 from ucls.cli.train import how_to_go_on
 from ucls.errors import UserError
-from ucls.runs.naming import code_of, make_env, opened
+from ucls.runs.naming import code_of, make_env, opened, versioned
 from ucls.runs.train import Order
 from ucls.settings import parse
+from ucls.study import make_cells
 
 
 @pytest.fixture
@@ -82,6 +83,32 @@ def test_a_name_that_makes_no_environment_is_one_line(lakes, name, settings, sai
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
     assert len(str(caught.value)) < 500
+
+
+def test_a_name_without_a_version_means_the_newest_there_is(lakes):
+    gymnasium.register("LakeOfTests-v10", entry_point=make_env)
+    try:
+        assert versioned("lakes:LakeOfTests") == "lakes:LakeOfTests-v10"
+        assert make_cells("FrozenLake", "sarsa", steps=5, seeds=[0]) == make_cells(
+            "FrozenLake-v1", "sarsa", steps=5, seeds=[0]
+        )
+    finally:
+        gymnasium.registry.pop("LakeOfTests-v10")
+    for name in ("lakes:make_lake", "FrozenLake-v1", "lakes:LakeOfTests-v0"):
+        assert versioned(name) == name
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (["lakes:make_lake", "--set", "env.is_slippery=false"], 0, "kept    reset with a seed repeats"),
+        (["lakes:make_lake", "--set", "p=1"], 2, "setting 'p' is not the environment's"),
+        (["sarsa", "--set", "env.x=1"], 2, "--set is for the keyword arguments of an environment"),
+    ],
+)
+def test_an_environment_is_checked_by_its_name(tmp_path, words, code, said):
+    done = foreign.command(foreign.write_lakes(tmp_path), "check", *words)
+    assert (done.returncode, said in done.stdout + done.stderr) == (code, True)
 
 
 def test_an_environment_that_is_made_takes_no_keyword_arguments(lakes):

@@ -6,8 +6,9 @@ from typing import Annotated
 
 import typer
 
-from ucls.cli.options import numbers_of
+from ucls.cli.options import Settings, numbers_of
 from ucls.cli.study import Json
+from ucls.errors import UserError
 
 
 def check(
@@ -19,14 +20,22 @@ def check(
     ] = None,
     low: Annotated[str | None, typer.Option(help="Lower bounds of an environment's observation, with commas.")] = None,
     high: Annotated[str | None, typer.Option(help="Upper bounds of an environment's observation, with commas.")] = None,
+    settings: Settings = None,
     as_json: Json = False,
 ) -> None:
     """Check the promises that an algorithm or an environment is held to, and say which are broken."""
+    from ucls.runs.naming import opened
+    from ucls.settings import parse
     from ucls.testing import examine_algorithm, examine_environment
     from ucls.testing.algorithm import WORLDS
 
     if "/" in name or ":" in name or re.search(r"-v\d+$", name):
-        verdicts = examine_environment(name, numbers_of("--low", low), numbers_of("--high", high))
+        made, others = opened(name, parse(settings or []))
+        if others:
+            raise UserError(f"setting {next(iter(others))!r} is not the environment's: its own are env.NAME")
+        verdicts = examine_environment(made, numbers_of("--low", low), numbers_of("--high", high))
+    elif settings:
+        raise UserError("--set is for the keyword arguments of an environment: algorithms are checked as they come")
     else:
         verdicts = examine_algorithm(name, env or WORLDS)
     rows = []

@@ -90,6 +90,19 @@ def code_of(name: str) -> str:
     return hashlib.sha256(source.encode()).hexdigest()[:24]
 
 
+def versioned(name: str) -> str:
+    """The name with the version that an id without one means today: tomorrow there may be a newer.
+
+    >>> versioned("FrozenLake"), versioned("FrozenLake-v1")
+    ('FrozenLake-v1', 'FrozenLake-v1')
+    """
+    module, colon, id = name.rpartition(":")
+    if id in gymnasium.registry or _factory(name) is not None:
+        return name
+    newest = _newest(id)
+    return name if newest is None else f"{module}{colon}{newest}"
+
+
 def brief_name(name: str) -> str:
     """A name in one short line."""
     return name if 0 < len(name) <= 100 and name.isprintable() else brief(name)
@@ -104,7 +117,7 @@ def _factory(name: str) -> Callable[..., Any] | None:
     try:
         found = operator.attrgetter(path)(module)
     except (AttributeError, TypeError):
-        if path in gymnasium.registry or _is_unversioned(path):
+        if path in gymnasium.registry or _newest(path) is not None:
             return None
         raise _nothing_of(module, module_name, path) from None
     if not callable(found):
@@ -136,8 +149,10 @@ def _nothing_of(module: ModuleType, name: str, path: str) -> UserError:
     return UserError(f"module {name!r} has no callable {path[:100]!r}, and registers no such environment{hint}")
 
 
-def _is_unversioned(path: str) -> bool:
-    return path != "" and any(path == id.rpartition("-v")[0] for id in gymnasium.registry)
+def _newest(id: str) -> str | None:
+    """The newest version of an id that has none; None if there is no such."""
+    versions = [int(v) for known, _, v in (each.rpartition("-v") for each in gymnasium.registry) if known == id and id]
+    return f"{id}-v{max(versions)}" if versions else None
 
 
 def _creator(id: str) -> Any:

@@ -110,6 +110,10 @@ def make_cells(
         raise unknown("probe", probe, DENSITIES)
     if dtype not in DTYPES:
         raise UserError(f"dtype cannot be {dtype!r}: give one of {', '.join(DTYPES)}")
+    if env not in ENVIRONMENTS:
+        from ucls.runs.naming import versioned
+
+        env = versioned(env)
     around: dict[str, Any] = {"low": low, "high": high, "discount": discount}
     plan, world, found_low, found_high = plan_anywhere(
         env, agent, settings=settings, features=features, dtype=dtype, **around

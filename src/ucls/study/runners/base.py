@@ -47,7 +47,7 @@ def versions() -> str:
     from importlib.metadata import version
 
     python = f"python {platform.python_version()}"
-    return ", ".join([python, *(f"{name} {version(name)}" for name in ("ucls", "numpy", "numba"))])
+    return ", ".join([python, *(f"{name} {version(name)}" for name in ("ucls", "numpy", "numba", "gymnasium"))])
 
 
 @contextmanager
