@@ -10,11 +10,11 @@ import pytest
 from conftest import small_run
 from test_cli import ucls as command
 from test_explain import BROWSER, decoded, page_data
-from ucls import Agent, checkpoint
+from ucls import Agent, DiscreteActions, checkpoint
 from ucls.explain import actions_of, record, views_of, write_page
 from ucls.explain.doubts import unsure_table
 
-POLE = {"low": [-2.4, -3, -0.21, -3], "high": [2.4, 3, 0.21, 3], "tilings": 2, "tiles": 2}
+POLE = {"low": [-2.4, -3, -0.21, -3], "high": [2.4, 3, 0.21, 3], "features": "tiles", "tilings": 2, "tiles": 2}
 
 
 def test_an_unsure_state_was_visited_and_has_the_intervals_that_the_agent_has_there():
@@ -49,12 +49,17 @@ def test_of_many_dimensions_the_planes_of_neighbours_come_first():
 
 
 def test_planes_go_through_the_start_if_nobody_says_otherwise(tmp_path):
-    agent = Agent("Acrobot-v1", seed=3, tilings=1, tiles=2)
+    agent = Agent("Acrobot-v1", seed=3, features="tiles", tilings=1, tiles=2)
     data = page_data(agent.explain(tmp_path / "maps.html", steps=5))
     cosine, sine = float(data["views"][0]["through"][0]), float(data["views"][0]["through"][1])
     assert cosine == pytest.approx(1, abs=0.01)
     assert abs(sine) < 0.11
     assert data["actions"] == list(actions_of("Acrobot-v1"))
+
+
+def test_numbered_actions_are_called_by_their_values(tmp_path):
+    agent = Agent(DiscreteActions(gymnasium.make("Pendulum-v1"), bins=3), features="tiles", tilings=1, tiles=2)
+    assert page_data(agent.explain(tmp_path / "maps.html", steps=5))["actions"] == ["-2", "0", "2"]
 
 
 def test_a_kept_run_goes_where_it_would_go_and_does_not_change(tmp_path):
@@ -150,3 +155,14 @@ def test_a_page_of_an_agent_without_bounds_can_be_written(tmp_path):
     maps = record(small_run("ucls/RiverSwim-v0", "sarsa"), 100, moments=2)
     page = write_page(tmp_path / "maps.html", "Sarsa", maps).read_text()
     assert "not known" not in page.split("<script")[0]
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_the_command_opens_the_page_and_tells_its_path(tmp_path, monkeypatch, capsys, there):
+    monkeypatch.chdir(tmp_path)
+    asked = []
+    monkeypatch.setattr("webbrowser.open", lambda url: asked.append(url) or there)
+    told = command("explain", "FrozenLake-v1", "--steps", "20", "--open")
+    assert told.stdout.splitlines()[0] == "maps.html"
+    assert asked == [(tmp_path / "maps.html").as_uri()]
+    assert ("there is no browser to open it with" in told.output) is not there

@@ -133,7 +133,7 @@ def test_every_few_steps_are_shown_and_the_end(tmp_path):
 @pytest.mark.parametrize("id", ["FrozenLake-v1", "CartPole-v1"])
 def test_environments_of_gymnasium_are_drawn(tmp_path, id):
     pytest.importorskip("pygame", reason="pygame is not installed")
-    bounds = {"low": [-2.4, -3, -0.21, -3], "high": [2.4, 3, 0.21, 3], "tiles": 2} if id == "CartPole-v1" else {}
+    bounds = {"low": [-2.4, -3, -0.21, -3], "high": [2.4, 3, 0.21, 3]} if id == "CartPole-v1" else {}
     agent = Agent(id, **bounds)
     seen = frames(agent.watch(tmp_path / "a.gif", most_steps=3))
     assert len(np.unique(seen[0][60:, 16:270].reshape(-1, 3), axis=0)) > 3

@@ -37,13 +37,11 @@ def watch(
     """
     from ucls.cli.subject import subject_of
     from ucls.explain.clip import refuse_clip
-    from ucls.runs.watched import with_pictures
 
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # pictures need no window
     film = path_of("--out", out) or Path(out)
     refuse_clip(film)
-    learner, more, name, own = subject_of(what, agent, steps, seed, env, settings, low, high)
-    again = learner.env is None or learner.env.spec is not None  # Gymnasium knows how it was made
+    learner, more = subject_of(what, agent, steps, seed, env, settings, low, high)
     written = learner.watch(
         film,
         episodes,
@@ -53,7 +51,6 @@ def watch(
         fps=fps,
         every=every,
         most_steps=most_steps,
-        env=None if again or name is None else with_pictures(name, own),
         progress_bar=True,
     )
     print(written)

@@ -63,7 +63,7 @@ def _write_gif(target: Path, frames: Iterable[tuple[Image.Image, bool]], palette
 
     def indexed() -> Iterator[Image.Image]:
         for frame, last in frames:
-            durations.append(round(1000 * (HOLD if last else 1 / fps)))
+            durations.append(10 * round(100 * (HOLD if last else 1 / fps)))  # a GIF counts in hundredths
             yield frame.quantize(palette=palette, dither=Image.Dither.NONE)
 
     images = list(indexed())

@@ -131,17 +131,19 @@ def _draw_panel(pen: _Pen, film: Film, scene: Scene) -> None:
     height = film.row
     bottom = float(height * len(film.rows))
     across = right - left
-    for tick in film.scale.ticks:
-        x = left + across * film.scale.place(tick)
-        pen.box(x - 0.5, 0, x + 0.5, bottom + 4, RULE)
+    marks = [left + across * film.scale.place(tick) for tick in film.scale.ticks]
+    for x, tick in zip(marks, film.scale.ticks, strict=True):
         pen.text((x, bottom + 7), _number(tick), 11, SOFT, "mt")
     for k, a in enumerate(film.rows):
         top, chosen = float(height * k), scene.action == a
         if chosen:
             pen.box(0, top + 1, WIDTH, top + height - 1, TINT, 6)
             pen.box(0, top + 1, 4, top + height - 1, INK, 2)
+        y = top + (SLIM / 2 if film.slim else height / 2 + 9)
+        for x in marks:
+            pen.box(x - 0.5, y - THICK - 4, x + 0.5, y + THICK + 4, RULE)
         _draw_name(pen, film, scene, a, top, chosen)
-        _draw_bar(pen, film, scene, a, left, across, top + (SLIM / 2 if film.slim else height / 2 + 9))
+        _draw_bar(pen, film, scene, a, left, across, y)
     if scene.ending:
         pen.text((10, bottom + 40), scene.ending, 14, INK, "lm", bold=True)
     else:

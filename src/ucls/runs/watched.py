@@ -15,7 +15,7 @@ from ucls.runs import spaces
 from ucls.runs.copies import copy_of, shares
 from ucls.runs.explained import action_names
 from ucls.runs.learner import Learner, refuse_diverged
-from ucls.runs.naming import make_env
+from ucls.runs.naming import made_as, make_env
 from ucls.runs.plan import brief, whole
 from ucls.runs.progress import Progress
 from ucls.runs.stage import Stage
@@ -80,8 +80,9 @@ def environment_to_film(agent: Any, env: Any) -> Any:
     if shares(env, own):
         raise UserError("the agent is learning in this environment: give another like it, or none")
     if env is None:
-        ours = spaces.own_world(own) if own.spec is None else None
-        env = copy_of(own, PICTURES) if ours is None else with_pictures(ours.world.id, ours.world.settings)
+        ours, made = spaces.own_world(own) if own.spec is None else None, made_as(own)
+        made = made if ours is None else (ours.world.id, ours.world.settings)
+        env = copy_of(own, PICTURES) if made is None else with_pictures(*made)
     elif isinstance(env, str):
         env = with_pictures(env)
     if getattr(env, "render_mode", None) != PICTURES:
