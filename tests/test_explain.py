@@ -173,7 +173,7 @@ def test_what_cannot_be_explained_is_one_line(words, message, tmp_path, monkeypa
 
 
 def test_an_agent_explains_itself(tmp_path):
-    agent = Agent("CartPole-v1", seed=1, low=[-2.4, -3, -0.21, -3], high=[2.4, 3, 0.21, 3], tilings=2, tiles=2)
+    agent = Agent("CartPole-v1", seed=1, low=[-2.4, -3, -0.21, -3], high=[2.4, 3, 0.21, 3], features="tiles", tiles=2)
     agent.learn(20)
     data = page_data(agent.explain(tmp_path / "maps.html", through=[0, 0, 0.1, 0]))
     assert data["steps"] == [20]

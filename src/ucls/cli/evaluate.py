@@ -34,7 +34,7 @@ def evaluate(
 
     if not Path(run).exists():
         raise UserError(f"there is no run at {run}: give the folder of `ucls train --out`, or the file of an agent")
-    agent, _, name, _ = subject_of(run, DEFAULT, None, 0, env, settings, None, None)
+    agent, _, name = subject_of(run, DEFAULT, None, 0, env, settings, None, None)
     if agent.env is None:
         raise UserError(
             f"{run} was in an environment that is not ours: name it by --env, its settings by --set env.X=Y"

@@ -35,7 +35,7 @@ def explain(
 
     page = path_of("--out", out) or Path(out)
     refuse_page(page)
-    learner, more = subject_of(what, agent, steps, seed, env, settings, low, high)
+    learner, more, _ = subject_of(what, agent, steps, seed, env, settings, low, high)
     with Progress(more) as bar:
         written = learner.explain(page, more, numbers_of("--through", through), lambda done: bar.update(done, 0, 0.0))
     print(written)

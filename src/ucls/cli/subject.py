@@ -14,10 +14,11 @@ STEPS = 20_000  # that a new agent learns, if nobody says how many
 
 
 class Subject(NamedTuple):
-    """An agent, and how many steps it is to learn first."""
+    """An agent, how many steps it is to learn first, and what its environment is made by, if by a name."""
 
     agent: "Agent"
     steps: int
+    name: str | None
 
 
 def subject_of(
@@ -44,12 +45,12 @@ def subject_of(
         if env is not None:
             raise UserError("--env is for a run that was kept: a new one is in the environment that is named first")
         new = Agent(what, agent, seed=seed, settings=given, **bounds)
-        return Subject(new, STEPS if steps is None else steps)
+        return Subject(new, STEPS if steps is None else steps, what)
     if others or any(bound is not None for bound in bounds.values()):
         raise UserError("a run has its settings and bounds: --set, --low and --high are for a new one")
     about, arrays = checkpoint.load(checkpoint_of(Path(what)))
     name = env or (None if own else _remembered(about))
-    return Subject(Agent.revive(about, arrays, opened(name, given)[0]), steps or 0)
+    return Subject(Agent.revive(about, arrays, opened(name, given)[0]), steps or 0, name)
 
 
 def _remembered(about: Mapping[str, Any]) -> str | None:

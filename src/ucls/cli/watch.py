@@ -41,7 +41,7 @@ def watch(
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # pictures need no window
     film = path_of("--out", out) or Path(out)
     refuse_clip(film)
-    learner, more = subject_of(what, agent, steps, seed, env, settings, low, high)
+    learner, more, _ = subject_of(what, agent, steps, seed, env, settings, low, high)
     written = learner.watch(
         film,
         episodes,
