@@ -99,6 +99,14 @@ def test_the_lines_of_a_card_load_the_agent(tmp_path, make):
     assert path.exists()
 
 
+def test_returns_that_have_no_mean_keep_no_agent_from_being_saved(tmp_path):
+    agent = Agent(Corridor(), "sarsa", seed=1)
+    agent._diary.note(1.7e308, 0)
+    agent._diary.note(1.7e308, 1)
+    agent.save(tmp_path / "a.safetensors")
+    assert "| length | 2 steps on average |" in (tmp_path / "a.card.md").read_text()
+
+
 def test_a_file_that_is_no_card_stays_as_it_is(tmp_path):
     mine = tmp_path / "a.card.md"
     mine.write_text("my own words\n")

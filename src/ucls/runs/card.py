@@ -17,7 +17,7 @@ from ucls._files import write_atomic
 from ucls.algorithms import ALGORITHMS
 from ucls.errors import Notice
 from ucls.runs.diary import Last
-from ucls.stats import bootstrap_mean
+from ucls.stats import summarise
 
 MARK = "<!-- a card of ucls, written anew whenever the agent is saved -->"
 PACKAGES = ("numpy", "numba", "gymnasium")
@@ -83,11 +83,9 @@ def _success(last: Last) -> Iterator[tuple[str, str]]:
     if not many:
         yield "episodes", "none finished"
         return
-    mean, low, high = bootstrap_mean(last.returns)
-    yield (
-        "return",
-        f"{mean:.6g} on average, 95% interval {low:.6g} to {high:.6g}, in the last {many} episodes",
-    )
+    mean, low, high, *_ = summarise(last.returns)  # of those that are sound numbers
+    if mean is not None:
+        yield "return", f"{mean:.6g} on average, 95% interval {low:.6g} to {high:.6g}, in the last {many} episodes"
     yield "length", f"{last.lengths.mean():.6g} steps on average"
 
 

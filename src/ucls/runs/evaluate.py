@@ -17,7 +17,7 @@ from ucls.runs.agent import Agent
 from ucls.runs.copies import copy_of, shares
 from ucls.runs.learner import refuse_diverged
 from ucls.runs.plan import whole
-from ucls.stats import Estimate, bootstrap_mean
+from ucls.stats import Estimate, bootstrap_mean, summarise
 
 
 class Evaluation(tuple[float, float]):
@@ -59,11 +59,9 @@ class Evaluation(tuple[float, float]):
         return {"eval/mean_reward": self.mean, "eval/mean_ep_length": float(np.mean(self.lengths))}
 
     def __repr__(self) -> str:
-        low, high = self.interval()[1:]
-        return (
-            f"Evaluation(mean {self.mean:.6g}, std {self.std:.6g}, 95% interval {low:.6g} to {high:.6g}, "
-            f"{len(self.returns)} episodes)"
-        )
+        _, low, high, *_ = summarise(self.returns)
+        interval = "" if low is None else f", 95% interval {low:.6g} to {high:.6g}"
+        return f"Evaluation(mean {self.mean:.6g}, std {self.std:.6g}{interval}, {len(self.returns)} episodes)"
 
 
 def evaluate_policy(
