@@ -10,7 +10,7 @@ from ucls import Agent, UserError
 from ucls.errors import Notice
 from ucls.runs import scout
 
-SMALL = {"agent": "sarsa", "tilings": 2, "tiles": 3, "memory": 32}
+SMALL = {"agent": "sarsa", "features": "tiles", "tilings": 2, "tiles": 3, "memory": 32}
 
 
 class Drift(gymnasium.Env):
@@ -183,7 +183,18 @@ def test_a_loaded_agent_keeps_its_bounds_and_sends_no_scout(tmp_path):
 def test_the_command_learns_them_too_and_says_so_in_a_line(tmp_path):
     from test_cli import ucls_process
 
-    words = ("--agent", "sarsa", "--steps", "50", "--set", "memory=32", "--out", str(tmp_path / "run"))
+    words = (
+        "--agent",
+        "sarsa",
+        "--steps",
+        "50",
+        "--features",
+        "tiles",
+        "--set",
+        "memory=32",
+        "--out",
+        str(tmp_path / "run"),
+    )
     done = ucls_process("train", "CartPole-v1", "--low", "none,-3,none,-3", *words)
     assert done.returncode == 0, done.stderr
     said = [line for line in done.stderr.splitlines() if "bounds learned" in line]

@@ -13,7 +13,7 @@ from ucls.runs import inputs
 from ucls.runs.layout import layout_of, leaves
 from ucls.runs.spaces import ONE_HOT, describe
 
-SMALL = {"tilings": 2, "tiles": 2, "memory": 64}
+SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "memory": 64}
 NESTED = spaces.Dict(
     {
         "speed": spaces.Box(-1.0, 1.0, (2,), np.float32),

@@ -7,7 +7,7 @@ from gymnasium import spaces, wrappers
 
 from ucls import Agent, DiscreteActions, UserError
 
-SMALL = {"tilings": 2, "tiles": 2, "memory": 64}
+SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "memory": 64}
 
 
 class Ending(gymnasium.Env):

@@ -2,8 +2,8 @@
 
 Features must know where observations lie. Where nobody says (CartPole's velocities), a scout goes before the run: it
 acts at random, and the range that it meets, with an eighth more on either side, serves for bounds. They need not be
-exact, because tiles lie beyond them too. A scout holds each action for up to 16 steps: trembling on the spot it would
-not get far.
+exact: tiles lie beyond them too, and waves take a state outside to be at its bound. A scout holds each action for up to
+16 steps: trembling on the spot it would not get far.
 """
 
 import warnings
