@@ -31,7 +31,9 @@ def one_line(error):
     return str(error.value)
 
 
-@pytest.mark.parametrize("observation", [1000, -1, 16, 3.7, "x", None, np.nan, 1j, [[1], [2, 3]], Odd(), 10**400])
+@pytest.mark.parametrize(
+    "observation", [1000, -1, 16, 3.7, "x", None, [1, 16], [[1, 2]], np.nan, 1j, [[1], [2, 3]], Odd(), 10**400]
+)
 def test_an_observation_that_is_no_state_is_refused(observation):
     agent = agent_in()
     for look in (agent.interval, agent.predict):
@@ -44,6 +46,12 @@ def test_an_observation_that_is_no_state_is_refused(observation):
 def test_whole_numbers_of_any_type_are_states(observation):
     assert agent_in().interval(observation)[0].shape == (3,)
     assert agent_in().interval([observation])[0].shape == (1, 3)
+
+
+@pytest.mark.parametrize("observation", [[3], np.array([3.0], np.float32)])
+def test_a_list_of_one_is_a_batch_of_one_but_from_an_environment_a_state(observation):
+    assert agent_in().interval(observation)[0].shape == (1, 3)
+    assert agent_in(fault="observation", at=1, value=observation).learn(5).steps == 5
 
 
 @pytest.mark.parametrize(
