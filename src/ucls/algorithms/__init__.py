@@ -36,11 +36,11 @@ To add one: one file here, one line in `ALGORITHMS`, one box in tests/boxes.py. 
 by its import path.
 """
 
-import importlib
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from ucls.errors import UserError, unknown
+from ucls._modules import imported
+from ucls.errors import UserError
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -121,19 +121,7 @@ def algorithm_module(name: str | ModuleType) -> Algorithm:
     """The module of an algorithm, by its name or, outside the package, by its import path; or that module itself."""
     if not isinstance(name, str):
         return _checked(name, getattr(name, "__name__", repr(name)))
-    path = ALGORITHMS.get(name, name)
-    if not all(part.isidentifier() and len(part.encode()) < 200 for part in path.split(".")):
-        raise unknown("agent", name[:200], ALGORITHMS)
-    try:
-        module = importlib.import_module(path)
-    except ModuleNotFoundError as error:
-        if error.name is None or not (path == error.name or path.startswith(error.name + ".")):
-            raise UserError(f"module {name!r} cannot be imported: {error}") from error
-        raise unknown("agent", name, ALGORITHMS) from None
-    except Exception as error:  # whatever a module of the user's does when it is imported
-        told = " ".join(f"{type(error).__name__}: {error}".split())
-        raise UserError(f"module {name!r} cannot be imported, {told}") from error
-    return _checked(module, name)
+    return _checked(imported("agent", name, ALGORITHMS.get(name, name), ALGORITHMS), name)
 
 
 def _checked(module: ModuleType, name: str) -> Algorithm:

@@ -21,19 +21,22 @@ touches. A feature that would be active twice is active once; its other place ha
 
 `Features` below is the same as signatures.
 
-To add one: one file here, one line in `FEATURES`.
+To add one: one file here, one line in `FEATURES`; or a module of your own, by its import path.
 """
 
 import importlib
 from collections.abc import Sequence
+from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-from ucls.errors import unknown
+from ucls._modules import imported
+from ucls.errors import UserError
 
 if TYPE_CHECKING:
     from ucls.kernels import Active, Vector
 
-FEATURES = ("tiles", "one_hot", "scaled", "fourier", "rbf")
+FEATURES = ("tiles", "one_hot", "scaled", "fourier", "rbf", "given")
+CONTRACT = ("Settings", "Coder", "room", "make", "encode", "look")
 BUDGET = 2048  # features of all actions that `fit` makes at most: least squares takes time and room by their square
 DENSE = 200  # features of a state, at most, where all of them are active
 TILED = 3  # numbers of a state up to which tiles are the default: in CartPole's four, waves learn twice as fast
@@ -71,8 +74,23 @@ def fitting(dimensions: int, n_actions: int) -> str:
     return "fourier" if dimensions < min(DENSE, BUDGET // n_actions) else "rbf"
 
 
-def features_module(name: str) -> Features:
-    """The module of some features, by name."""
-    if name not in FEATURES:
-        raise unknown("features", name, FEATURES)
-    return cast(Features, importlib.import_module(f"ucls.features.{name}"))
+def features_module(name: str | ModuleType) -> Features:
+    """The module of some features, by its name or, outside the package, by its import path; or that module itself."""
+    if not isinstance(name, str):
+        return _checked(name, getattr(name, "__name__", repr(name)))
+    if name in FEATURES:
+        return cast(Features, importlib.import_module(f"ucls.features.{name}"))
+    return _checked(imported("features", name, name, FEATURES), name)
+
+
+def name_of(module: str | ModuleType) -> str:
+    """The name of some features: ours by their own, others by their import path."""
+    name = module if isinstance(module, str) else module.__name__
+    return name.removeprefix("ucls.features.")
+
+
+def _checked(module: ModuleType, name: str) -> Features:
+    missing = [part for part in CONTRACT if not hasattr(module, part)]
+    if missing:
+        raise UserError(f"module {name!r} makes no features: it lacks {', '.join(missing)}")
+    return cast(Features, module)

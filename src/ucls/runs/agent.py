@@ -18,21 +18,19 @@ import gymnasium
 import numpy as np
 
 from ucls import checkpoint
-from ucls.algorithms import DEFAULT, algorithm_module
-from ucls.envs import World, make_world
+from ucls.algorithms import DEFAULT
+from ucls.envs import World
 from ucls.errors import UserError
-from ucls.kernels.ranges import STEPS
-from ucls.randomness import drawn
-from ucls.runs import asked, calling, card, inputs, naming, run_folder, spaces
+from ucls.runs import asked, calling, card, inputs, run_folder, spaces
+from ucls.runs.assembly import assemble, reassemble
 from ucls.runs.diary import Diary, Last
 from ucls.runs.explained import maps_of
 from ucls.runs.history import NOTHING, TERMINATED, TRUNCATED, History
-from ucls.runs.layout import layout_of
-from ucls.runs.learner import Learner, Uncertainty, refuse_diverged, saved_learner
+from ucls.runs.learner import Learner, Uncertainty, refuse_diverged
+from ucls.runs.mapped import GIVEN
 from ucls.runs.origin import origin_of
-from ucls.runs.plan import Plan, brief, checked_discount, choose, read_saved, whole
+from ucls.runs.plan import Plan, brief, read_saved, whole
 from ucls.runs.progress import Progress
-from ucls.runs.scout import bounds_of, with_room
 from ucls.runs.stage import Stage
 from ucls.runs.watched import Showing, write_film
 
@@ -51,7 +49,7 @@ class Agent:
         *,
         seed: int | None = 0,
         discount: float | None = None,
-        features: str | None = None,
+        features: Any = None,
         low: Any = None,
         high: Any = None,
         dtype: str = "float64",
@@ -69,28 +67,14 @@ class Agent:
         features: "tiles", the default for up to three numbers; "fourier" and "rbf", waves, for more; "one_hot" for
             whole numbers, where there are not too many states; "scaled", the observation itself (see `ucls features`).
             An algorithm may have its own default. What is not set fits the number of observed numbers and actions.
+            Or your own: a function of the observation, an array with a row for each discrete state, a module.
         low, high: bounds of the observation, for an environment that does not give finite ones. Those that nobody gives
             (None in a list leaves a number to its environment) are learned from 1,000 random steps, see `runs.scout`.
         dtype: "float64" or "float32".
         settings: of the algorithm and the features, by name (`p=0.05, tilings=16`; `settings={"lambda": 0.8}` works for
             a name that Python reserves).
         """
-        env, settings = naming.opened(env, settings | settings.pop("settings", {}))
-        env = spaces.with_discrete_actions(env)
-        algorithm: Any = algorithm_module(agent)
-        if "gamma" in settings and discount is None and "gamma" not in algorithm.Hyper._fields:
-            discount = settings.pop("gamma")
-        actions: Any = env.action_space
-        ours, space = spaces.own_world(env), env.observation_space
-        world, layout = ours and ours.world, layout_of(spaces.describe(space))
-        chosen = choose(algorithm, spaces.own_features(layout, int(actions.n), world), settings, features)
-        facts = spaces.facts_of(env)
-        spaces.refuse_blind_optimism(chosen.given["agent"], facts)
-        seed = drawn() if seed is None else seed
-        bounds = bounds_of(env, layout, low, high, seed)
-        bounds = bounds if chosen.features == "one_hot" else with_room(*bounds)
-        learner = Learner(chosen.plan(bounds, int(actions.n), facts, seed, dtype))
-        self._adopt(learner, Stage(env, learner.plan), checked_discount(discount))
+        self._adopt(*assemble(env, agent, seed, discount, features, low, high, dtype, settings))
 
     def _adopt(self, learner: Learner, stage: Stage, discount: float | None) -> None:
         self.learner, self._stage, self.discount = learner, stage, discount
@@ -127,14 +111,15 @@ class Agent:
         """Put the agent on another environment of the same kind, where it begins a new episode."""
         env = spaces.with_discrete_actions(env)
         self.check_fit(env.action_space, env.observation_space)
-        self._stage = Stage(env, self.plan)
+        self._stage = self._stage.on(env, self.plan)
         self._diary.cut_off()
 
     def check_fit(self, actions: Any, observations: Any) -> None:
         """Refuse spaces that are not those of its environment."""
         if not hasattr(actions, "start"):
             raise UserError(f"the agent has {self.plan.n_actions} actions, not {brief(actions)}: wrap the environment")
-        inputs.check_fit(actions, spaces.describe(observations), self.plan, self._stage.space)
+        own = None if self.plan.features == GIVEN else spaces.describe(observations)
+        inputs.check_fit(actions, own, self.plan, self._stage.space)
 
     def learn(
         self,
@@ -261,7 +246,7 @@ class Agent:
         """
         refuse_diverged(self.diverged)
         showing = Showing(episodes, steps, deterministic, seed, fps, every, most_steps)
-        return write_film(self, path, env, showing, progress_bar)
+        return write_film(self, self._stage, path, env, showing, progress_bar)
 
     @property
     def history(self) -> History:
@@ -337,13 +322,20 @@ class Agent:
         return path
 
     @classmethod
-    def load(cls, path: str | Path, env: gymnasium.Env[Any, Any] | str | None = None, algorithm: Any = None) -> "Agent":
-        """Read an agent from a file. No code is executed: a module of your own must be given as `algorithm`.
+    def load(
+        cls,
+        path: str | Path,
+        env: gymnasium.Env[Any, Any] | str | None = None,
+        algorithm: Any = None,
+        features: Any = None,
+    ) -> "Agent":
+        """Read an agent from a file. No code is executed: `algorithm` and `features` of your own must be given again.
 
         In one of our environments, made anew if `env` is not given, it goes on bit for bit. In another, it goes on with
-        a new episode; without that one it can be asked, but not learn.
+        a new episode; without that one it can be asked, but not learn. Without a function of yours that made its
+        features it can be asked about the features themselves.
         """
-        return cls.revive(*checkpoint.load(path), env, algorithm)
+        return cls.revive(*checkpoint.load(path), env, algorithm, features)
 
     @classmethod
     def revive(
@@ -352,20 +344,12 @@ class Agent:
         arrays: Mapping[str, np.ndarray],
         env: gymnasium.Env[Any, Any] | str | None = None,
         algorithm: Any = None,
+        features: Any = None,
     ) -> "Agent":
         """Go on from the content of a file, as `load` does."""
         saved = read_saved(about)
-        if env is None and saved.env is not None:
-            make_world(saved.env, saved.env_settings)  # one of ours: Gymnasium would import what another id names
-            env = gymnasium.make(saved.env, **saved.env_settings)
-        if env is not None:
-            env = spaces.with_discrete_actions(env)
-            own = spaces.describe(env.observation_space)
-            inputs.check_fit(env.action_space, own, saved.plan, about.get("space"))
-        first_action = whole("the first action", about.get("first_action", 0), -STEPS)
         agent = cls.__new__(cls)
-        learner = saved_learner(saved.plan, algorithm, arrays)
-        agent._adopt(learner, Stage(env, learner.plan, about.get("space"), first_action), saved.discount)
+        agent._adopt(*reassemble(saved, about, arrays, env, algorithm, features))
         if agent.world is None or agent.world.id != saved.env:  # what is in play there is nothing here
             arrays = {name: array for name, array in arrays.items() if not name.startswith("world.")}
         agent.restore(arrays, saved.steps)

@@ -11,6 +11,7 @@ import numpy as np
 from ucls.runs.inputs import Observed
 from ucls.runs.layout import Branch, real_numbers, stack
 from ucls.runs.learner import Learner, Uncertainty
+from ucls.runs.mapped import Mapped
 
 
 def read(kind: Observed, observation: Any) -> tuple[np.ndarray, bool]:
@@ -18,6 +19,9 @@ def read(kind: Observed, observation: Any) -> tuple[np.ndarray, bool]:
 
     The space's own shape is asked first: where observations are single numbers, a list of one is a batch of one.
     """
+    if isinstance(kind, Mapped):
+        many = kind.read_many(observation)
+        return (kind.read(observation), False) if many is None else (many, True)
     if isinstance(kind.layout, Branch):
         many = stack(kind.layout, observation)
         return (kind.read(observation), False) if many is None else (read_batch(kind, many), True)

@@ -12,6 +12,7 @@ from ucls.errors import UserError
 from ucls.runs import spaces
 from ucls.runs.copies import copy_of
 from ucls.runs.learner import Learner
+from ucls.runs.mapped import GIVEN
 from ucls.runs.stage import Stage
 
 WALK = 2000  # steps that show where a kept agent goes
@@ -27,6 +28,8 @@ def maps_of(
 ) -> Path:
     """Write the maps of an agent as it is, or of so many steps that it takes first."""
     refuse_page(Path(path))
+    if agent.plan.features == GIVEN:
+        raise UserError("maps need states to lie on: the features are a function of yours, ask agent.interval(...)")
     plan, id, copy = agent.plan, spaces.id_of(stage.env), _copy(agent, stage)
     if through is None and copy is not None and len(plan.low) > 2:
         through = copy.reset(0).tolist()
@@ -54,7 +57,7 @@ def maps_of(
 def _copy(agent: Any, stage: Stage) -> Stage | None:
     """A stage like the agent's own, if its environment can be made again: looking leaves its run alone."""
     try:
-        return None if stage.env is None else Stage(spaces.with_discrete_actions(copy_of(stage.env)), agent.plan)
+        return None if stage.env is None else stage.on(spaces.with_discrete_actions(copy_of(stage.env)), agent.plan)
     except UserError:
         return None
 

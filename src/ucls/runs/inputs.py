@@ -86,18 +86,21 @@ def observed(space: Any, plan: Plan) -> Observed:
     return Observed(layout, plan.low, plan.high, plan.features == "one_hot")
 
 
-def check_fit(actions: Any, own: Mapping[str, Any], plan: Plan, saved: Any) -> None:
+def check_fit(actions: Any, own: Mapping[str, Any] | None, plan: Plan, saved: Any) -> None:
     """Refuse spaces that are not those of the plan; `own` is what `spaces.describe` says of the observations, `saved`
-    what it said when the plan was made, or None.
+    what it said when the plan was made, or None. Where features are made by somebody's function, `own` is None: it may
+    read anything.
 
     A file of the compiled loop says nothing of a space: there the bounds of the plan are those of the world.
     """
-    size = sum(len(leaf.low) for leaf in leaves(layout_of(own)))
+    size = len(plan.low) if own is None else sum(len(leaf.low) for leaf in leaves(layout_of(own)))
     if actions.n != plan.n_actions or size != len(plan.low):
         raise UserError(
             f"the agent was saved for {plan.n_actions} actions and {len(plan.low)} observed numbers, "
             f"but the environment has {actions.n} and {size}"
         )
+    if own is None:
+        return
     before = {"kind": own["kind"], "low": plan.low, "high": plan.high} if saved is None else saved
     if isinstance(before, Mapping) and before.get("kind") == "box" and "shape" not in before:
         own = {name: value for name, value in own.items() if name != "shape"}  # files of before do not say it

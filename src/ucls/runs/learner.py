@@ -15,7 +15,7 @@ import numpy as np
 from ucls import checkpoint
 from ucls.algorithms import ALGORITHMS
 from ucls.errors import Notice, UserError
-from ucls.features import Room, features_module
+from ucls.features import FEATURES, Room, features_module
 from ucls.kernels import active as la
 from ucls.kernels.ranges import Sizes, check, may_grow, require
 from ucls.randomness import from_words, generator, spawn, to_words
@@ -45,8 +45,7 @@ class Learner:
         """
         tell_of_compiling()
         plan, self.algorithm, self.hyper, features, settings = resolved
-        self._feature_settings = settings
-        self.plan = plan
+        self.plan, self.features, self.feature_settings = plan, features, settings
         self._refuse_too_large(features.room(settings, plan.low, plan.high, plan.n_actions), file)
         self.coder = features.make(settings, plan.low, plan.high, plan.n_actions)
         size, n_active = self.coder.size, self.coder.n_active
@@ -149,7 +148,7 @@ class Learner:
         told: list[str] = []
         for module, of in (
             (self.algorithm, (self.state, self.hyper)),
-            (features_module(self.plan.features), (self.coder, self._feature_settings)),
+            (self.features, (self.coder, self.feature_settings)),
         ):
             if (notices := getattr(module, "notices", None)) is not None:
                 told += notices(*of)
@@ -175,14 +174,16 @@ class Learner:
         return actions
 
     def __getstate__(self) -> dict[str, Any]:
-        """For `copy` and `pickle`: the algorithm by its import path, and no compiled code."""
+        """For `copy` and `pickle`: algorithm and features by their import path, and no compiled code."""
         compiled = dict.fromkeys(("kernels", "_begin", "_advance"))
-        return {**self.__dict__, "algorithm": self.algorithm.__name__, **compiled}
+        modules = {"algorithm": self.algorithm.__name__, "features": self.features.__name__}
+        return {**self.__dict__, **modules, **compiled}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ = state
         self.algorithm = importlib.import_module(state["algorithm"])
-        self._bind(features_module(self.plan.features))
+        self.features = importlib.import_module(state["features"])
+        self._bind(self.features)
 
     def survey(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The mean of every action's value in many states, and what the agent maximises, without changing the run.
@@ -253,12 +254,16 @@ def refuse_diverged(diverged: bool) -> None:
         raise UserError("the values have diverged: start again, with smaller steps or other features")
 
 
-def saved_learner(plan: Plan, given: Any, arrays: Mapping[str, np.ndarray]) -> Learner:
+def saved_learner(plan: Plan, given: Any, arrays: Mapping[str, np.ndarray], features: Any = None) -> Learner:
     """A learner that the arrays of a checkpoint may be restored to.
 
-    Its algorithm is one of ours, or the module that was given: a file never names code to run.
+    Its algorithm and features are ours, or modules that were given: a file never names code to run.
     """
     if given is None and plan.agent not in ALGORITHMS:
         raise UserError(f"the checkpoint needs the algorithm {brief(plan.agent)}, not one of ours: give its module")
+    if plan.features in FEATURES:
+        features = None
+    elif features is None:
+        raise UserError(f"the checkpoint needs the features {brief(plan.features)}, not ours: give their module")
     size = sum(array.nbytes for array in arrays.values())
-    return Learner(resolve_plan(plan, given), size)
+    return Learner(resolve_plan(plan, given, features=features and features_module(features)), size)

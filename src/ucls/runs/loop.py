@@ -18,7 +18,6 @@ import numpy as np
 from ucls import checkpoint
 from ucls.envs import World, from_arrays, make_world, module_of, to_arrays
 from ucls.errors import UserError
-from ucls.features import features_module
 from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.runs.history import History
 from ucls.runs.learner import Learner, refuse_diverged, saved_learner
@@ -37,8 +36,7 @@ class Run:
         self.steps = 0
         self.diverged = False
         self.world_rng = generator(spawn(learner.plan.seed).world)
-        features = features_module(learner.plan.features)
-        self.loop = compiled(world.module, learner.algorithm, features)
+        self.loop = compiled(world.module, learner.algorithm, learner.features)
 
     @property
     def plan(self) -> Plan:
@@ -95,19 +93,21 @@ class Run:
         return {**env, "steps": self.steps, "plan": asdict(self.plan)}
 
     @classmethod
-    def load(cls, path: str | Path, algorithm: Any = None) -> "Run":
+    def load(cls, path: str | Path, algorithm: Any = None, features: Any = None) -> "Run":
         """Go on from a checkpoint of one of our environments."""
         about, arrays = checkpoint.load(path)
         if about.get("env") is None or "world.s" not in arrays:
             raise UserError(f"{path} holds no environment: load it with Agent.load and an environment of your own")
-        return cls.revive(about, arrays, algorithm)
+        return cls.revive(about, arrays, algorithm, features)
 
     @classmethod
-    def revive(cls, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], algorithm: Any = None) -> "Run":
+    def revive(
+        cls, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], algorithm: Any = None, features: Any = None
+    ) -> "Run":
         """Go on from the content of a checkpoint."""
         saved = read_saved(about)
         world = make_world(saved.env or "", saved.env_settings)
-        run = cls(world, saved_learner(saved.plan, algorithm, arrays))
+        run = cls(world, saved_learner(saved.plan, algorithm, arrays, features))
         run.restore(arrays, saved.steps)
         return run
 

@@ -13,6 +13,7 @@ import numpy as np
 from ucls.algorithms import algorithm_module, name_of
 from ucls.errors import UserError
 from ucls.features import features_module
+from ucls.features import name_of as features_name
 from ucls.kernels.ranges import STEPS
 from ucls.settings import distribute, resolve, shown
 
@@ -63,10 +64,10 @@ class Resolved(NamedTuple):
     feature_settings: Any
 
 
-def resolve_plan(plan: Plan, algorithm: Any = None, facts: Mapping[str, float] = {}) -> Resolved:
+def resolve_plan(plan: Plan, algorithm: Any = None, facts: Mapping[str, float] = {}, features: Any = None) -> Resolved:
     """Read the settings of a plan; `facts` are numbers of the environment that some of them follow."""
     algorithm = algorithm or algorithm_module(plan.agent)
-    features: Any = features_module(plan.features)
+    features = features or features_module(plan.features)
     hyper = resolve(algorithm.Hyper, plan.settings, facts)
     settings = resolve(features.Settings, plan.feature_settings)
     complete = replace(plan, settings=shown(hyper), feature_settings=shown(settings))
@@ -81,9 +82,14 @@ class Chosen(NamedTuple):
     """
 
     algorithm: Any
-    features: str
+    module: Any
     given: Mapping[str, Mapping[str, object]]
     fitted: bool = False
+
+    @property
+    def features(self) -> str:
+        """The name of the features."""
+        return features_name(self.module)
 
     def plan(
         self,
@@ -96,18 +102,18 @@ class Chosen(NamedTuple):
         """The plan for states within these bounds."""
         low, high = ([float(number) for number in bound] for bound in bounds)
         agent, settings, features = name_of(self.algorithm), self.given["agent"], self.given["features"]
-        fit = getattr(features_module(self.features), "fit", None)
+        fit = getattr(self.module, "fit", None)
         if self.fitted and fit is not None:
             features = {**fit(len(low), n_actions), **features}
         plan = Plan(agent, settings, self.features, features, low, high, n_actions, seed, dtype)
-        return resolve_plan(plan, self.algorithm, facts)
+        return resolve_plan(plan, self.algorithm, facts, self.module)
 
 
 def choose(
     agent: str | ModuleType,
     own: tuple[str, Mapping[str, object] | None],
     settings: Mapping[str, object],
-    features: str | None = None,
+    features: str | ModuleType | None = None,
     env: type | None = None,
 ) -> Chosen:
     """Choose features, and give every setting to its owner.
@@ -118,12 +124,12 @@ def choose(
     """
     algorithm: Any = algorithm_module(agent)
     default, tuned = getattr(algorithm, "FEATURES", own)
-    name = features or default
-    owners = {"agent": algorithm.Hyper, "features": features_module(name).Settings}
+    module = features_module(features or default)
+    owners = {"agent": algorithm.Hyper, "features": module.Settings}
     given = distribute(settings, owners if env is None else {**owners, "env": env})
-    if name == default and tuned is not None:
+    if module is features_module(default) and tuned is not None:
         given["features"] = {**tuned, **given["features"]}
-    return Chosen(algorithm, name, given, fitted=own[1] is None)
+    return Chosen(algorithm, module, given, fitted=own[1] is None)
 
 
 @dataclass(frozen=True)

@@ -10,21 +10,31 @@ from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
 from ucls.randomness import spawn
 from ucls.runs import inputs, spaces
+from ucls.runs.mapped import GIVEN, Mapped
 from ucls.runs.plan import Plan
 
 
 class Stage:
     """An environment, or what was saved of one (`env` is None): enough to read observations, but not to take steps."""
 
-    def __init__(self, env: Any, plan: Plan, space: Any = None, first_action: int = 0) -> None:
-        self.env, self._plan = env, plan
+    def __init__(
+        self, env: Any, plan: Plan, space: Any = None, first_action: int = 0, reader: Mapped | None = None
+    ) -> None:
+        """Put a learner's plan into an environment; `reader` reads what it shows, if the features are somebody's."""
+        self.env, self._plan, self.reader = env, plan, reader
         if env is None:
             self.space, self.first_action = space, first_action
         else:
-            self.space, self.first_action = spaces.describe(env.observation_space), int(env.action_space.start)
-        self.observed = inputs.observed(self.space, plan)
+            given = plan.features == GIVEN
+            self.space = None if given else spaces.describe(env.observation_space)
+            self.first_action = int(env.action_space.start)
+        self.observed = reader or inputs.observed(self.space, plan)
         self.between_episodes = True
         self._seed: int | None = spawn(plan.seed).world
+
+    def on(self, env: Any, plan: Plan) -> "Stage":
+        """The same in another environment."""
+        return Stage(env, plan, reader=self.reader)
 
     @property
     def ours(self) -> GymWorld | None:

@@ -95,13 +95,13 @@ def begin(order: Order, source: Path | None) -> tuple[AnyRun, History]:
         return open_run(order.env, order.agent, **asked), NOTHING
     about, arrays = _read_saved(source, order, order.env if order.ours else None)
     if order.ours:
-        run = Run.revive(about, arrays, algorithm_module(order.agent))
+        run = Run.revive(about, arrays, algorithm_module(order.agent), order.features)
         return run, run_folder.recorded(source, arrays, run.steps)
     from ucls.runs.agent import Agent
     from ucls.runs.naming import make_env
 
     env = make_env(order.env, order.env_settings)
-    agent = Agent.revive(about, arrays, env, algorithm_module(order.agent))
+    agent = Agent.revive(about, arrays, env, algorithm_module(order.agent), order.features)
     agent.recall(run_folder.recorded(source, arrays, agent.steps))
     return agent, agent.history
 
@@ -202,7 +202,13 @@ def _read_saved(source: Path, order: Order, env: str | None) -> tuple[dict[str, 
         agent = saved.plan.agent
         raise UserError(f"{source} holds the agent {agent!r}, not {order.agent!r}: give --agent {agent}")
     settings = order.settings if order.ours else divided(order.settings)[0]
-    if settings or order.features or order.low or order.high or order.discount is not None:
+    if (
+        settings
+        or order.features not in (None, saved.plan.features)
+        or order.low
+        or order.high
+        or order.discount is not None
+    ):
         raise UserError("a resumed run keeps its settings: leave out --set, --features, --low, --high and --discount")
     if order.seed not in (0, saved.plan.seed) or order.dtype not in ("float64", saved.plan.dtype):
         raise UserError("a resumed run keeps its seed and its dtype: leave out --seed and --dtype")

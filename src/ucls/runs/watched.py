@@ -46,13 +46,13 @@ class Showing(NamedTuple):
         return self._replace(**counts, **others)
 
 
-def write_film(agent: Any, path: str | Path, env: Any, showing: Showing, progress_bar: bool) -> Path:
+def write_film(agent: Any, own: Stage, path: str | Path, env: Any, showing: Showing, progress_bar: bool) -> Path:
     """Write a film of an agent and leave its own environment alone; what cannot be is refused before the first step."""
     path, showing = Path(path), showing.checked()
     refuse_clip(path)
     made = environment_to_film(agent, env)
     try:
-        stage = Stage(made, replace(agent.plan, seed=showing.seed))
+        stage = own.on(made, replace(agent.plan, seed=showing.seed))
         _refuse_undrawn(made)
         if showing.steps:
             agent.learn(showing.steps, progress_bar=progress_bar)

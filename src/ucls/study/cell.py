@@ -11,6 +11,7 @@ from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.diagnostics import DENSITIES
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError, unknown
+from ucls.features import FEATURES, features_module
 from ucls.runs.open_run import plan_anywhere
 from ucls.runs.plan import DTYPES
 
@@ -134,7 +135,7 @@ def make_cells(
         dtype,
         probe,
         keep,
-        code_of(agent),
+        code_of(agent, plan.features),
         low=found_low,
         high=found_high,
         discount=None if discount is None else float(discount),
@@ -143,12 +144,12 @@ def make_cells(
     return tuple(one._replace(seed=seed) for seed in seeds)
 
 
-def code_of(agent: str) -> str:
-    """The digest of an algorithm's file if it is not ours: a changed file makes other cells."""
-    if agent in ALGORITHMS:
-        return ""
-    module: Any = algorithm_module(agent)
-    return hashlib.sha256(inspect.getsource(module).encode()).hexdigest()[:24]
+def code_of(agent: str, features: str) -> str:
+    """The digest of the files of algorithm and features that are not ours: a changed file makes other cells."""
+    modules: list[Any] = [] if agent in ALGORITHMS else [algorithm_module(agent)]
+    modules += [] if features in FEATURES else [features_module(features)]
+    sources = "".join(inspect.getsource(module) for module in modules)
+    return hashlib.sha256(sources.encode()).hexdigest()[:24] if sources else ""
 
 
 def env_code_of(env: str) -> str:

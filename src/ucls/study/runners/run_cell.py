@@ -88,7 +88,7 @@ def _refuse_changed(cell: Cell) -> None:
     """Refuse a cell whose code is not what it was when it was declared."""
     if cell.numerics != NUMERICS:
         raise UserError(f"cell {cell.id} is of numerics {cell.numerics}, this ucls of {NUMERICS}: declare it again")
-    if cell.code != code_of(cell.agent):
+    if cell.code != code_of(cell.agent, cell.features):
         raise UserError(f"the module {cell.agent!r} has changed since the study was declared: declare it again")
     if cell.env_code != env_code_of(cell.env):
         raise UserError(f"the module of {cell.env!r} has changed since the study was declared: declare it again")

@@ -1,0 +1,86 @@
+"""An agent put together: from what a person asks for, or from the content of a file."""
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import gymnasium
+import numpy as np
+
+from ucls.algorithms import algorithm_module
+from ucls.envs import make_world
+from ucls.kernels.ranges import STEPS
+from ucls.randomness import drawn, spawn
+from ucls.runs import inputs, naming, spaces
+from ucls.runs.layout import layout_of
+from ucls.runs.learner import Learner, saved_learner
+from ucls.runs.mapped import GIVEN, reader_of, saved_reader
+from ucls.runs.plan import Saved, checked_discount, choose, whole
+from ucls.runs.scout import bounds_of, with_room
+from ucls.runs.stage import Stage
+
+
+class Parts(NamedTuple):
+    """What an agent consists of; the discount is None for the environment's own."""
+
+    learner: Learner
+    stage: Stage
+    discount: float | None
+
+
+def assemble(
+    env: gymnasium.Env[Any, Any] | str,
+    agent: str | ModuleType,
+    seed: int | None,
+    discount: float | None,
+    features: Any,
+    low: Any,
+    high: Any,
+    dtype: str,
+    settings: Mapping[str, Any],
+) -> Parts:
+    """Put an agent together as `Agent` was asked for one."""
+    env, settings = naming.opened(env, {**settings, **settings.get("settings", {})})
+    settings.pop("settings", None)
+    env = spaces.with_discrete_actions(env)
+    algorithm: Any = algorithm_module(agent)
+    if "gamma" in settings and discount is None and "gamma" not in algorithm.Hyper._fields:
+        discount = settings.pop("gamma")
+    n_actions, ours, facts = int(env.action_space.n), spaces.own_world(env), spaces.facts_of(env)  # pyright: ignore
+    seed = whole("seed", drawn() if seed is None else seed, 0, 2**128)
+    reader = reader_of(features, env, spawn(seed).world)
+    if reader is None:
+        layout = layout_of(spaces.describe(env.observation_space))
+        own = spaces.own_features(layout, n_actions, ours and ours.world)
+        chosen = choose(algorithm, own, settings, features)
+        spaces.refuse_blind_optimism(chosen.given["agent"], facts)
+        bounds = bounds_of(env, layout, low, high, seed)
+        bounds = bounds if chosen.features == "one_hot" else with_room(*bounds)
+    else:
+        chosen = choose(algorithm, (GIVEN, {}), settings, GIVEN)
+        spaces.refuse_blind_optimism(chosen.given["agent"], facts)
+        bounds = reader.bounds(low, high)
+    learner = Learner(chosen.plan(bounds, n_actions, facts, seed, dtype))
+    return Parts(learner, Stage(env, learner.plan, reader=reader), checked_discount(discount))
+
+
+def reassemble(
+    saved: Saved,
+    about: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    env: gymnasium.Env[Any, Any] | str | None,
+    algorithm: Any,
+    features: Any,
+) -> Parts:
+    """Put the agent of a file together, as it was before anything was learned; its own environment if it is ours."""
+    if env is None and saved.env is not None:
+        make_world(saved.env, saved.env_settings)  # one of ours: Gymnasium would import what another id names
+        env = gymnasium.make(saved.env, **saved.env_settings)
+    if env is not None:
+        env = spaces.with_discrete_actions(env)
+        own = None if saved.plan.features == GIVEN else spaces.describe(env.observation_space)
+        inputs.check_fit(env.action_space, own, saved.plan, about.get("space"))
+    reader = saved_reader(saved.plan, features, env)
+    first_action = whole("the first action", about.get("first_action", 0), -STEPS)
+    learner = saved_learner(saved.plan, algorithm, arrays, features)
+    return Parts(learner, Stage(env, learner.plan, about.get("space"), first_action, reader), saved.discount)

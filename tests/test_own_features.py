@@ -1,0 +1,116 @@
+"""Features of a person's own: a function of the observation, an array with a row for each state, a module."""
+
+import pickle
+import sys
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+
+from ucls import Agent
+from ucls.errors import UserError
+from ucls.features import features_module, scaled
+
+
+def corners(observation):
+    x, y = observation
+    return [1.0, x, y, x * y]
+
+
+class Words(gymnasium.Env):
+    """Observations that are words: no space of numbers."""
+
+    observation_space = gymnasium.spaces.Text(8)
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.word = "yes" if self.np_random.random() < 0.5 else "no"
+        return self.word, {}
+
+    def step(self, action):
+        reward = float(action == (self.word == "yes"))
+        return self.reset()[0], reward, False, False, {}
+
+
+def test_a_function_is_asked_with_the_observation_as_it_is():
+    agent = Agent("ucls/PuddleWorld-v0", features=corners).learn(300)
+    assert (agent.plan.features, len(agent.plan.low)) == ("given", 4)
+    point = np.array([0.2, 0.7])
+    mean, radius = agent.interval(point)
+    means, radii = agent.interval(np.array([point, [0.5, 0.5]]))
+    np.testing.assert_array_equal([mean, radius], [means[0], radii[0]])
+
+
+def test_a_function_makes_any_observation_readable():
+    agent = Agent(Words(), features=lambda word: [word == "yes", word == "no"], discount=0.0).learn(400)
+    assert [agent.predict(word, deterministic=True)[0] for word in ("yes", "no")] == [1, 0]
+    assert agent.history.rewards[-50:].mean() > 0.95
+
+
+def test_an_array_has_a_row_for_each_state_and_one_hot_rows_are_one_hot_features():
+    """Both take the same steps: the numbering of states differs, which no value depends on."""
+    ways = [
+        Agent("FrozenLake-v1", features=features, seed=3).learn(500).history for features in (np.eye(16), "one_hot")
+    ]
+    np.testing.assert_array_equal(ways[0].rewards, ways[1].rewards)
+    np.testing.assert_array_equal(ways[0].ends, ways[1].ends)
+
+
+def test_a_saved_agent_needs_its_function_again_but_for_questions_about_features(tmp_path):
+    agent = Agent("ucls/PuddleWorld-v0", features=corners).learn(300)
+    path = agent.save(tmp_path / "agent.safetensors")
+    point = np.array([0.2, 0.7])
+    again = Agent.load(path, features=corners)
+    np.testing.assert_array_equal(again.interval(point), agent.interval(point))
+    np.testing.assert_array_equal(again.learn(50).history.rewards, agent.learn(50).history.rewards)
+    with pytest.raises(UserError, match=r"give it, load\(features=...\)"):
+        Agent.load(path)
+    lake = Agent("FrozenLake-v1", features=np.eye(16)).learn(50)
+    stored = Agent.load(lake.save(tmp_path / "lake.safetensors"))
+    np.testing.assert_array_equal(stored.interval(np.eye(16)[3]), lake.interval(3))
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        (lambda observation: observation[7], "your features cannot be made of"),
+        (lambda observation: [np.nan], "cannot be .*: give finite numbers in a row"),
+        (lambda observation: [[1.0]], "cannot be .*: give finite numbers in a row"),
+        (lambda observation: [], "are 0: give from 1 to 100,000 numbers"),
+        (np.eye(3), "features with 3 rows need as many discrete states"),
+        (np.ones(3), "give a name, a module, a function, or an array of rows"),
+        ("tlies", "unknown features 'tlies': did you mean 'tiles'"),
+        ("json", "module 'json' makes no features: it lacks Settings"),
+    ],
+)
+def test_features_that_cannot_be_are_refused_in_one_line(features, message):
+    with pytest.raises(UserError, match=message):
+        Agent("ucls/PuddleWorld-v0", features=features)
+
+
+def test_features_that_change_their_number_are_refused():
+    agent = Agent("ucls/PuddleWorld-v0", features=lambda s: [1.0] * (3 if s[0] > 0.9 else 2))
+    with pytest.raises(UserError, match="are 3, not 2 as before"):
+        agent.interval([0.95, 0.5])
+
+
+def test_a_module_of_features_is_taken_as_it_is_or_by_its_import_path(tmp_path, monkeypatch):
+    (tmp_path / "my_features.py").write_text(Path(str(scaled.__file__)).read_text())
+    monkeypatch.syspath_prepend(tmp_path)
+    by_path = Agent("ucls/PuddleWorld-v0", features="my_features").learn(100)
+    module = sys.modules["my_features"]
+    assert features_module(module) is module
+    as_it_is = Agent("ucls/PuddleWorld-v0", features=module).learn(100)
+    ours = Agent("ucls/PuddleWorld-v0", features="scaled").learn(100)
+    for agent in (by_path, as_it_is):
+        np.testing.assert_array_equal(agent.history.rewards, ours.history.rewards)
+    path = by_path.save(tmp_path / "agent.safetensors")
+    with pytest.raises(UserError, match="needs the features 'my_features', not ours: give their module"):
+        Agent.load(path)
+    point = [0.2, 0.7]
+    np.testing.assert_array_equal(Agent.load(path, features=module).interval(point), ours.interval(point))
+    np.testing.assert_array_equal(
+        pickle.loads(pickle.dumps(by_path.learner)).interval(np.array(point)), ours.interval(point)
+    )
