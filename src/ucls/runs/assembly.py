@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from types import ModuleType
 from typing import Any, NamedTuple
 
-import gymnasium
 import numpy as np
 
 from ucls.algorithms import algorithm_module
@@ -29,7 +28,7 @@ class Parts(NamedTuple):
 
 
 def assemble(
-    env: gymnasium.Env[Any, Any] | str,
+    env: Any,
     agent: str | ModuleType,
     seed: int | None,
     discount: float | None,
@@ -46,7 +45,7 @@ def assemble(
     algorithm: Any = algorithm_module(agent)
     if "gamma" in settings and discount is None and "gamma" not in algorithm.Hyper._fields:
         discount = settings.pop("gamma")
-    n_actions, ours, facts = int(env.action_space.n), spaces.own_world(env), spaces.facts_of(env)  # pyright: ignore
+    n_actions, ours, facts = int(env.action_space.n), spaces.own_world(env), spaces.facts_of(env)
     seed = whole("seed", drawn() if seed is None else seed, 0, 2**128)
     reader = reader_of(features, env, spawn(seed).world)
     if reader is None:
@@ -68,14 +67,14 @@ def reassemble(
     saved: Saved,
     about: Mapping[str, Any],
     arrays: Mapping[str, np.ndarray],
-    env: gymnasium.Env[Any, Any] | str | None,
+    env: Any,
     algorithm: Any,
     features: Any,
 ) -> Parts:
     """Put the agent of a file together, as it was before anything was learned; its own environment if it is ours."""
     if env is None and saved.env is not None:
         make_world(saved.env, saved.env_settings)  # one of ours: Gymnasium would import what another id names
-        env = gymnasium.make(saved.env, **saved.env_settings)
+        env = naming.make_env(saved.env, saved.env_settings)
     if env is not None:
         env = spaces.with_discrete_actions(env)
         own = None if saved.plan.features == GIVEN else spaces.describe(env.observation_space)

@@ -6,7 +6,6 @@ The function gets the observation as the environment gives it, of any space, and
 from collections.abc import Callable
 from typing import Any
 
-import gymnasium
 import numpy as np
 
 from ucls.errors import UserError
@@ -52,7 +51,7 @@ class Mapped(inputs.Observed):
         return [f"features[{i}]" for i in range(self.size)]
 
 
-def reader_of(features: Any, env: gymnasium.Env[Any, Any], seed: int) -> Mapped | None:
+def reader_of(features: Any, env: Any, seed: int) -> Mapped | None:
     """What observations are for features that are a function or an array; the first one tells how many there are.
 
     None for features by name, or a module of them.
@@ -102,6 +101,6 @@ def _row_of(features: Any, space: Any) -> Callable[[Any], np.ndarray]:
     rows = real_numbers(features)
     if rows is None or rows.ndim != 2 or not np.isfinite(rows).all():
         raise UserError(f"features cannot be {brief(features)}: give a name, a module, a function, or an array of rows")
-    if not isinstance(space, gymnasium.spaces.Discrete) or len(rows) != space.n:
+    if not hasattr(space, "n") or len(rows) != space.n:
         raise UserError(f"features with {len(rows)} rows need as many discrete states: the observations are {space}")
     return lambda observation: rows[int(observation) - int(space.start)]
