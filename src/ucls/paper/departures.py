@@ -1,7 +1,7 @@
 """Where the product departs from the paper's text, and what each departure changes, measured.
 
 `ucls departures --runs N --out docs/departures.md` runs the literal reading against ours on the same seeds and writes
-the page. Its rows are `readings.DEPARTURES`: settings that a test makes runs of, so that the page names none in vain.
+the page, with a section for each of `readings.DEPARTURES`: a test makes runs of the settings that it names.
 """
 
 from collections.abc import Sequence
@@ -87,7 +87,7 @@ def page(departures: Sequence[Departure], differences: list[list[Difference]], r
         "# Departures from the paper's text",
         "",
         "Where the paper is silent, ambiguous or wrong, this is what it says, what `ucls` does, and why. Every literal",
-        "reading that can run is a setting (named in the middle column), so that anyone can put it back.",
+        "reading that can run is a setting (named with ours), so that anyone can put it back.",
         "",
         f"The measured difference is literal minus ours: the mean over {runs} common seeds (0 to {runs - 1}), with a",
         "95% bootstrap interval; higher is better in every measure. No correction is made for the many comparisons.",
@@ -98,14 +98,23 @@ def page(departures: Sequence[Departure], differences: list[list[Difference]], r
         "```sh",
         f"ucls departures --runs {runs} --out docs/departures.md",
         "```",
-        "",
-        "| where | the text | ours | why | measured: literal - ours |",
-        "|---|---|---|---|---|",
     ]
     for departure, its in zip(departures, differences, strict=True):
-        measured = "<br>".join(map(_sentence, its)) or f"not measured: {departure.unmeasured}"
-        lines.append(f"| {departure.where} | {departure.literal} | {departure.ours} | {departure.why} | {measured} |")
+        lines += ["", *section(departure, [_sentence(one) for one in its])]
     return "\n".join([*lines, ""])
+
+
+def section(departure: Departure, measured: Sequence[str]) -> list[str]:
+    """The lines of one departure: what the text says, what is done instead, why, and what was measured."""
+    said = {"The text": departure.literal, "Ours": departure.ours, "Why": departure.why}
+    lines = [f"## {_title(departure.where)}", "", *(f"- {name}: {words}." for name, words in said.items()), ""]
+    if not measured:
+        return [*lines, f"Not measured: {departure.unmeasured}."]
+    return [*lines, "Measured, literal against ours:", "", *(f"- {sentence}" for sentence in measured)]
+
+
+def _title(where: str) -> str:
+    return where[0].upper() + where[1:]
 
 
 def _sentence(d: Difference) -> str:

@@ -1,4 +1,4 @@
-"""Every place where the product departs from the paper's text, as data: the rows of docs/departures.md."""
+"""Every place where the product departs from the paper's text, as data: the sections of docs/departures.md."""
 
 from ucls.paper.departures import Departure, Trial
 from ucls.paper.domains import CLASSIC, PUDDLE, RIVER, SPARSE
