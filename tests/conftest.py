@@ -14,6 +14,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 import pytest
 
+import browsers
 import ucls
 from ucls.envs import ENVIRONMENTS
 from ucls.kernels import active as la
@@ -104,3 +105,14 @@ def check_uncompiled(test_module, steps, *more):
 def env_id(request):
     """Every environment in turn."""
     return request.param
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_sessionfinish(session):
+    """Say last how many tests found no browser: among many results nobody misses them."""
+    ended = yield
+    terminal = session.config.pluginmanager.get_plugin("terminalreporter")
+    line = browsers.skipped_line(terminal.stats.get("skipped", ())) if terminal else ""
+    if line:
+        terminal.write_line(line, yellow=True)
+    return ended

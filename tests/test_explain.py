@@ -2,20 +2,18 @@
 
 import base64
 import json
-import os
 import re
-import shutil
 
 import numpy as np
 import pytest
 
+from browsers import in_a_browser, launched
 from conftest import small_run
 from test_cli import ucls as command
 from ucls import Agent, checkpoint
 from ucls.errors import UserError
 from ucls.explain import look, record, views_of, write_page
 
-BROWSER = os.environ.get("UCLS_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
 RIVER, PUDDLE = "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"
 
 
@@ -96,14 +94,11 @@ def test_the_page_holds_the_numbers_and_asks_nothing_of_a_network(tmp_path):
     assert not re.search(r"https?://", page)
 
 
-@pytest.mark.skipif(not os.access(BROWSER, os.X_OK), reason=f"there is no browser at {BROWSER}")
-@pytest.mark.xdist_group("browser")
+@in_a_browser
 @pytest.mark.parametrize(("env", "width"), [(RIVER, 1200), (PUDDLE, 1200), (PUDDLE, 390)])
 def test_a_browser_draws_the_maps_and_shows_the_intervals_under_the_pointer(tmp_path, env, width):
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     path = write_page(tmp_path / "maps.html", "Maps", record(small_run(env, "ucls-exact"), 300, moments=3))
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+    with launched() as browser:
         page = browser.new_page(viewport={"width": width, "height": 900})
         asked, complaints = [], []
         page.on("request", lambda request: asked.append(request.url))
@@ -124,7 +119,6 @@ def test_a_browser_draws_the_maps_and_shows_the_intervals_under_the_pointer(tmp_
         assert "after 0 steps" in page.locator("#readout h3").inner_text()
         page.locator("figure canvas[role=img]").first.press("ArrowRight")
         assert "after 0 steps" in page.locator("#readout h3").inner_text()
-        browser.close()
     assert {url for url in asked if not url.startswith("data:")} == {path.as_uri()}
     assert complaints == []
 

@@ -1,28 +1,20 @@
-"""The report in a real browser: Debian's chromium, or whichever `UCLS_CHROMIUM` names."""
+"""The report in a real browser."""
 
-import os
 import re
-import shutil
 
 import pytest
 
 import plots
+from browsers import MARKS, launched
 from test_report import report
 
-BROWSER = os.environ.get("UCLS_CHROMIUM") or shutil.which("chromium") or "/usr/bin/chromium"
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-pytestmark = [
-    pytest.mark.skipif(not os.access(BROWSER, os.X_OK), reason=f"there is no browser at {BROWSER}"),
-    pytest.mark.xdist_group("browser"),
-]
+pytestmark = MARKS
 
 
 @pytest.fixture(scope="module")
 def browser():
-    with playwright.sync_playwright() as started:
-        opened = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+    with launched() as opened:
         yield opened
-        opened.close()
 
 
 @pytest.fixture(scope="module")

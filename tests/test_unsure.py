@@ -1,15 +1,15 @@
 """The visited states that an agent is least sure of: their numbers are the agent's, and planes go through them."""
 
-import os
 import re
 
 import gymnasium
 import numpy as np
 import pytest
 
+from browsers import in_a_browser, launched
 from conftest import small_run
 from test_cli import ucls as command
-from test_explain import BROWSER, decoded, page_data
+from test_explain import decoded, page_data
 from ucls import Agent, DiscreteActions, checkpoint
 from ucls.explain import actions_of, record, views_of, write_page
 from ucls.explain.doubts import unsure_table
@@ -119,16 +119,13 @@ def test_the_table_has_names_and_escapes_them():
     assert table.count("<tr>") == 1 + len(maps.unsure)
 
 
-@pytest.mark.skipif(not os.access(BROWSER, os.X_OK), reason=f"there is no browser at {BROWSER}")
-@pytest.mark.xdist_group("browser")
+@in_a_browser
 @pytest.mark.parametrize("env", ["CartPole-v1", "FrozenLake-v1"])
 def test_a_click_picks_a_state_and_shows_its_intervals_and_planes(tmp_path, env):
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     agent = Agent(env, seed=1, **(POLE if env == "CartPole-v1" else {}))
     path = agent.explain(tmp_path / "maps.html", steps=100)
     data = page_data(path)
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+    with launched() as browser:
         page = browser.new_page(viewport={"width": 1200, "height": 900})
         complaints = []
         page.on("console", lambda message: complaints.append(message.text))
@@ -147,7 +144,6 @@ def test_a_click_picks_a_state_and_shows_its_intervals_and_planes(tmp_path, env)
             assert page.locator("input[type=range]").is_visible()
         else:
             assert f"state {data['unsure'][1]['state'][0]}, after 100 steps" in told
-        browser.close()
     assert complaints == []
 
 
