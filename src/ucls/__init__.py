@@ -5,7 +5,7 @@ the rest of the machinery load when first used.
 
 >>> import ucls
 >>> ucls.__version__
-'0.1.0'
+'0.2.0'
 """
 
 import importlib
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ucls.runs.loop import Run, make_run
 
 __all__ = ["Agent", "DiscreteActions", "Evaluation", "Run", "UserError", "__version__", "evaluate_policy", "make_run"]
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _LAZY = {
     "Agent": "ucls.runs.agent",
