@@ -16,7 +16,9 @@ def imported_by(code):
     return subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True).stdout.strip()
 
 
-@pytest.mark.parametrize("code", ["import ucls", "import ucls.cli", "import ucls\nucls.UserError, dir(ucls)"])
+@pytest.mark.parametrize(
+    "code", ["import ucls", "import ucls.cli", "import ucls.envs", "import ucls\nucls.UserError, dir(ucls)"]
+)
 def test_nothing_heavy_is_imported_before_it_is_needed(code):
     assert imported_by(code) == "[]"
 

@@ -19,7 +19,6 @@ USAGE: Any = typer.BadParameter.__mro__[1]
 app = typer.Typer(
     help="Explore by optimism: Upper-Confidence Least-Squares, its rivals, and the domains they are compared on.",
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
 )

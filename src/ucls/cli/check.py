@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from ucls.cli import complete
 from ucls.cli.options import Settings, numbers_of
 from ucls.cli.study import Json
 from ucls.errors import UserError
@@ -13,10 +14,15 @@ from ucls.errors import UserError
 
 def check(
     name: Annotated[
-        str, typer.Argument(help="A name from `ucls agents`, a module of your own, or an environment's name.")
+        str,
+        typer.Argument(
+            help="A name from `ucls agents`, a module of your own, or an environment's name.",
+            autocompletion=complete.agents_and_envs,
+        ),
     ],
     env: Annotated[
-        list[str] | None, typer.Option(help="Check an algorithm in this environment; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Check an algorithm in this environment; may be repeated.", autocompletion=complete.envs),
     ] = None,
     low: Annotated[str | None, typer.Option(help="Lower bounds of an environment's observation, with commas.")] = None,
     high: Annotated[str | None, typer.Option(help="Upper bounds of an environment's observation, with commas.")] = None,

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ucls.cli.options import Settings
+from ucls.cli import complete
+from ucls.cli.options import FeaturesName, Settings
 from ucls.cli.study import Json
 from ucls.errors import UserError
 
@@ -15,10 +16,16 @@ if TYPE_CHECKING:
 
 
 def compile_ahead(
-    env: Annotated[str | None, typer.Argument(help="An environment; if none is given, all of ours.")] = None,
-    agent: Annotated[list[str] | None, typer.Option(help="An agent; may be repeated; if none is given, all.")] = None,
+    env: Annotated[
+        str | None,
+        typer.Argument(help="An environment; if none is given, all of ours.", autocompletion=complete.envs),
+    ] = None,
+    agent: Annotated[
+        list[str] | None,
+        typer.Option(help="An agent; may be repeated; if none is given, all.", autocompletion=complete.agents),
+    ] = None,
     settings: Settings = None,
-    features: Annotated[str | None, typer.Option(help="tiles, one_hot or scaled; there is a default.")] = None,
+    features: FeaturesName = None,
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
     as_json: Json = False,

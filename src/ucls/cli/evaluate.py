@@ -7,6 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from ucls.algorithms import DEFAULT
+from ucls.cli import complete
 from ucls.cli.options import Settings
 from ucls.cli.study import Json
 from ucls.errors import UserError
@@ -15,7 +16,10 @@ from ucls.errors import UserError
 def evaluate(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, or the file of an agent.")],
     episodes: Annotated[int, typer.Option(min=1, max=10**9, help="How many episodes.")] = 10,
-    env: Annotated[str | None, typer.Option(help="The environment, by its name, if the run does not tell.")] = None,
+    env: Annotated[
+        str | None,
+        typer.Option(help="The environment, by its name, if the run does not tell.", autocompletion=complete.envs),
+    ] = None,
     settings: Settings = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the evaluation.")] = 0,
     explore: Annotated[bool, typer.Option("--explore", help="Act as it explores, not by the best mean.")] = False,

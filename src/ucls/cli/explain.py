@@ -7,17 +7,15 @@ from typing import Annotated
 import typer
 
 from ucls.algorithms import DEFAULT
-from ucls.cli.options import Settings, numbers_of, path_of
+from ucls.cli.options import AgentName, EnvironmentOfRun, RunOrEnvironment, Settings, numbers_of, path_of
 
 
 def explain(
-    what: Annotated[str, typer.Argument(help="A run's folder or file; or an environment, to learn in it first.")],
-    agent: Annotated[str, typer.Option(help="A name from `ucls agents`, or a module of your own.")] = DEFAULT,
+    what: RunOrEnvironment,
+    agent: AgentName = DEFAULT,
     steps: Annotated[int | None, typer.Option(min=0, max=10**9, help="Steps to learn first: 20,000, or 0.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the run.")] = 0,
-    env: Annotated[
-        str | None, typer.Option(help="The environment of a run in one that is not ours, by its name.")
-    ] = None,
+    env: EnvironmentOfRun = None,
     out: Annotated[str, typer.Option(help="The page to write.")] = "maps.html",
     settings: Settings = None,
     low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, with commas.")] = None,

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ucls.cli import show
-from ucls.cli.options import ENVIRONMENT, Settings, numbers_of
+from ucls.cli import complete, show
+from ucls.cli.options import Environment, Settings, numbers_of
 from ucls.cli.study import Json
 
 
@@ -37,8 +37,10 @@ def evaluate_log(
 
 
 def diagnose(
-    env: Annotated[str, typer.Argument(help=ENVIRONMENT)],
-    agent: Annotated[str, typer.Option(help="A name from `ucls agents`, of one that has bounds.")] = "ucls",
+    env: Environment,
+    agent: Annotated[
+        str, typer.Option(help="A name from `ucls agents`, of one that has bounds.", autocompletion=complete.agents)
+    ] = "ucls",
     steps: Annotated[int, typer.Option(min=1, help="Steps of each run.")] = 50_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first run.")] = 0,
     runs: Annotated[int, typer.Option(min=1, help="Runs, with seeds one after another.")] = 1,

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from ucls.cli import complete
 from ucls.errors import UserError
 
 Settings = Annotated[
@@ -13,7 +14,30 @@ Settings = Annotated[
 ]
 
 # What stands where an environment is named; `runs.naming` makes it.
-ENVIRONMENT = "An id from `ucls envs` or of any Gymnasium environment, module:id or module:factory."
+Environment = Annotated[
+    str,
+    typer.Argument(
+        help="An id from `ucls envs` or of any Gymnasium environment, module:id or module:factory.",
+        autocompletion=complete.envs,
+    ),
+]
+EnvironmentOfRun = Annotated[
+    str | None,
+    typer.Option(help="The environment of a run in one that is not ours, by its name.", autocompletion=complete.envs),
+]
+RunOrEnvironment = Annotated[
+    str,
+    typer.Argument(
+        help="A run's folder or file; or an environment, to learn in it first.", autocompletion=complete.envs
+    ),
+]
+AgentName = Annotated[
+    str, typer.Option(help="A name from `ucls agents`, or a module of your own.", autocompletion=complete.agents)
+]
+FeaturesName = Annotated[
+    str | None,
+    typer.Option(help="A name from `ucls features`; there is a default.", autocompletion=complete.features),
+]
 
 
 def path_of(option: str, text: str | None) -> Path | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ucls.cli import show_study
+from ucls.cli import complete, show_study
 from ucls.errors import UserError
 
 if TYPE_CHECKING:
@@ -19,7 +19,14 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Run studies: many runs, kept in a store, that survive anything.", no_args_is_help=True)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
-Named = Annotated[str, typer.Argument(metavar="FILE_OR_NAME", help="A TOML file, or the name of a study in the store.")]
+Named = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE_OR_NAME",
+        help="A TOML file, or the name of a study in the store.",
+        autocompletion=complete.studies,
+    ),
+]
 StorePath = Annotated[Path, typer.Option("--store", help="The file that keeps the runs.")]
 Runs = Annotated[int | None, typer.Option(min=1, help="Seeds 0 to N - 1 in place of the study's own.")]
 Steps = Annotated[int | None, typer.Option(min=1, help="Steps a run in place of the study's own.")]

@@ -9,7 +9,7 @@ import typer
 
 from ucls.algorithms import DEFAULT
 from ucls.cli import show
-from ucls.cli.options import ENVIRONMENT, Settings, numbers_of, path_of
+from ucls.cli.options import AgentName, Environment, FeaturesName, Settings, numbers_of, path_of
 from ucls.cli.study import Json
 from ucls.settings import word_of
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
 
 
 def train(
-    env: Annotated[str, typer.Argument(help=ENVIRONMENT)],
-    agent: Annotated[str, typer.Option(help="A name from `ucls agents`, or a module of your own.")] = DEFAULT,
+    env: Environment,
+    agent: AgentName = DEFAULT,
     steps: Annotated[int, typer.Option(min=1, max=10**15, help="Steps to take.")] = 50_000,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the run.")] = 0,
     out: Annotated[str | None, typer.Option(help="Folder for the agent and the results.")] = None,
     settings: Settings = None,
-    features: Annotated[str | None, typer.Option(help="tiles, one_hot or scaled; there is a default.")] = None,
+    features: FeaturesName = None,
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
     discount: Annotated[float | None, typer.Option(help="Discount in an environment that gives none: 0.99.")] = None,
     low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, with commas.")] = None,

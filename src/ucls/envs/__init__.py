@@ -25,13 +25,12 @@ import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-import numpy as np
-
 from ucls.errors import UserError, unknown
-from ucls.randomness import check_words
 from ucls.settings import describe, resolve, shown
 
-if TYPE_CHECKING:  # what makes and what is drawn on is heavy, and a list of ids needs neither
+if TYPE_CHECKING:  # arrays, what makes and what is drawn on are heavy, and a list of ids needs none of them
+    import numpy as np
+
     from ucls.envs.canvas import Canvas
     from ucls.kernels import Vector
     from ucls.planning import Optimal, Problem
@@ -74,8 +73,8 @@ class Environment(Protocol):
     @property
     def FEATURES(self) -> tuple[str, dict[str, Any]]: ...
 
-    def reset(self, env: Any, s: "Vector", rng: np.random.Generator) -> None: ...
-    def step(self, env: Any, s: "Vector", a: int, rng: np.random.Generator) -> tuple[float, float, bool]: ...
+    def reset(self, env: Any, s: "Vector", rng: "np.random.Generator") -> None: ...
+    def step(self, env: Any, s: "Vector", a: int, rng: "np.random.Generator") -> tuple[float, float, bool]: ...
     def facts(self, env: Any) -> dict[str, float]: ...
     def measure(self, env: Any) -> str: ...
     def problem(self, env: Any) -> "Problem": ...
@@ -110,11 +109,11 @@ class World(NamedTuple):
         """The number of steps after which an episode is truncated; 0 for never."""
         return self.env.cutoff
 
-    def reset(self, s: np.ndarray, rng: np.random.Generator) -> None:
+    def reset(self, s: "np.ndarray", rng: "np.random.Generator") -> None:
         """Let an episode begin in `s`."""
         self.module.reset(self.env, s, rng)
 
-    def step(self, s: np.ndarray, a: int, rng: np.random.Generator) -> tuple[float, float, bool]:
+    def step(self, s: "np.ndarray", a: int, rng: "np.random.Generator") -> tuple[float, float, bool]:
         """Take an action in `s`, which becomes the next state; the reward, the discount and whether that was all."""
         return self.module.step(self.env, s, a, rng)
 
@@ -144,17 +143,19 @@ class World(NamedTuple):
         known = REWARD_RATES.get(self.id)
         return self.optimal().reward_rate if known is None or self.env != make_world(self.id).env else known
 
-    def draw(self, s: np.ndarray, canvas: "Canvas") -> None:
+    def draw(self, s: "np.ndarray", canvas: "Canvas") -> None:
         """Draw a picture of a state."""
         self.module.draw(self.env, s, canvas)
 
-    def check_saved(self, saved: Mapping[str, np.ndarray]) -> None:
+    def check_saved(self, saved: "Mapping[str, np.ndarray]") -> None:
         """Refuse what was never in play in such a world."""
+        from ucls.randomness import check_words
+
         low, high = self.bounds()
         s, clock = saved.get("s"), saved.get("clock")
         if s is None or clock is None or s.shape != (len(low),) or clock.shape != (1,):
             raise UserError(f"this is not a checkpoint of {self.id}: make one with checkpoint()")
-        if s.dtype != np.float64 or clock.dtype != np.int64 or not ((s >= low) & (s <= high)).all():
+        if s.dtype != "float64" or clock.dtype != "int64" or not ((s >= low) & (s <= high)).all():
             raise UserError(f"the checkpoint cannot be right: its state is none of {self.id}")
         if clock[0] < 0 or clock[0] >= (self.cutoff or 2**53):
             raise UserError("the checkpoint cannot be right: its episode has lasted longer than an episode can")
@@ -172,12 +173,12 @@ def module_of(id: str) -> Environment:
     return cast(Environment, importlib.import_module(f"ucls.envs.{ENVIRONMENTS[id][0]}"))
 
 
-def to_arrays(in_play: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def to_arrays(in_play: "Mapping[str, np.ndarray]") -> "dict[str, np.ndarray]":
     """What is in play in a world, under the names that the checkpoint of a run has for it."""
     return {f"world.{name}": in_play[name] for name in IN_PLAY}
 
 
-def from_arrays(arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+def from_arrays(arrays: "Mapping[str, np.ndarray]") -> "dict[str, np.ndarray]":
     """What is in play in a world, as far as the checkpoint of a run has it; `World.check_saved` checks it."""
     return {name: arrays[f"world.{name}"] for name in IN_PLAY if f"world.{name}" in arrays}
 

@@ -1,0 +1,76 @@
+"""What a shell completes (`ucls --install-completion`): names, found without importing anything heavy.
+
+A shell asks at every press of a key, so what is slow to import is left out: Gymnasium's own ids, the settings. Nothing
+here says an error: a person is in the middle of a word.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+import typer
+
+SECONDS = 0.2  # to wait for a store that somebody writes
+
+
+def agents(incomplete: str) -> list[str]:
+    """The algorithms of the package."""
+    from ucls.algorithms import ALGORITHMS
+
+    return _beginning(ALGORITHMS, incomplete)
+
+
+def envs(incomplete: str) -> list[str]:
+    """The environments of the package."""
+    from ucls.envs import ENVIRONMENTS
+
+    return _beginning(ENVIRONMENTS, incomplete)
+
+
+def agents_and_envs(incomplete: str) -> list[str]:
+    """What can be checked."""
+    return agents(incomplete) + envs(incomplete)
+
+
+def features(incomplete: str) -> list[str]:
+    """The features of the package."""
+    from ucls.features import FEATURES
+
+    return _beginning(FEATURES, incomplete)
+
+
+def studies(context: typer.Context, incomplete: str) -> list[str]:
+    """The studies in the store that the command names, and the files and folders that may declare one."""
+    return _beginning(_kept(context.params.get("store")), incomplete) + _files(incomplete)
+
+
+def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
+    return [name for name in names if name.startswith(incomplete)]
+
+
+def _kept(store: object) -> list[str]:
+    """The names in a store: read only, nothing checked, and none if it cannot be read."""
+    import sqlite3
+    from contextlib import closing
+
+    try:
+        path = Path(str(store)).absolute()
+        if not path.is_file():
+            return []
+        with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, timeout=SECONDS)) as db:
+            names = [str(name) for [name] in db.execute("SELECT name FROM study ORDER BY name")]
+    except (OSError, ValueError, sqlite3.Error):
+        return []
+    return [name for name in names if name.isprintable()]
+
+
+def _files(incomplete: str) -> list[str]:
+    """The TOML files and the folders that begin with these letters."""
+    folder, _, start = incomplete.rpartition("/")
+    above = f"{folder}/" if folder or incomplete.startswith("/") else ""
+    try:
+        found = [path for path in Path(above or ".").iterdir() if path.name.startswith(start)]
+        shown = [path for path in found if start or not path.name.startswith(".")]
+        names = [f"{above}{path.name}/" if path.is_dir() else f"{above}{path.name}" for path in shown]
+    except (OSError, ValueError):
+        return []
+    return sorted(name for name in names if name.endswith((".toml", "/")))
