@@ -10,7 +10,7 @@ import typer
 from ucls import cli
 from ucls.cli.show import show_claims
 from ucls.errors import UserError
-from ucls.paper import account, figure_2, figure_theorem, table_causes, table_open_choices
+from ucls.paper import account, figure_2, figure_theorem, pages, shipped, table_causes, table_open_choices
 from ucls.paper import reproduce as paper
 from ucls.paper.claims import judge_all
 from ucls.paper.claims.check import Check, Claim, apart, at_least, better, part, turned, within
@@ -293,7 +293,7 @@ def test_a_page_is_filled_between_its_marks_and_has_its_figures_beside_it(tmp_pa
         "# Ours\n<!-- verdicts -->\nbygone\n<!-- end -->\nwords\n![a](figure-2.png)\n<!-- facts -->\n<!-- end -->\n"
     )
     found = paper.reproduce(tmp_path / "out", QUICK, ["2"], evidence.store, None)
-    account.fill(page, found, tmp_path / "out")
+    pages.fill(page, found, tmp_path / "out")
     once = page.read_text()
     assert "bygone" not in once
     assert once.startswith("# Ours\n<!-- verdicts -->\n\nQuick look")
@@ -301,8 +301,25 @@ def test_a_page_is_filled_between_its_marks_and_has_its_figures_beside_it(tmp_pa
     assert "\nwords\n" in once
     assert "| scale | quick |" in once
     assert (page.parent / "figure-2.png").read_bytes() == (tmp_path / "out" / "figure-2.png").read_bytes()
-    account.fill(page, found, tmp_path / "out")
+    pages.fill(page, found, tmp_path / "out")
     assert page.read_text() == once
+
+
+def test_pages_that_continue_its_name_are_filled_with_a_page_and_the_data_are_where_it_says(tmp_path, evidence):
+    page, more = tmp_path / "docs" / "ours.md", tmp_path / "docs" / "ours-checks.md"
+    page.parent.mkdir()
+    page.write_text("<!-- data ../data/claims.json -->\n<!-- found -->\n<!-- end -->\n")
+    more.write_text("<!-- checks -->\n<!-- end -->\n")
+    found = paper.reproduce(tmp_path / "out", QUICK, ["2"], evidence.store, None)
+    pages.fill(page, found, tmp_path / "out")
+    assert "**[Every p works for UCLS, none for GV-UCB](figure-2.png)** (claim 5)" in page.read_text()
+    assert "| reward, UCLS with p = 0.1 less p = 1e-5 |" in more.read_text()
+    kept = shipped.from_data(json.loads((tmp_path / "data" / "claims.json").read_text()))
+    assert kept.claims == found.claims
+    assert kept.facts["numerics"] == "1"
+    assert (tmp_path / "data" / "figure-2.png").is_file()
+    for path in (page, more):
+        assert pages.filled(path.read_text(), account.parts(kept)) == path.read_text()
 
 
 @pytest.mark.parametrize(
@@ -311,7 +328,7 @@ def test_a_page_is_filled_between_its_marks_and_has_its_figures_beside_it(tmp_pa
         (None, "no page"),
         ("# Ours\n", "needs lines"),
         ("<!-- verdicts -->\nmine\n<!-- checks -->\n<!-- end -->\n", "needs lines"),
-        ("<!-- verdict -->\n<!-- end -->\n", "only: verdicts, checks"),
+        ("<!-- verdict -->\n<!-- end -->\n", "only: found, verdicts, checks"),
     ],
 )
 def test_a_page_that_cannot_be_filled_is_left_alone(tmp_path, evidence, text, complaint):
@@ -319,7 +336,7 @@ def test_a_page_that_cannot_be_filled_is_left_alone(tmp_path, evidence, text, co
     if text is not None:
         page.write_text(text)
     with pytest.raises(UserError, match=complaint):
-        account.fill(page, account.Reproduction([], [], [], True, {}, ""), tmp_path)
+        pages.fill(page, account.Reproduction([], [], [], True, {}, ""), tmp_path)
     assert text is None or page.read_text() == text
 
 

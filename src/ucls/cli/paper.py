@@ -39,11 +39,13 @@ def paper(
     slurm: Annotated[str | None, typer.Option(help="Run as job arrays in this Slurm partition.")] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and for how long.")] = False,
     no_run: Annotated[bool, typer.Option("--no-run", help="Draw and judge what the store has.")] = False,
-    page: Annotated[Path | None, typer.Option(help="Fill the marks <!-- verdicts -->, ... of this page.")] = None,
+    page: Annotated[
+        Path | None, typer.Option(help="Fill the marks <!-- verdicts -->, ... of this page and of PAGE-*.md beside it.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Reproduce the paper: run what is missing, draw its figures, judge its claims, write a report."""
-    from ucls.paper import account
+    from ucls.paper import pages
     from ucls.paper import reproduce as reproduction
     from ucls.paper.contents import parts_of, titles_of
     from ucls.paper.groups import scale_of
@@ -55,7 +57,7 @@ def paper(
     if heavy_runs is not None and runs is None and not full:
         raise UserError("--heavy-runs goes with --runs or --full: a quick look has one of each anyway")
     if page is not None:
-        account.marked(page, titles_of(parts_of(figure or ())))
+        pages.marked(page, titles_of(parts_of(figure or ())))
     scale, kept = scale_of(runs, full, heavy_runs), store or out / "runs.sqlite"
     asked = figure or []
     before = reproduction.expected(asked, scale, kept, jobs)
@@ -69,7 +71,7 @@ def paper(
         runner = None if no_run else runner_of(jobs, ray, slurm)
         made = reproduction.reproduce(out, scale, asked, opened, runner, quiet=as_json)
     if page is not None:
-        account.fill(page, made, out)
+        pages.fill(page, made, out)
     if as_json:
         print(json.dumps([claim.as_data() for claim in made.claims]))
     else:

@@ -1,21 +1,18 @@
-"""The account of a reproduction: its claims, tables and facts as data and on a page."""
+"""The account of a reproduction: its claims, tables and facts as data and as the parts of pages."""
 
-import re
-import shutil
-from collections.abc import Collection
-from pathlib import Path
 from typing import NamedTuple
 
-from ucls._files import write_atomic
-from ucls.errors import UserError
 from ucls.figures.plot import Plot
 from ucls.paper._markdown import markdown_table
 from ucls.paper.claims.check import HELD, Claim
+from ucls.paper.claims.plain import title_of, told
 from ucls.paper.contents import Table
 from ucls.paper.domains import DOMAINS, PRINTED
 from ucls.paper.groups import Group, Scale, cells_of, winners
+from ucls.report import Verdict
 from ucls.settings import listed
 from ucls.study import Store, Study
+from ucls.study.cell import NUMERICS
 
 
 class Reproduction(NamedTuple):
@@ -40,15 +37,21 @@ def facts_of(store: Store, study: Study, scale: Scale) -> dict[str, str]:
     """What it was made with, and how long it took."""
     about = list(store.circumstances(study.name).values())
     seeds = sorted({member.cell.seed for member in study.members})
-    hours = sum(run.seconds for run in about) / 3600
     return {
         "scale": scale.name,
         "runs": f"{len(about):,}",
         "seeds": f"{seeds[0]} to {seeds[-1]}; tuning seeds from 1,000,000,000",
         "machine": ", ".join(sorted({run.machine for run in about})),
         "versions": "; ".join(sorted({run.versions for run in about})),
-        "time": f"{hours:.2f} hours of one core, with what else it was doing",
+        "time": _time(sum(run.seconds for run in about)),
+        "date": max((run.finished for run in about), default="")[:10],
+        "numerics": str(NUMERICS),
     }
+
+
+def _time(seconds: float) -> str:
+    spent = f"{seconds / 3600:.2f} hours" if seconds >= 3600 else f"{seconds / 60:.0f} minutes"
+    return f"{spent} of one core, with what else it was doing"
 
 
 def sweeps_table() -> Table:
@@ -79,6 +82,41 @@ def runs_table(store: Store, study: Study, groups: list[Group], scale: Scale) ->
     return "What was run", ["what", "domain", "settings", "steps", "runs", "diverged", "steps a second"], rows
 
 
+MADE = {"date": "on", "commit": "at commit", "numerics": "with numerics"}
+
+SECTIONS = {
+    "What held, or holds as we read the paper": (Verdict.REPRODUCED, Verdict.DEPENDS),
+    "What did not hold": (Verdict.NOT_REPRODUCED,),
+    "What these runs do not decide": (Verdict.UNDECIDED,),
+}
+
+
+def found(made: Reproduction) -> str:
+    """What came of the claims in plain sentences, by verdict, each section with a figure if one is left for it."""
+    blocks, drawn = [f"{made.note} {made_at(made)}".rstrip()], set[str]()
+    for title, verdicts in SECTIONS.items():
+        claims = [claim for claim in made.claims if claim.verdict in verdicts]
+        if not claims:
+            continue
+        blocks.append(f"## {title}")
+        if shown := next((claim for claim in claims if claim.figure and claim.figure not in drawn), None):
+            drawn.add(str(shown.figure))
+            blocks.append(f"![The figure of claim {shown.number}: {title_of(shown)}]({shown.figure}.png)")
+        blocks.append("\n".join(f"- {_told(claim)}" for claim in claims))
+    return "\n\n".join(blocks)
+
+
+def made_at(made: Reproduction) -> str:
+    """When and with what a reproduction was made, as far as its facts say."""
+    known = [(words, made.facts[name]) for name, words in MADE.items() if made.facts.get(name)]
+    return f"Made {', '.join(f'{words} {value}' for words, value in known)}." if known else ""
+
+
+def _told(claim: Claim) -> str:
+    title = f"[{title_of(claim)}]({claim.figure}.png)" if claim.figure else title_of(claim)
+    return f"**{title}** (claim {claim.number}). {told(claim)}"
+
+
 def verdicts(made: Reproduction) -> str:
     """Every claim with its verdict, as a Markdown table."""
     rows = []
@@ -102,41 +140,12 @@ def parts(made: Reproduction) -> dict[str, str]:
     """What a page may hold, by the name of its mark; a table's is its title in small letters."""
     tables = {title.lower(): _table(heads, rows) for title, heads, rows in made.tables}
     about = _table(["", ""], [list(fact) for fact in made.facts.items()])
-    return {"verdicts": verdicts(made), "checks": checks(made), **tables, "facts": about}
+    return {"found": found(made), "verdicts": verdicts(made), "checks": checks(made), **tables, "facts": about}
 
 
 def markdown(made: Reproduction) -> str:
     """All of it as one page."""
     return "\n\n".join(f"## {name.capitalize()}\n\n{text}" for name, text in parts(made).items()) + "\n"
-
-
-MARK = re.compile(r"(<!-- ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
-ALWAYS = ("verdicts", "checks", "what the sweeps chose", "what was run", "facts")
-
-
-def marked(page: Path, tables: Collection[str]) -> str:
-    """The text of a page that can be filled: its marks are known, here or as titles of tables, and have an end each."""
-    if not page.is_file():
-        raise UserError(f"there is no page {page} to fill")
-    text = page.read_text(encoding="utf-8")
-    names = re.findall(r"^<!-- ([a-z ]+) -->$", text, re.MULTILINE)
-    if not names or names[1::2] != ["end"] * (len(names) // 2) or len(names) % 2 or "end" in names[::2]:
-        raise UserError(f"{page} needs lines such as <!-- verdicts -->, each with a line <!-- end --> after it")
-    for name in names[::2]:
-        if name not in (known := (*ALWAYS, *(title.lower() for title in tables))):
-            raise UserError(f"{page} has a mark {name!r}, but there are only: {', '.join(known)}")
-    return text
-
-
-def fill(page: Path, made: Reproduction, out: Path) -> None:
-    """Put the parts between their marks on a page, and the figures it names beside it."""
-    known = parts(made)
-    text = marked(page, [title for title, _, _ in made.tables])
-    text = MARK.sub(lambda match: f"{match[1]}\n{known[match[2]]}\n\n{match[3]}", text)
-    for name in (f"{plot.name}.png" for plot in made.plots):
-        if f"({name})" in text:
-            write_atomic(page.parent / name, lambda target, name=name: shutil.copyfile(out / name, target))
-    write_atomic(page, lambda target: target.write_text(text, encoding="utf-8"))
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> str:

@@ -1,0 +1,72 @@
+"""Pages of a reproduction: the parts between their marks, the figures beside them, and the data behind them.
+
+Pages beside it that continue the name of a page (`reproduction-checks.md` beside `reproduction.md`) are filled with it.
+A line `<!-- data PATH -->` names the file, from the page's folder, that keeps what the pages say as data.
+"""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Collection
+from pathlib import Path
+
+from ucls._files import write_atomic
+from ucls.errors import UserError
+from ucls.paper import shipped
+from ucls.paper.account import Reproduction, parts
+
+MARK = re.compile(r"(<!-- ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+DATA = re.compile(r"^<!-- data (\S+) -->$", re.MULTILINE)
+ALWAYS = ("found", "verdicts", "checks", "what the sweeps chose", "what was run", "facts")
+
+
+def marked(page: Path, tables: Collection[str]) -> dict[Path, str]:
+    """The text of a page, and of those that go with it, which can be filled.
+
+    Their marks are known, here or as titles of tables, and have an end each.
+    """
+    if not page.is_file():
+        raise UserError(f"there is no page {page} to fill")
+    more = sorted(page.parent.glob(f"{page.stem}-*{page.suffix}"))
+    texts = {path: path.read_text(encoding="utf-8") for path in (page, *more)}
+    known = (*ALWAYS, *(title.lower() for title in tables))
+    for path, text in texts.items():
+        names = re.findall(r"^<!-- ([a-z ]+) -->$", text, re.MULTILINE)
+        ends = names[1::2] == ["end"] * (len(names) // 2) and not len(names) % 2 and "end" not in names[::2]
+        if not ends or (path == page and not names):
+            raise UserError(f"{path} needs lines such as <!-- verdicts -->, each with a line <!-- end --> after it")
+        for name in names[::2]:
+            if name not in known:
+                raise UserError(f"{path} has a mark {name!r}, but there are only: {', '.join(known)}")
+    return texts
+
+
+def fill(page: Path, made: Reproduction, out: Path) -> None:
+    """Put the parts between their marks on a page, the figures it names beside it, and the data where it says."""
+    if commit := _commit(page.parent):
+        made = made._replace(facts={**made.facts, "commit": commit})
+    known = parts(made)
+    texts = {path: filled(text, known) for path, text in marked(page, [title for title, _, _ in made.tables]).items()}
+    for name in (f"{plot.name}.png" for plot in made.plots):
+        if any(f"({name})" in text for text in texts.values()):
+            write_atomic(page.parent / name, lambda target, name=name: shutil.copyfile(out / name, target))
+    if data := DATA.search(texts[page]):
+        shipped.write(made, page.parent / data[1])
+    for path, text in texts.items():
+        write_atomic(path, lambda target, text=text: target.write_text(text, encoding="utf-8"))
+
+
+def filled(text: str, known: dict[str, str]) -> str:
+    """The text of a page with these parts between its marks."""
+    return MARK.sub(lambda match: f"{match[1]}\n{known[match[2]]}\n\n{match[3]}", text)
+
+
+def _commit(folder: Path) -> str:
+    """The commit that a folder is at; nothing where there is none."""
+    try:
+        answer = subprocess.run(
+            ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return answer.stdout.strip()

@@ -1,0 +1,70 @@
+"""The reproduction that comes with the package: its pages and its data say the same, and every claim is in it."""
+
+import json
+import re
+from importlib import resources
+from pathlib import Path
+
+import pytest
+
+from ucls.paper import account, pages, shipped
+from ucls.paper.claims.plain import PLAIN, because, title_of
+from ucls.report import Verdict
+
+DOCS = Path(__file__).parents[1] / "docs"
+PAGES = sorted(DOCS.glob("reproduction*.md"))
+SCREENS = 900  # words of two screens, about
+
+
+@pytest.fixture(scope="module")
+def made():
+    return shipped.load()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_pages_say_what_the_data_say(page, made):
+    text = page.read_text()
+    assert pages.filled(text, account.parts(made)) == text
+
+
+def test_every_part_of_the_data_is_on_a_page(made):
+    marks = {mark[1] for page in PAGES for mark in pages.MARK.findall(page.read_text())}
+    assert marks == set(account.parts(made))
+
+
+def test_verdicts_follow_from_the_checks():
+    data = json.loads(resources.files("ucls.paper").joinpath("reference", "claims.json").read_text())
+    assert [claim.words for claim in shipped.from_data(data).claims] == [claim["verdict"] for claim in data["claims"]]
+    assert shipped.as_data(shipped.from_data(data)) == data
+
+
+def test_the_data_say_what_they_were_made_with(made):
+    assert {"scale", "runs", "date", "commit", "numerics", "versions"} <= set(made.facts)
+
+
+def test_every_claim_is_there_and_has_a_title_that_fits_a_terminal(made):
+    assert [claim.number for claim in made.claims] == list(PLAIN) == list(range(1, 19))
+    assert max(len(title_of(claim)) for claim in made.claims) <= 40
+    assert len({plain.title for plain in PLAIN.values()}) == len(PLAIN)
+
+
+def test_a_reason_is_given_only_for_the_verdict_that_it_explains(made):
+    first = made.claims[0]
+    assert first.verdict is Verdict.NOT_REPRODUCED
+    assert because(first)
+    assert because(first._replace(short=True)) == ""
+
+
+def test_every_figure_of_a_claim_has_a_picture_in_the_package_and_in_the_docs(made):
+    for name in {claim.figure for claim in made.claims} - {None}:
+        assert shipped.picture(name).startswith(b"\x89PNG")
+        assert (DOCS / f"{name}.png").is_file()
+    assert shipped.picture("nothing") is None
+
+
+def test_the_front_page_is_short_and_its_links_lead_somewhere():
+    text = (DOCS / "reproduction.md").read_text()
+    assert len(text.split()) < SCREENS
+    for page in PAGES:
+        for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
+            assert (DOCS / link).exists(), (page.name, link)
