@@ -74,6 +74,21 @@ def test_indices_are_those_of_tiles3(states, n_tilings, n_tiles, memory):
     assert coder.count[0] == len(table.table)
 
 
+@pytest.mark.parametrize("n_tilings", [1, 2, 3, 16])
+def test_tiles_of_many_dimensions_are_those_of_tiles3(n_tilings):
+    """Where a shift is longer than a tile, and on either side of 0."""
+    coder, table = make(1, (0.0,) * 6, (1.0,) * 6, tilings=n_tilings, tiles=3, memory=4000), Tiles3(4000)
+    for s in np.random.default_rng(3).uniform(-2, 2, size=(60, 6)):
+        expected = [table.number(tile) for tile in table.coordinates(n_tilings, 3 * s)]
+        assert encode(coder, s).index[0].tolist() == expected
+
+
+@settings(deadline=None)
+@given(st.integers(-(2**60), 2**60))
+def test_the_remainder_without_a_division_is_the_remainder(x):
+    assert tiles._modulo(x) == x % (2**31 - 1)
+
+
 def test_known_tiles_by_hand():
     """Two tilings of one dimension with two tiles: the second is shifted by half a tile."""
     coder = make(1, (0.0,), (1.0,), tilings=2, tiles=2, memory=10)

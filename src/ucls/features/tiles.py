@@ -21,6 +21,7 @@ from ucls.settings import Choice, Whole
 
 ONE_OVER_N, ONE_OVER_SQRT_N, ONE = range(3)
 BLOCKS, JOINT = range(2)
+PRIME = 2**31 - 1
 FAR = 1e12  # scaled coordinates are held within this, so that they fit an integer
 
 
@@ -129,69 +130,88 @@ def look(coder, s, xs):
 
 @exact
 def _encode(coder, s, xs, remember):
-    key = np.empty(coder.keys.shape[1], np.int64)
-    unseen = 0
-    if not coder.joint:
+    keys, indices, count = coder.keys, coder.indices, coder.count  # outside of the loop, where it would cost most of it
+    index, memory, last = xs.index, coder.memory, len(coder.indices) - 1
+    key, rest = np.empty(keys.shape[1], np.int64), np.empty(len(s), np.int64)
+    unseen, shared = 0, False
+    for a in range(coder.n_actions if coder.joint else 1):
+        key[-1] = a
+        _first_tile(coder, s, key, rest)
         for tiling in range(coder.n_active):
-            _coordinates(coder, s, tiling, key)
-            tile, new = _index(coder, key, remember, unseen)
-            unseen += new
-            for a in range(coder.n_actions):
-                xs.index[a, tiling] = tile * coder.n_actions + a
-    else:
-        for a in range(coder.n_actions):
-            key[-1] = a
-            for tiling in range(coder.n_active):
-                _coordinates(coder, s, tiling, key)
-                xs.index[a, tiling], new = _index(coder, key, remember, unseen)
-                unseen += new
-    for a in range(coder.n_actions):
-        _values(coder, xs.index[a], xs.value[a])
+            h = _hash(key)
+            slot = _slot(keys, indices, key, h & last)
+            tile = indices[slot]
+            if tile < 0:
+                tile = count[0] + unseen
+                if tile >= memory:
+                    tile, shared = h % memory, True
+                elif remember:
+                    _give(keys, indices, count, key, slot)
+                else:
+                    unseen += 1
+            index[a, tiling] = tile
+            _next_tile(coder.n_active, key, rest)
+    if not coder.joint:
+        _block(index, coder.n_actions)
+    _values(coder.value, index, xs.value, shared)
 
 
 @exact
-def _coordinates(coder, s, tiling, key):
-    """The tile of one tiling that s is in: floor(s in units, plus the shift) / tilings."""
-    key[0] = tiling
-    shift = tiling
+def _first_tile(coder, s, key, rest):
+    """The tile of the first tiling that s is in: floor(s in units / tilings), and the units that are left over."""
+    n = coder.n_active
+    key[0] = 0
     for i in range(len(s)):
-        units = np.floor((s[i] - coder.low[i]) * coder.tiles_per_unit[i] * coder.n_active)
-        key[1 + i] = (np.int64(min(max(units, -FAR), FAR)) + shift) // coder.n_active
-        shift += 2 * tiling
+        units = np.int64(min(max(np.floor((s[i] - coder.low[i]) * coder.tiles_per_unit[i] * n), -FAR), FAR))
+        key[1 + i] = units // n
+        rest[i] = units - key[1 + i] * n
 
 
 @exact
-def _index(coder, key, remember, unseen):
-    """The index of a tile, and 1 if it is new and gets the next free index, where `unseen` are taken already."""
-    slots = len(coder.indices)
-    h = _hash(key)
-    slot = h % slots
-    while coder.indices[slot] >= 0:
+def _next_tile(n, key, rest):
+    """Go on to the next of n tilings, shifted by 1, 3, 5, ... units: adding costs less than another division."""
+    key[0] += 1
+    for i in range(len(rest)):
+        rest[i] += 2 * i + 1
+        if rest[i] >= 2 * n:
+            key[1 + i] += rest[i] // n
+            rest[i] %= n
+        elif rest[i] >= n:
+            key[1 + i] += 1
+            rest[i] -= n
+
+
+@exact
+def _slot(keys, indices, key, slot):
+    """The slot of a tile, or the free one it would take, from the one that its hash says."""
+    last = len(indices) - 1  # slots are a power of two
+    while indices[slot] >= 0:
         same = True
         for i in range(len(key)):
-            same = same and coder.keys[slot, i] == key[i]
+            same = same and keys[slot, i] == key[i]
         if same:
-            return coder.indices[slot], 0
-        slot = (slot + 1) % slots
-    index = coder.count[0] + (0 if remember else unseen)
-    if index >= coder.memory:
-        return h % coder.memory, 0
-    if remember:
-        for i in range(len(key)):
-            coder.keys[slot, i] = key[i]
-        coder.indices[slot] = index
-        coder.count[0] += 1
-    return index, 1
+            break
+        slot = (slot + 1) & last
+    return slot
+
+
+@exact
+def _give(keys, indices, count, key, slot):
+    """Give a tile the next free index."""
+    for i in range(len(key)):
+        keys[slot, i] = key[i]
+    indices[slot] = count[0]
+    count[0] += 1
 
 
 @exact
 def _consistent(coder):
     """Whether every tile of the table is found at its place."""
-    for slot in range(len(coder.indices)):
-        if coder.indices[slot] >= 0:
-            index, _ = _index(coder, coder.keys[slot], False, 0)
-            if index != coder.indices[slot]:
-                return False
+    keys, indices = coder.keys, coder.indices
+    last = len(indices) - 1
+    for slot in range(len(indices)):
+        if indices[slot] >= 0 and _slot(keys, indices, keys[slot], _hash(keys[slot]) & last) != slot:
+            return False
     return True
 
 
@@ -200,17 +220,34 @@ def _hash(key):
     """A hash that is the same on every machine: Lehmer's generator, fed with the coordinates."""
     h = 1
     for i in range(len(key)):
-        h = (h + key[i]) % 2147483647 * 48271 % 2147483647
+        h = _modulo(_modulo(h + key[i]) * 48271)
     return h
 
 
 @exact
-def _values(coder, index, value):
-    """Give each feature its value; one that is there already gets 0. Only a full table can give one twice."""
-    full = coder.count[0] + coder.n_active > coder.memory
-    for i in range(len(index)):
-        value[i] = coder.value
-        if full:
-            for j in range(i):
-                if index[j] == index[i]:
-                    value[i] = 0.0
+def _modulo(x):
+    """x modulo the prime 2^31 - 1, for |x| < 2^61: as 2^31 is 1 there, the bits above are added to the lowest 31."""
+    x = (x & PRIME) + (x >> 31)
+    if x < 0:
+        return x + PRIME
+    return x - PRIME if x >= PRIME else x
+
+
+@exact
+def _block(index, n_actions):
+    """Make features of every action of the tiles in the first row, which is the last to change."""
+    for a in range(n_actions - 1, -1, -1):
+        for i in range(index.shape[1]):
+            index[a, i] = index[0, i] * n_actions + a
+
+
+@exact
+def _values(one, index, value, shared):
+    """Give each feature its value; one that is there already gets 0. Only tiles that share an index can be."""
+    for a in range(index.shape[0]):
+        for i in range(index.shape[1]):
+            value[a, i] = one
+            if shared:
+                for j in range(i):
+                    if index[a, j] == index[a, i]:
+                        value[a, i] = 0.0
