@@ -258,6 +258,16 @@ def test_a_file_that_others_can_write_is_not_executed(made, tmp_path):
     assert not again.stats.cache_hits
 
 
+@compiled
+def test_a_file_in_a_folder_that_others_can_write_to_is_not_executed(made, tmp_path):
+    made(total)(np.ones(2))
+    [file] = files(tmp_path)
+    file.parent.chmod(0o777)  # another kernel of this user's could be put in its place
+    again = made(total)
+    assert again(np.ones(2)) == 2.0
+    assert not again.stats.cache_hits
+
+
 def test_a_cache_is_this_users_alone(tmp_path, monkeypatch):
     monkeypatch.setenv("UCLS_CACHE_DIR", str(tmp_path / "named"))
     monkeypatch.setattr(_files.tempfile, "gettempdir", lambda: str(tmp_path))

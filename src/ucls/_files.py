@@ -41,8 +41,10 @@ def cache_dir(name: str) -> Path | None:
 
 
 def read_owned(path: Path) -> bytes | None:
-    """The content of a file, if it is there and of this user, and nobody else can have written it."""
+    """The content of a file, if it is there and of this user, and nobody else can have written it, or put it there."""
     try:
+        if not _is_ours_alone(path.parent.lstat()):
+            return None
         with os.fdopen(
             os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)), "rb"
         ) as file:
