@@ -1,6 +1,7 @@
 """The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`, and two that break things.
 
 `python -m bench campaign` kills studies; `python -m bench torture` hands in what nobody should, and has `--help`.
+`python -m bench environments` measures what agents reach in environments people know, and has `--help` too.
 """
 
 import argparse
@@ -23,6 +24,11 @@ def main() -> int:
         from bench.torture import campaign as torture
 
         return torture.main(sys.argv[2:])
+    if sys.argv[1:2] == ["environments"]:
+        _one_thread()
+        from bench.known import command
+
+        return command.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m bench", description="Time everything, in one run.")
     parser.add_argument(
         "parts",

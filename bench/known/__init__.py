@@ -1,0 +1,1 @@
+"""What agents reach at their defaults in environments people know: `python -m bench environments`."""

@@ -1,0 +1,90 @@
+"""Run the study in this one process, and measure what a study does not: processor time, and the greedy policy.
+
+Both stand in a file beside the store, a line of JSON for each run, written when the run is.
+"""
+
+import json
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from threading import Event
+from typing import Any
+
+from bench.known.tasks import CUT, task_of
+from bench.machine import revision
+from ucls import Agent, checkpoint, evaluate_policy
+from ucls.errors import Notice
+from ucls.runs.naming import make_env
+from ucls.study.cell import Cell
+from ucls.study.conduct import conduct
+from ucls.study.declare import Study
+from ucls.study.outcome import Outcome
+from ucls.study.partial import Checkpoints
+from ucls.study.runners.base import outcome_of
+from ucls.study.store import Store
+
+WARM = 200  # steps of an unmeasured run of the same kind: they load or compile what a run needs
+
+
+def beside(store: Path) -> Path:
+    """The file beside a store that has what was measured."""
+    return store.with_name(store.name + ".measured.jsonl")
+
+
+def measure(study: Study, store: Path, only: Sequence[str], fewer: int | None) -> None:
+    """Run what the store lacks: all of it, or the titles that contain one of these words; the first few seeds of it."""
+    labels = {member.cell.id: member.label for member in study.members}
+    begun: set[tuple[str, str]] = set()
+
+    def runner(cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event) -> Iterator[Outcome]:
+        for cell in cells:
+            title = task_of(cell.env, dict(cell.settings)).title
+            if stop.is_set():
+                return
+            if (only and not any(word in title for word in only)) or (fewer is not None and cell.seed >= fewer):
+                continue
+            if (labels[cell.id], title) not in begun:
+                begun.add((labels[cell.id], title))
+                outcome_of(cell._replace(steps=WARM), Checkpoints())
+            outcome, found = _measured(cell, labels[cell.id], title, stop)
+            if found:
+                with beside(store).open("a") as file:
+                    file.write(json.dumps(found) + "\n")
+                print({name: found[name] for name in ("task", "label", "seed", "cpu", "last", "greedy")}, flush=True)
+            elif outcome.error:
+                print(title, labels[cell.id], cell.seed, outcome.error, flush=True)
+            yield outcome
+
+    store.parent.mkdir(parents=True, exist_ok=True)
+    with Store(store, write=True) as opened:
+        conduct(opened, study, runner, quiet=True)
+
+
+def _measured(cell: Cell, label: str, title: str, stop: Event) -> tuple[Outcome, dict[str, Any]]:
+    """Run a cell with its learner kept, to be tried; the store gets it without, for many are large."""
+    began = time.process_time()
+    outcome = outcome_of(cell._replace(keep=True), Checkpoints(), stop.is_set)
+    cpu = time.process_time() - began
+    if outcome.result is None:
+        return outcome._replace(id=cell.id), {}
+    result = outcome.result
+    found = {"id": cell.id, "task": title, "label": label, "seed": cell.seed, "steps": cell.steps, "cpu": round(cpu, 3)}
+    found |= {"commit": revision(), "last": result.measures.last_return, "diverged": result.diverged, "greedy": None}
+    if result.learner is not None:
+        found |= _tried(cell, result.learner)
+    kept = result if cell.keep else result._replace(learner=None)
+    return outcome._replace(id=cell.id, result=kept), found
+
+
+def _tried(cell: Cell, learner: bytes) -> dict[str, Any]:
+    """The mean return of the greedy policy, in episodes of its own; one without an end is cut off."""
+    task = task_of(cell.env, dict(cell.settings))
+    env = make_env(cell.env, task.kwargs)
+    limit = CUT if env.spec is None or env.spec.max_episode_steps is None else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Notice)
+        agent = Agent.revive(*checkpoint.from_bytes(learner), env)
+        mean, _ = found = evaluate_policy(agent, env, task.episodes, max_steps=limit)
+    env.close()
+    return {"greedy": mean, "episodes": task.episodes, "cut": found.cut}
