@@ -48,7 +48,7 @@ class Told(gymnasium.Wrapper[np.ndarray, int, Any, int]):
 
 
 class ToldDoor(Told):
-    """Tells also of the key (0 if it is carried, else its row inside the walls, from 1) and the door (row and state)."""
+    """Tells also of the key (0 if carried, else its row inside the walls, from 1) and of the door (row and state)."""
 
     def state(self) -> np.ndarray:
         """Where the agent, the key and the door are, and how the door is."""

@@ -12,13 +12,14 @@ def main(words: list[str]) -> int:
     """Run what was asked for."""
     asked = _asked(words)
     sys.path.append(str(STUDY.parent))
+    from ucls.study.declare import read_study
+
     if asked.rivals:
         from bench.known import rivals
 
-        rivals.measure(asked.store, asked.only, asked.seeds or 3)
+        rivals.measure(read_study(asked.study), asked.store, asked.only, asked.seeds or 3)
     elif not asked.no_run:
         from bench.known import run
-        from ucls.study.declare import read_study
 
         run.measure(read_study(asked.study), asked.store, asked.only, asked.seeds)
     if asked.page:

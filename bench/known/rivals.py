@@ -1,0 +1,79 @@
+"""DQN and PPO of Stable-Baselines3 at their defaults, in the same environments for the same steps.
+
+They see what our agents see. Two things they cannot: a tuple of numbers (Blackjack's), which is flattened for them, and
+an episode without end, which is cut off when a policy is tried, as ours is.
+"""
+
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import gymnasium
+import numpy as np
+import stable_baselines3
+import torch
+from stable_baselines3.common.evaluation import evaluate_policy
+from stable_baselines3.common.monitor import Monitor
+
+from bench.known.tasks import CUT, TASKS, WINDOW, Task, reached
+from bench.machine import revision
+from ucls.runs.naming import make_env
+from ucls.study.declare import Study
+
+RIVALS = {"DQN": stable_baselines3.DQN, "PPO": stable_baselines3.PPO}
+
+
+def beside(store: Path) -> Path:
+    """The file beside a store that has their runs, a line of JSON each."""
+    return store.with_name(store.name + ".rivals.jsonl")
+
+
+def measure(study: Study, store: Path, only: Sequence[str], seeds: int) -> None:
+    """Run what the file lacks: the first seeds, with the steps that the study has for each environment."""
+    torch.set_num_threads(1)
+    steps = {member.cell.env: member.cell.steps for member in study.members}
+    path = beside(store)
+    there = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    known = {(found["task"], found["label"], found["seed"]) for found in there}
+    for task in TASKS:
+        if only and not any(word in task.title for word in only):
+            continue
+        for name in RIVALS:
+            for seed in range(seeds):
+                if (task.title, name, seed) not in known:
+                    found = {"task": task.title, "label": name, "seed": seed, "commit": revision()}
+                    found |= _run(task, name, steps[task.env], seed)
+                    with path.open("a") as file:
+                        file.write(json.dumps(found) + "\n")
+                    print(found, flush=True)
+
+
+def _run(task: Task, name: str, steps: int, seed: int) -> dict[str, Any]:
+    env = Monitor(_made(task))
+    model: Any = RIVALS[name]("MlpPolicy", env, seed=seed, device="cpu")
+    began = time.process_time()
+    model.learn(steps)
+    cpu = time.process_time() - began
+    returns, lengths = np.array(env.get_episode_rewards()), np.array(env.get_episode_lengths())
+    place = _made(task)
+    if place.spec is None or place.spec.max_episode_steps is None:
+        place = gymnasium.wrappers.TimeLimit(place, CUT)
+    place = Monitor(place)
+    place.reset(seed=0)
+    greedy, _ = evaluate_policy(model, place, task.episodes, deterministic=True)
+    return {
+        "steps": int(model.num_timesteps),
+        "cpu": round(cpu, 3),
+        "last": float(returns[-WINDOW:].mean()) if len(returns) else None,
+        "reached": reached(lengths, returns, task.threshold),
+        "greedy": float(greedy),
+        "episodes": task.episodes,
+    }
+
+
+def _made(task: Task) -> gymnasium.Env[Any, Any]:
+    env = make_env(task.env, task.kwargs)
+    tuple_shown = isinstance(env.observation_space, gymnasium.spaces.Tuple)
+    return gymnasium.wrappers.FlattenObservation(env) if tuple_shown else env
