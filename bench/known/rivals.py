@@ -16,8 +16,9 @@ import stable_baselines3
 import torch
 from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
+from stable_baselines3.common.vec_env import DummyVecEnv
 
-from bench.known.tasks import CUT, TASKS, WINDOW, Task, reached
+from bench.known.tasks import ABREAST, TASKS, WINDOW, Task, limited, reached
 from bench.machine import revision
 from ucls.runs.naming import make_env
 from ucls.study.declare import Study
@@ -57,11 +58,8 @@ def _run(task: Task, name: str, steps: int, seed: int) -> dict[str, Any]:
     model.learn(steps)
     cpu = time.process_time() - began
     returns, lengths = np.array(env.get_episode_rewards()), np.array(env.get_episode_lengths())
-    place = _made(task)
-    if place.spec is None or place.spec.max_episode_steps is None:
-        place = gymnasium.wrappers.TimeLimit(place, CUT)
-    place = Monitor(place)
-    place.reset(seed=0)
+    place = DummyVecEnv([lambda: Monitor(limited(_made(task)))] * ABREAST)
+    place.seed(0)
     greedy, _ = evaluate_policy(model, place, task.episodes, deterministic=True)
     return {
         "steps": int(model.num_timesteps),

@@ -3,16 +3,18 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import gymnasium
 import numpy as np
 
 WINDOW = 20  # episodes in a row whose mean return must reach the threshold
 CUT = 1000  # steps of an evaluated episode where the environment has no limit
+ABREAST = 20  # environments that a policy is tried in at once
 
 
 class Task(NamedTuple):
     """An environment by its name in the study, with its keyword arguments; and what is known of it.
 
-    `threshold` is what Gymnasium calls solved where `from_gymnasium`; none where luck outweighs skill.
+    `threshold` is none where luck outweighs skill; `why` says where it is from. A policy is tried for so many `episodes`.
     """
 
     title: str
@@ -64,6 +66,12 @@ def task_of(env: str, settings: Mapping[str, Any]) -> Task:
         if task.env == env and all(settings.get(f"env.{name}") == value for name, value in task.kwargs.items()):
             return task
     raise LookupError(f"{env} with {dict(settings)} is not in bench/known/tasks.py")
+
+
+def limited(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
+    """An environment whose episodes end: one that has no limit gets one."""
+    endless = env.spec is None or env.spec.max_episode_steps is None
+    return gymnasium.wrappers.TimeLimit(env, CUT) if endless else env
 
 
 def reached(
