@@ -24,8 +24,9 @@ def main(words: list[str]) -> int:
         run.measure(read_study(asked.study), asked.store, asked.only, asked.seeds)
     if asked.page:
         from bench.known import page
+        from bench.known.tasks import rivals_of
 
-        page.write(asked.store, asked.page)
+        page.write(asked.store, rivals_of(asked.store), asked.page)
     return 0
 
 

@@ -18,7 +18,7 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from bench.known.tasks import ABREAST, TASKS, WINDOW, Task, limited, reached
+from bench.known.tasks import ABREAST, TASKS, WINDOW, Task, limited, reached, rivals_of
 from bench.machine import revision
 from ucls.runs.naming import make_env
 from ucls.study.declare import Study
@@ -26,16 +26,11 @@ from ucls.study.declare import Study
 RIVALS = {"DQN": stable_baselines3.DQN, "PPO": stable_baselines3.PPO}
 
 
-def beside(store: Path) -> Path:
-    """The file beside a store that has their runs, a line of JSON each."""
-    return store.with_name(store.name + ".rivals.jsonl")
-
-
 def measure(study: Study, store: Path, only: Sequence[str], seeds: int) -> None:
     """Run what the file lacks: the first seeds, with the steps that the study has for each environment."""
     torch.set_num_threads(1)
     steps = {member.cell.env: member.cell.steps for member in study.members}
-    path = beside(store)
+    path = rivals_of(store)
     there = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     known = {(found["task"], found["label"], found["seed"]) for found in there}
     for task in TASKS:

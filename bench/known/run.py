@@ -13,7 +13,7 @@ from typing import Any
 
 import gymnasium
 
-from bench.known.tasks import ABREAST, limited, task_of
+from bench.known.tasks import ABREAST, limited, measured_of, task_of
 from bench.machine import revision
 from ucls import Agent, checkpoint, evaluate_policy
 from ucls.errors import Notice
@@ -27,11 +27,6 @@ from ucls.study.runners.base import outcome_of
 from ucls.study.store import Store
 
 WARM = 200  # steps of an unmeasured run of the same kind: they load or compile what a run needs
-
-
-def beside(store: Path) -> Path:
-    """The file beside a store that has what was measured."""
-    return store.with_name(store.name + ".measured.jsonl")
 
 
 def measure(study: Study, store: Path, only: Sequence[str], fewer: int | None) -> None:
@@ -51,7 +46,7 @@ def measure(study: Study, store: Path, only: Sequence[str], fewer: int | None) -
                 outcome_of(cell._replace(steps=WARM), Checkpoints())
             outcome, found = _measured(cell, labels[cell.id], title, stop)
             if found:
-                with beside(store).open("a") as file:
+                with measured_of(store).open("a") as file:
                     file.write(json.dumps(found) + "\n")
                 print({name: found[name] for name in ("task", "label", "seed", "cpu", "last", "greedy")}, flush=True)
             elif outcome.error:

@@ -1,6 +1,7 @@
 """The environments of the table: how they are called, when one counts as learned, and how long policies are tried."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import gymnasium
@@ -14,7 +15,7 @@ ABREAST = 20  # environments that a policy is tried in at once
 class Task(NamedTuple):
     """An environment by its name in the study, with its keyword arguments; and what is known of it.
 
-    `threshold` is none where luck outweighs skill; `why` says where it is from. A policy is tried for so many `episodes`.
+    `threshold` is none where luck outweighs skill, and `why` says where it is from. `episodes` are those of a trial.
     """
 
     title: str
@@ -66,6 +67,16 @@ def task_of(env: str, settings: Mapping[str, Any]) -> Task:
         if task.env == env and all(settings.get(f"env.{name}") == value for name, value in task.kwargs.items()):
             return task
     raise LookupError(f"{env} with {dict(settings)} is not in bench/known/tasks.py")
+
+
+def measured_of(store: Path) -> Path:
+    """The file beside a store that has what was measured of its runs, a line of JSON each."""
+    return store.with_name(store.name + ".measured.jsonl")
+
+
+def rivals_of(store: Path) -> Path:
+    """The file beside a store that has the runs of rivals, a line of JSON each."""
+    return store.with_name(store.name + ".rivals.jsonl")
 
 
 def limited(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:

@@ -1,0 +1,88 @@
+"""What was found, run by run: of our agents from the store and the file beside it, of their rivals from another."""
+
+import csv
+import json
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from bench.known.tasks import TASKS, measured_of, reached, task_of
+from ucls.study.store import Store
+
+
+class Found(NamedTuple):
+    """One run; `reached` and `greedy` are none where there is nothing to say."""
+
+    task: str
+    agent: str
+    seed: int
+    steps: int
+    last_return: float | None
+    greedy_return: float | None
+    greedy_episodes: int
+    steps_to_threshold: int | None
+    cpu_seconds: float
+    diverged: bool
+    commit: str
+
+
+def asked_for(store: Path, name: str) -> list[tuple[str, str]]:
+    """The environments and agents that a study has, whether they were run or not."""
+    with Store(store) as opened:
+        members = opened.members(name)
+    return list(dict.fromkeys((task_of(cell.env, dict(cell.settings)).title, label) for label, cell in members))
+
+
+def of_ours(store: Path, name: str) -> list[Found]:
+    """The runs of a study that were measured."""
+    measured = {line["id"]: line for line in _lines(measured_of(store))}
+    runs = []
+    with Store(store) as opened:
+        for label, cell in opened.members(name):
+            line, result = measured.get(cell.id), opened.result(cell.id)
+            if line is None or result is None:
+                continue
+            task = task_of(cell.env, dict(cell.settings))
+            last = result.measures.mean_return if result.measures.last_return is None else result.measures.last_return
+            after = reached(result.arrays["episode_steps"], result.arrays["episode_returns"], task.threshold)
+            tried = (line["greedy"], line.get("episodes", 0))
+            about = (line["cpu"], result.diverged, line["commit"])
+            runs.append(Found(task.title, label, cell.seed, cell.steps, last, *tried, after, *about))
+    return runs
+
+
+def of_rivals(path: Path) -> list[Found]:
+    """The runs of rivals, a line each."""
+    return [
+        Found(
+            *(
+                line[name]
+                for name in ("task", "label", "seed", "steps", "last", "greedy", "episodes", "reached", "cpu")
+            ),
+            diverged=False,
+            commit=line["commit"],
+        )
+        for line in _lines(path)
+    ]
+
+
+def _lines(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def ordered(runs: Iterable[Found]) -> list[Found]:
+    """Runs in the order of the page: environments as listed, agents as they come, seeds upwards."""
+    places = {task.title: i for i, task in enumerate(TASKS)}
+    return sorted(runs, key=lambda run: places[run.task])
+
+
+def as_csv(path: Path, runs: Iterable[Found]) -> None:
+    """Write the runs as a table."""
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(Found._fields)
+        writer.writerows(["" if value is None else _short(value) for value in run] for run in runs)
+
+
+def _short(value: Any) -> Any:
+    return f"{value:.6g}" if isinstance(value, float) else int(value) if isinstance(value, bool) else value

@@ -1,0 +1,40 @@
+"""The words of the page: how things were measured, and why some agents fail where they do. Numbers come from runs."""
+
+BEFORE = """
+What the agents reach at their defaults: nothing was tuned for any environment on this page, and no run was left out.
+
+```sh
+pip install 'ucls[environments]'
+python -m bench environments             # the study examples/environments.toml, in one process
+pip install 'ucls[rivals]'
+python -m bench environments --rivals    # DQN and PPO of Stable-Baselines3
+python -m bench environments --no-run --page docs/environments.md
+```
+
+`ucls study run` runs the same study on all cores; the commands above also measure processor time and greedy policies.
+Every run is a line of [data/environments.csv](data/environments.csv).
+"""
+
+AFTER = """
+## How to read the tables
+
+- Numbers are means over runs with 95% bootstrap intervals. Runs differ in their seed, from 0 upwards. With three runs
+  an interval says little.
+- *Last 20 episodes* is the mean return while learning, exploration and all. *Greedy* is that of the actions with the
+  best means after the last step, in episodes that nobody learned from.
+- *Steps to threshold* are those after which 20 episodes in a row first had the threshold as their mean return. They are
+  means of the runs that got there, which are counted.
+- *CPU s* is processor time of the learning on one core, the environment's part included, compiling not. Other work
+  shared the machine.
+- Every agent has a discount of 0.99, and the features that `ucls.Agent` chooses by itself: one for each state where
+  states are numbered, tiles for up to three numbers, waves for more.
+- Sarsa explores with epsilon 0.1. *Sarsa, optimistic* has none and starts every value at the best return there is,
+  which somebody must know: `gmax` in the study. Deep Sea, which is ours, declares it; elsewhere nobody else is told.
+- DQN and PPO are Stable-Baselines3's with its defaults, which are not meant for so few steps. PPO learns from 2,048
+  steps at a time, so it takes up to 2,047 more than asked. Blackjack's observations are flattened for both.
+- MiniGrid's rooms are told in whole numbers by [`examples/minigrids.py`](../examples/minigrids.py): position,
+  direction, and in DoorKey the places of key and door and the door's state. Actions that do nothing are left out.
+- Where an environment has no limit (CliffWalking), a policy that is tried is cut off after 1,000 steps.
+"""
+
+NOTES: dict[str, str] = {}
