@@ -59,8 +59,17 @@ def _version(name: str) -> str:
 
 def revision() -> str:
     """The commit that is checked out, and whether files differ from it."""
-    command = ["git", "describe", "--always", "--dirty"]
+    return _git("describe", "--always", "--dirty") or "unknown"
+
+
+def package_revision() -> str:
+    """The last commit that changed the package, and whether files of it differ from that."""
+    commit, changed = _git("log", "-1", "--format=%h", "--", "src"), _git("status", "--porcelain", "--", "src")
+    return f"{commit}{'-dirty' * bool(changed)}" if commit else "unknown"
+
+
+def _git(*words: str) -> str:
     try:
-        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+        return subprocess.run(["git", *words], capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):
-        return "unknown"
+        return ""

@@ -19,7 +19,7 @@ from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv
 
 from bench.known.tasks import ABREAST, TASKS, WINDOW, Task, limited, reached, rivals_of
-from bench.machine import revision
+from bench.machine import package_revision
 from ucls.runs.naming import make_env
 from ucls.study.declare import Study
 
@@ -39,7 +39,7 @@ def measure(study: Study, store: Path, only: Sequence[str], seeds: int) -> None:
         for name in RIVALS:
             for seed in range(seeds):
                 if (task.title, name, seed) not in known:
-                    found = {"task": task.title, "label": name, "seed": seed, "commit": revision()}
+                    found = {"task": task.title, "label": name, "seed": seed, "commit": package_revision()}
                     found |= _run(task, name, steps[task.env], seed)
                     with path.open("a") as file:
                         file.write(json.dumps(found) + "\n")

@@ -14,7 +14,7 @@ from typing import Any
 import gymnasium
 
 from bench.known.tasks import ABREAST, limited, measured_of, task_of
-from bench.machine import revision
+from bench.machine import package_revision
 from ucls import Agent, checkpoint, evaluate_policy
 from ucls.errors import Notice
 from ucls.runs.naming import make_env
@@ -67,7 +67,7 @@ def _measured(cell: Cell, label: str, title: str, stop: Event) -> tuple[Outcome,
         return outcome._replace(id=cell.id), {}
     result = outcome.result
     found = {"id": cell.id, "task": title, "label": label, "seed": cell.seed, "steps": cell.steps, "cpu": round(cpu, 3)}
-    found |= {"commit": revision(), "last": result.measures.last_return, "diverged": result.diverged, "greedy": None}
+    found |= {"commit": package_revision(), "last": result.measures.last_return, "diverged": result.diverged, "greedy": None}
     if result.learner is not None:
         found |= _tried(cell, result.learner)
     kept = result if cell.keep else result._replace(learner=None)
