@@ -67,9 +67,8 @@ def _measured(cell: Cell, label: str, title: str, stop: Event) -> tuple[Outcome,
         return outcome._replace(id=cell.id), {}
     result = outcome.result
     found = {"id": cell.id, "task": title, "label": label, "seed": cell.seed, "steps": cell.steps, "cpu": round(cpu, 3)}
-    found |= {"commit": package_revision(), "last": result.measures.last_return, "diverged": result.diverged, "greedy": None}
-    if result.learner is not None:
-        found |= _tried(cell, result.learner)
+    found |= {"commit": package_revision(), "last": result.measures.last_return, "diverged": result.diverged}
+    found |= {"greedy": None} if result.learner is None else _tried(cell, result.learner)
     kept = result if cell.keep else result._replace(learner=None)
     return outcome._replace(id=cell.id, result=kept), found
 

@@ -1,0 +1,97 @@
+"""The table of known environments: every run has a place in it, and the page says what was run and nothing else."""
+
+import csv
+import re
+from pathlib import Path
+
+import pytest
+
+from bench.known import found, page, run
+from bench.known.tasks import TASKS, reached, task_of
+from ucls.study.declare import parse_study
+
+ROOT = Path(__file__).parents[1]
+FILE = ROOT / "examples" / "environments.toml"
+LAKES = """
+name = "environments"
+steps = 600
+seeds = "0-1"
+[[run]]
+agent = ["sarsa", "rlsvi"]
+env = "FrozenLake-v1"
+set = { env.is_slippery = false }
+"""
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    return list(csv.DictReader(path.read_text().splitlines()))
+
+
+def test_every_run_of_the_shipped_study_has_a_place_in_the_table():
+    pytest.importorskip("minigrid")
+    pytest.importorskip("Box2D")
+    study = parse_study(FILE.read_text())
+    titles = {task_of(member.cell.env, dict(member.cell.settings)).title for member in study.members}
+    assert titles == {task.title for task in TASKS}
+
+
+def test_every_optimist_of_the_shipped_study_is_told_the_best_return():
+    optimists = [table for table in FILE.read_text().split("[[run]]") if "sarsa, optimistic" in table]
+    assert len(optimists) == len(TASKS)
+    assert all("gmax = " in table and "epsilon = 0 " in table for table in optimists)
+
+
+def test_a_threshold_is_reached_with_the_last_of_twenty_good_episodes():
+    returns, lengths = [0.0] * 7 + [1.0] * 40, list(range(1, 48))
+    assert reached(lengths, returns, 1.0) == sum(range(1, 28))
+    assert reached(lengths, returns, 1.1) is None
+    assert reached(lengths[:19], [1.0] * 19, 1.0) is None
+    assert reached(lengths, returns, None) is None
+
+
+def test_the_page_has_what_was_run_and_says_what_was_not(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "WARM", 1)
+    monkeypatch.setattr("bench.known.tasks.TASKS", tuple(task._replace(episodes=20) for task in TASKS))
+    store = tmp_path / "store.sqlite"
+    run.measure(parse_study(LAKES), store, only=[], fewer=1)
+    run.measure(parse_study(LAKES), store, only=["no such"], fewer=None)
+    page.write(store, tmp_path / "none.jsonl", tmp_path / "docs" / "page.md")
+    text = (tmp_path / "docs" / "page.md").read_text()
+    rows = _rows(tmp_path / "docs" / "data" / "page.csv")
+    assert [(row["agent"], row["seed"], row["greedy_episodes"]) for row in rows] == [
+        ("sarsa", "0", "20"),
+        ("rlsvi", "0", "20"),
+    ]
+    assert re.search(r"^2 runs, made with commit", text, re.MULTILINE)
+    assert "FrozenLake 4x4, not slippery" in text
+    assert "CartPole" not in text.partition("## How to read")[0]
+
+
+def test_what_no_run_has_measured_is_not_run():
+    row = page._row("sarsa", [], TASKS[0])
+    assert row[1:] == ["not run"] * 4 + ["0"]
+
+
+def test_the_committed_page_is_of_the_committed_data():
+    rows = _rows(ROOT / "docs" / "data" / "environments.csv")
+    assert f"{len(rows):,} runs" in (ROOT / "docs" / "environments.md").read_text()
+    assert {row["task"] for row in rows} <= {task.title for task in TASKS}
+    assert tuple(rows[0]) == found.Found._fields
+
+
+def test_rooms_tell_their_state_and_a_key_opens_the_door():
+    minigrids = pytest.importorskip("minigrids", exc_type=ImportError)
+    env = minigrids.door_key()
+    state, _ = env.reset(seed=3)
+    assert env.observation_space.contains(state)
+    assert state[3] > 0
+    assert state[5] == minigrids.LOCKED
+    seen = {tuple(state)}
+    for _ in range(3000):
+        state, _, terminated, truncated, _ = env.step(env.action_space.sample())
+        assert env.observation_space.contains(state)
+        seen.add(tuple(state))
+        if terminated or truncated:
+            env.reset()
+    assert {s[5] for s in seen} == {minigrids.OPEN, minigrids.CLOSED, minigrids.LOCKED}
+    assert all(s[3] == 0 for s in seen if s[5] != minigrids.LOCKED)
