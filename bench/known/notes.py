@@ -38,9 +38,7 @@ AFTER = """
 """
 
 NOTES = {
-    "CartPole-v1": (
-        "Optimistic Sarsa learns at first; then it keeps to one action, and without epsilon nothing leads it away."
-    ),
+    "CartPole-v1": ("Optimistic Sarsa soon keeps to one action everywhere, and without epsilon nothing leads it away."),
     "FrozenLake 4x4, slippery": (
         "RLSVI takes every target to be noisy with a deviation of 1 (`sigma`), which is the whole return here, and so "
         "has hardly begun to believe its data; with less it does well."

@@ -34,16 +34,20 @@ def _text(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> str:
     facts = ", ".join(f"{name} {about[name]}" for name in ("python", "numpy", "numba", "gymnasium"))
     made = f"{len(runs):,} runs, made with commit {commits} ({about['processor']}; {facts}); the page is of {day}."
     parts = ["# Environments people know", "", BEFORE.strip(), "", made, "", _overview(runs, pairs), AFTER.strip(), ""]
+    begun = {run.task for run in runs}
     for task in TASKS:
         agents = [agent for title, agent in pairs if title == task.title]
-        if agents:
+        if task.title in begun:
             parts.append(_section(task, agents, [run for run in runs if run.task == task.title]))
+    missing = [title for title in dict.fromkeys(title for title, _ in pairs) if title not in begun]
+    if missing:
+        parts += ["## In the study, but not run yet", "", f"{', '.join(missing)}.", ""]
     return "\n".join(parts).rstrip() + "\n"
 
 
 def _overview(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> str:
     agents = list(dict.fromkeys(agent for _, agent in pairs))
-    titles = [task.title for task in TASKS if any(title == task.title for title, _ in pairs)]
+    titles = list(dict.fromkeys(run.task for run in runs))
     rows = []
     for title in titles:
         groups = [[run for run in runs if (run.task, run.agent) == (title, agent)] for agent in agents]
@@ -53,9 +57,9 @@ def _overview(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> str:
 
 
 def _section(task: Task, agents: Sequence[str], runs: Sequence[Found]) -> str:
-    steps = min((run.steps for run in runs), default=0)
+    steps = min(run.steps for run in runs)
     threshold = "none" if task.threshold is None else f"{task.threshold:g}"
-    note = f"{steps:,} steps. Threshold: {threshold} ({task.why})." if steps else "Nothing was run here."
+    note = f"{steps:,} steps. Threshold: {threshold} ({task.why})."
     if task.title in NOTES:
         note = f"{note} {NOTES[task.title]}"
     head = ["agent", "last 20 episodes", f"greedy, {task.episodes:,} episodes", "steps to threshold", "CPU s", "runs"]
