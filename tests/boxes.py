@@ -113,13 +113,14 @@ class Sarsa:
 
 
 class UCLSL:
-    """UCLS-L(lambda), with GetOptimisticActionLinear."""
+    """UCLS-L(lambda), with GetOptimisticActionLinear; unless literal, step sizes are parts of an error."""
 
-    def __init__(self, d, literal=False, p=0.1, lambda_=0.9, beta=0.001, v_init=1.0, alpha=0.01, alpha_var=0.1):
+    def __init__(self, d, literal=False, p=0.1, lambda_=0.9, beta=0.001, v_init=1.0, alpha=None, alpha_var=0.1):
         self.w, self.w_var, self.z = np.zeros(d), np.zeros(d), np.zeros(d)
         self.w_init, self.c = np.ones(d) * v_init, np.ones(d)
         self.p, self.lambda_, self.beta, self.v_init = p, lambda_, beta, v_init
-        self.alpha, self.alpha_var = alpha, alpha_var
+        self.alpha = alpha or (0.01 if literal else 0.1)
+        self.alpha_var = alpha_var
         self.literal = literal
         self.gamma_previous = 0.0
 
@@ -134,8 +135,9 @@ class UCLSL:
     def update(self, x, r, gamma, x_next):
         delta = r + (gamma * x_next - x) @ self.w
         delta_var = delta + (gamma * x_next - x) @ self.w_var
+        size = 1.0 if self.literal else x @ x
         self.z = (gamma if self.literal else self.gamma_previous) * self.lambda_ * self.z + x
-        self.w_var = self.w_var + self.alpha_var * delta_var * self.z
+        self.w_var = self.w_var + self.alpha_var / size * delta_var * self.z
         temp = self.v_init
         self.v_init = max(self.v_init, np.max(self.w_var**2))
         if temp != self.v_init:
@@ -146,7 +148,7 @@ class UCLSL:
                 self.w_init = (1 - self.beta) * self.w_init
             else:
                 self.w_init[i] *= 1 - self.beta
-        self.w = self.w + self.alpha * delta * self.z
+        self.w = self.w + self.alpha / size * delta * self.z
         self.gamma_previous = gamma
 
 

@@ -105,6 +105,13 @@ class Follows:
     otherwise: float | str | None = None
 
 
+@dataclass(frozen=True)
+class Before:
+    """What was meant by what was written down before there was such a setting."""
+
+    value: float | str
+
+
 POSITIVE = Real(above=0)
 NOT_NEGATIVE = Real(at_least=0)
 UNIT = Real(at_least=0, at_most=1)
@@ -121,6 +128,7 @@ class Setting(NamedTuple):
     follows: str | None
     otherwise: float | str | None
     doc: str
+    before: float | str | None = None
 
 
 def describe(cls: type) -> list[Setting]:
@@ -133,7 +141,8 @@ def describe(cls: type) -> list[Setting]:
         follows, otherwise = (followed.name, followed.otherwise) if followed else (None, None)
         doc = next((mark for mark in marks if isinstance(mark, str)), "")
         default = follows or check.show(cls._field_defaults[field])  # pyright: ignore[reportAttributeAccessIssue]
-        settings.append(Setting(field, field.rstrip("_"), check, default, follows, otherwise, doc))
+        before = next((mark.value for mark in marks if isinstance(mark, Before)), None)
+        settings.append(Setting(field, field.rstrip("_"), check, default, follows, otherwise, doc, before))
     return settings
 
 
@@ -169,6 +178,20 @@ def shown(settings: tuple[Any, ...]) -> dict[str, Any]:
     {'lambda': 0.9}
     """
     return {s.name: s.check.show(getattr(settings, s.field)) for s in describe(type(settings))}
+
+
+def completed(cls: type, written: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings that were written down, with those that there were not yet."""
+    return {**{s.name: s.before for s in describe(cls) if s.before is not None}, **written}
+
+
+def without_later(cls: type, shown: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings to be written down as they were before some of them existed, where those say nothing new.
+
+    So what is identified by its settings stays what it was: `completed` gives them back.
+    """
+    later = {s.name: s.before for s in describe(cls) if s.before is not None}
+    return {name: value for name, value in shown.items() if name not in later or value != later[name]}
 
 
 def parse(pairs: Iterable[str]) -> dict[str, Any]:

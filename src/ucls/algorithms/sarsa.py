@@ -91,7 +91,7 @@ def act(state, hyper, xs, rng):
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     """Learn from one transition."""
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
-    alpha = hyper.alpha if hyper.step_size == PLAIN else hyper.alpha / la.square(x)
+    alpha = hyper.alpha if hyper.step_size == PLAIN else la.part_of_error(hyper.alpha, x)
 
     delta = r + gamma * value(state, hyper, x_next) - value(state, hyper, x)
     decay = tr.discount(state.gamma, hyper.trace_discount, gamma) * hyper.lambda_

@@ -16,6 +16,8 @@ Departures from the printed box, each a setting that can be put back where one i
 - the trace decays by the discount of the previous transition, and starts from 0 in each episode; the printed one, of
   the transition just taken, wipes the trace when a reward arrives at the goal. Literal: `trace_discount=current`.
 - z starts at 0, which the box does not say.
+- both step sizes are divided by |x|^2, as in Sarsa, so that they are parts of an error whatever the features, and alpha
+  is 0.1. Literal: `step_size=plain`, with the paper's `alpha=0.01`.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -26,17 +28,18 @@ from ucls.kernels import active as la
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
 from ucls.kernels.arrays import Scalar, Vector
-from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
+from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Before, Choice, Follows
 
 OWN, ALL = range(2)
+NORMALISED, PLAIN = range(2)
 
 
 class Hyper(NamedTuple):
-    """The settings of UCLS-L; the defaults are the paper's."""
+    """The settings of UCLS-L; the defaults are the paper's, but for the step sizes."""
 
     p: Annotated[float, POSITIVE, "confidence: a bound holds with probability 1 - p; smaller explores more"] = 0.1
     p_bar: Annotated[float, NOT_NEGATIVE, "factor of the radius in place of sqrt(1 + 1/p), if above 0"] = 0.0
-    alpha: Annotated[float, POSITIVE, "step size of w"] = 0.01
+    alpha: Annotated[float, POSITIVE, "step size of w"] = 0.1
     alpha_var: Annotated[float, POSITIVE, "step size of w_var"] = 0.1
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
     beta: Annotated[float, OPEN_UNIT, "part of the initial variance that fades in one step"] = 0.001
@@ -50,6 +53,12 @@ class Hyper(NamedTuple):
     trace_discount: Annotated[
         tr.Discount, "which transition's discount decays the trace; current is the printed box"
     ] = tr.PREVIOUS
+    step_size: Annotated[
+        int,
+        Choice("normalised", "plain"),
+        Before("plain"),
+        "normalised: alpha / |x|^2 and alpha_var / |x|^2, parts of an error; plain: the printed box",
+    ] = NORMALISED
 
 
 class State(NamedTuple):
@@ -121,14 +130,17 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     trace, w, w_var = state.trace, state.w, state.w_var
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
 
+    alpha, alpha_var = hyper.alpha, hyper.alpha_var
+    if hyper.step_size == NORMALISED:
+        alpha, alpha_var = la.part_of_error(alpha, x), la.part_of_error(alpha_var, x)
     delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
     delta_var = delta + gamma * la.dot(x_next, w_var) - la.dot(x, w_var)
     decay = tr.discount(state.gamma, hyper.trace_discount, gamma) * hyper.lambda_
     tr.decay_live(trace, decay, x)
-    tr.add_live(w_var, hyper.alpha_var * delta_var, trace)
+    tr.add_live(w_var, alpha_var * delta_var, trace)
     raise_initial(state)
     fade_initial(state, hyper)
-    tr.add_live(w, hyper.alpha * delta, trace)
+    tr.add_live(w, alpha * delta, trace)
 
 
 @jit

@@ -67,6 +67,13 @@ def square(x):
 
 
 @jit
+def part_of_error(alpha, x):
+    """alpha / |x|^2: the step size with which a step without trace removes the part alpha of an error in x'w."""
+    size = square(x)
+    return alpha / size if size > 0.0 else 0.0
+
+
+@jit
 def quadratic(C, x):
     """x'Cx of a symmetric C, of which only the lower triangle is read."""
     total = 0.0

@@ -4,7 +4,7 @@ from ucls.paper.departures import Departure, Trial
 from ucls.paper.domains import CLASSIC, PUDDLE, RIVER, SPARSE
 
 # With the box's own settings these two do not learn River Swim, and then no reading differs from another.
-STEPS = {"alpha": 0.1, "alpha_var": 0.01}  # of UCLS-L
+STEPS = {"alpha": 0.1, "alpha_var": 0.01, "step_size": "plain"}  # of UCLS-L
 WIDE = {"bandwidth": 0.5, "sigma_tol": 0.1, "epsilon": 0.01}  # of DGPQ
 
 DEPARTURES = (

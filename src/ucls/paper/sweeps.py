@@ -24,7 +24,7 @@ SPACES: dict[str, tuple[str, dict[str, object], Space]] = {
     "sarsa-epsilon": ("sarsa", {}, {"alpha": Range(0.01, 1.0), "epsilon": Range(0.001, 0.5)}),
     "ucls-l": (
         "ucls-l",
-        {},
+        {"step_size": "plain"},
         {"p_bar": Range(0.03, 10.0), "alpha": Range(0.01, 1.0), "alpha_var": Range(0.001, 0.3)},
     ),
     "ucbootstrap": ("ucbootstrap", {}, {"step": Range(0.003, 1.0), "alpha": Range(0.005, 0.5)}),

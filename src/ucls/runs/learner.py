@@ -8,12 +8,13 @@ import inspect
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ucls import checkpoint
-from ucls.algorithms import ALGORITHMS
+from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.errors import Notice, UserError
 from ucls.features import FEATURES, Room, features_module
 from ucls.kernels import active as la
@@ -23,6 +24,7 @@ from ucls.runs.bound import Bound
 from ucls.runs.plan import DTYPES, Plan, Resolved, brief, refuse_too_large, resolve_plan
 from ucls.runs.progress import tell_of_compiling
 from ucls.runs.steps import Pending, kernels
+from ucls.settings import completed
 
 PARTS = ("coder", "state", "pending")
 
@@ -266,4 +268,6 @@ def saved_learner(plan: Plan, given: Any, arrays: Mapping[str, np.ndarray], feat
     elif features is None:
         raise UserError(f"the checkpoint needs the features {brief(plan.features)}, not ours: give their module")
     size = sum(array.nbytes for array in arrays.values())
+    hyper: Any = (given or algorithm_module(plan.agent)).Hyper
+    plan = replace(plan, settings=completed(hyper, plan.settings))
     return Learner(resolve_plan(plan, given, features=features and features_module(features)), size)

@@ -14,6 +14,7 @@ from ucls.errors import UserError, unknown
 from ucls.features import FEATURES, features_module
 from ucls.runs.open_run import plan_anywhere
 from ucls.runs.plan import DTYPES
+from ucls.settings import completed, without_later
 
 # The version of everything that decides a run's numbers. A change that alters any run raises it, and results of
 # different numerics never meet under one id.
@@ -73,6 +74,13 @@ class Cell(NamedTuple):
         return cls(**{**content, **bounds, "settings": tuple(sorted(content["settings"].items()))})
 
     @property
+    def complete_settings(self) -> dict[str, Any]:
+        """All settings, with those of its algorithm that there were not yet when it was written down."""
+        own: Any = algorithm_module(self.agent)
+        later = {f"agent.{name}": value for name, value in completed(own.Hyper, {}).items()}
+        return {**later, **dict(self.settings)}
+
+    @property
     def ours(self) -> bool:
         """Whether its environment is one of ours."""
         return self.env in ENVIRONMENTS
@@ -121,7 +129,8 @@ def make_cells(
     )
     if probe and env not in ENVIRONMENTS:
         raise UserError(f"probe measures against the optimum, which nobody knows of {env}: leave it out")
-    groups = {"agent": plan.settings, "features": plan.feature_settings, "env": world}
+    module: Any = algorithm_module(agent)
+    groups = {"agent": without_later(module.Hyper, plan.settings), "features": plan.feature_settings, "env": world}
     resolved = sorted((f"{group}.{name}", value) for group, named in groups.items() for name, value in named.items())
     resolution = resolution or max(1, -(-steps // BINS))
     one = Cell(

@@ -100,7 +100,7 @@ def _make(cell: Cell) -> AnyRun:
 
 
 def _asked(cell: Cell) -> dict[str, Any]:
-    return {"seed": cell.seed, "settings": dict(cell.settings), "features": cell.features, "dtype": cell.dtype}
+    return {"seed": cell.seed, "settings": cell.complete_settings, "features": cell.features, "dtype": cell.dtype}
 
 
 def _save(run: AnyRun, parts: list[History], cell: Cell, folder: Path | None) -> str:
