@@ -18,7 +18,6 @@ from ucls.study.toml import RunTable, StudyTable, check_table, line_of, parse_ta
 # The key that an error of a run speaks of, by its first words.
 SPEAKS_OF = {
     "unknown agent": "agent",
-    "module": "agent",
     "unknown environment": "env",
     "unknown features": "features",
     "dtype": "dtype",
@@ -159,6 +158,8 @@ def _place(i: int, run: RunTable, table: StudyTable, message: str) -> tuple[Any,
         return ("run", i, "seeds") if run.seeds is not None else ("seeds",)
     if "candidates" in message:
         return ("sweep", "size")
+    if "makes no features" in message:  # a module of that name may be the agent's too
+        return ("run", i, "features")
     values = {f"{word} ": key for key, value in run for word in _words(value)}
     makers = {f"module {env.partition(':')[0]!r} ": "env" for env in _words(run.env) if ":" in env}
     for start, key in (makers | SPEAKS_OF | values).items():
