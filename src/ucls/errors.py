@@ -1,7 +1,9 @@
 """The one error a user can cause, the nearest valid name to suggest with it, and what is merely worth knowing."""
 
 import difflib
-from collections.abc import Iterable
+import warnings
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class UserError(ValueError):
@@ -10,6 +12,14 @@ class UserError(ValueError):
 
 class Notice(UserWarning):
     """Something that a person should know, in one line, though nothing is wrong with what was asked for."""
+
+
+@contextmanager
+def without_notices() -> Iterator[None]:
+    """Keep notices to oneself: where a thousand runs are made, nobody asked about a single one."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", Notice)
+        yield
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from ucls.errors import UserError
+from ucls.errors import UserError, without_notices
 from ucls.runs.plan import brief
 
 
@@ -31,7 +31,8 @@ def examine(promises: Iterable[Promise], *subject: Any) -> Iterator[Verdict]:
     """Check promises one after another; an error of any kind breaks the one that it came up in."""
     for promise in promises:
         try:
-            promise.check(*subject)
+            with without_notices():
+                promise.check(*subject)
         except UserError as error:
             yield Verdict(promise.words, error)
         except Exception as error:  # whatever the code of a stranger raises

@@ -9,7 +9,7 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls.diagnostics import probed
-from ucls.errors import UserError
+from ucls.errors import UserError, without_notices
 from ucls.runs.any_run import AnyRun, in_chunks
 from ucls.runs.history import History, join
 from ucls.runs.loop import make_run
@@ -34,6 +34,7 @@ class Done(NamedTuple):
     note: str = ""
 
 
+@without_notices()
 def run_cell(
     cell: Cell, checkpoints: Checkpoints = Checkpoints(), stopped: Callable[[], bool] = lambda: False
 ) -> Done | None:
