@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ucls.paper import account
+from ucls.paper import pages
 from ucls.paper import reproduce as paper
 from ucls.paper.beyond import bars, comparison, deep_sea, long, parts
 from ucls.paper.beyond import map as settings_map
@@ -179,9 +179,9 @@ def test_the_page_is_filled_from_a_store_without_runs(tmp_path, nothing):
     page = tmp_path / "beyond.md"
     page.write_text(PAGE.read_text())
     names = [part.name for part in BEYOND]
-    account.marked(page, titles_of(BEYOND))
+    pages.marked(page, titles_of(BEYOND))
     found = paper.reproduce(tmp_path / "out", nothing.scale, names, nothing.store, None, quiet=True)
-    account.fill(page, found, tmp_path / "out")
+    pages.fill(page, found, tmp_path / "out")
     assert (found.claims, found.complete) == ([], False)
     assert "| River Swim | reward of the run | UCLS | not run | not run |" in page.read_text()
     assert {path.name for path in tmp_path.glob("*.png")} >= {"beyond.png", "deep-sea.png", "beyond-map.png"}

@@ -199,8 +199,19 @@ def test_every_kind_of_verdict_has_a_colour_on_the_screen(tmp_path, monkeypatch,
     claims.append(Claim(3, "", None, (no,), depends="p"))
     show_claims(account.Reproduction(claims, [], [], True, {}, ""), tmp_path)
     shown = capsys.readouterr().out
-    colours = {32: "reproduced", 31: "not reproduced", 33: "undecided with 7 runs", 36: "depends on p"}
+    colours = {32: "reproduced", 31: "not reproduced", 33: "undecided", 36: "depends"}
     assert all(f"\x1b[{colour}m{words}\x1b[0m" in shown for colour, words in colours.items())
+
+
+def test_every_claim_has_one_line_of_a_terminal_with_both_verdicts(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("COLUMNS", "80")
+    quick = shipped.load()._replace(claims=[claim._replace(short=True) for claim in shipped.load().claims])
+    show_claims(quick, tmp_path)
+    lines = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out).splitlines()
+    assert max(map(len, lines[:22])) <= 80
+    assert [line.split("  ")[0].strip() or line.split()[0] for line in lines[3:21]] == [str(n) for n in range(1, 19)]
+    assert re.search(r"^ 1  UCLS ends best in all three domains +undecided +not reproduced *$", lines[3])
 
 
 def test_a_verdict_turns_on_what_decides_it_the_other_way():
@@ -278,8 +289,13 @@ def test_the_report_is_written_with_its_figures(tmp_path, evidence):
         "claims.json",
         "claims.md",
     }
-    assert "Quick look" in (out / "report.html").read_text()
+    report = (out / "report.html").read_text()
+    assert "Quick look" in report
+    assert "The same from the shipped 30 runs" in report
+    assert "<b>Every p works for UCLS, none for GV-UCB</b>" in report
+    assert "<code>ucls paper --runs 30</code>" in report
     data = json.loads((out / "claims.json").read_text())
+    assert [claim["shipped"] for claim in data["claims"]] == ["not reproduced"]
     rows = {table["title"]: table["rows"] for table in data["tables"]}
     assert len(rows["Open choices"]) == len(table_open_choices.CHOICES)
     assert len(rows["Experiments behind the why"]) == len(table_causes.experiments())

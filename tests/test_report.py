@@ -6,7 +6,8 @@ import re
 import pytest
 
 import plots
-from ucls.report import Verdict, write_report
+from ucls.figures.geometry import NONE
+from ucls.report import Opening, Reference, Verdict, write_report
 from ucls.report.data import embedded
 from ucls.report.numbers import picture
 
@@ -56,8 +57,12 @@ TABLES = [("Settings chosen by the sweeps", ["agent", "domain", "alpha"], [["sar
 FACTS = {"ucls": "0.1.0", "seeds": "0 to 29", "numpy": "2.1", "steps a second": 123456.0, "versions": {"numba": "0.61"}}
 
 
-def report(path, figures, claims=CLAIMS):
-    write_report(path, "The paper, <reproduced>", "First.\n\nSecond & last.", claims, figures, TABLES, FACTS)
+OPENING = Opening(["UCLS <leads>."], "It took a minute.", [("ucls paper --full", "more")])
+
+
+def report(path, figures, claims=CLAIMS, reference=Reference("", {})):
+    lead = "First.\n\nSecond & last."
+    write_report(path, "The paper, <reproduced>", lead, claims, figures, TABLES, FACTS, OPENING, reference)
     return path.read_text(encoding="utf-8")
 
 
@@ -66,13 +71,40 @@ def page(tmp_path_factory):
     return report(tmp_path_factory.mktemp("report") / "report.html", [plots.learning(), plots.sensitivity()])
 
 
-def test_claims_come_first_then_figures_tables_and_facts(page):
-    places = [page.index(f'<section id="{name}">') for name in ("claims", "figures", "tables", "facts")]
+def test_the_first_figure_comes_first_then_findings_figures_claims_and_details(page):
+    places = [
+        page.index(f'<section id="{name}">') for name in ("first", "findings", "figures", "claims", "tables", "facts")
+    ]
     assert places == sorted(places)
+    assert page.index('id="figure-1"') < places[1] < page.index('id="figure-2"')
     assert re.findall(r'<tr data-kind="([^"]*)"', page) == ["undecided", "reproduced", "not reproduced", "depends"]
     assert "depends on trace_threshold</span>" in page
     assert '<a href="#figure-1"' in page
-    assert 'id="figure-1"' in page
+    assert "<li>UCLS &lt;leads&gt;.</li>" in page
+    assert "<li><code>ucls paper --full</code> more</li>" in page
+
+
+def test_a_reference_stands_beside_every_claim_and_figure_that_it_has(tmp_path):
+    checks = [{"what": "reward", "found": "3 [2, 4]", "holds": "yes", "runs": 1}]
+    mine = {**CLAIMS[0], "title": "Best at the end", "checks": checks}
+    more = {"what": "other", "found": "7", "holds": "no", "runs": 30}
+    theirs = {**CLAIMS[2], "number": 1, "checks": [{**checks[0], "found": "5 [4, 6]", "runs": 30}, more]}
+    kept = Reference("the <30> runs", {1: theirs}, {"figure-1": b"PNG"})
+    page = report(tmp_path / "report.html", [plots.learning(), plots.sensitivity()], [mine, CLAIMS[1]], kept)
+    assert '<th scope="col">this run</th><th scope="col">the &lt;30&gt; runs</th>' in page
+    assert re.findall(r'<tr data-kind="([^"]*)"', page) == ["not reproduced", "reproduced"]  # the reference's, if any
+    assert page.count('<span class="badge') == 3
+    assert "<b>Best at the end</b>" in page
+    assert "<td>reward</td><td>✓ 3 [2, 4], 1 run</td><td>✓ 5 [4, 6], 30 runs</td>" in page
+    assert f"<td>other</td><td>{NONE}</td><td>✗ 7, 30 runs</td>" in page
+    assert page.count("The same from the &lt;30&gt; runs") == 1
+    assert f'<img src="data:image/png;base64,{base64.b64encode(b"PNG").decode()}"' in page
+
+
+def test_pictures_of_a_reference_are_left_out_where_a_page_would_grow_too_large(tmp_path):
+    kept = Reference("others", {}, dict.fromkeys(("figure-1", "figure-2"), b"x" * 300_000))
+    page = report(tmp_path / "report.html", [plots.learning(), plots.sensitivity()], reference=kept)
+    assert page.count("The same from others") == 1
 
 
 def test_the_kind_of_a_verdict_does_not_follow_from_its_words(tmp_path):
@@ -109,7 +141,7 @@ def test_policy_allows_the_own_script_and_style_and_nothing_else(page):
 
 
 def test_page_of_twelve_figures_stays_under_two_megabytes(tmp_path, monkeypatch):
-    monkeypatch.setattr("ucls.report.page.picture", lambda plot, most: "A" * 120_000 if most >= 120_000 else None)
+    monkeypatch.setattr("ucls.report.charts.picture", lambda plot, most: "A" * 120_000 if most >= 120_000 else None)
     figures = [plots.learning(f"figure-{k}", places=2000) for k in range(12)]
     page = report(tmp_path / "report.html", figures)
     assert len(page.encode()) < 2_000_000

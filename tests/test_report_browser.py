@@ -6,7 +6,9 @@ import pytest
 
 import plots
 from browsers import MARKS, launched
-from test_report import report
+from test_report import CLAIMS, report
+from ucls.paper import shipped
+from ucls.report import Reference
 
 pytestmark = MARKS
 
@@ -139,6 +141,26 @@ def test_page_never_scrolls_sideways(look, width):
     assert box["x"] >= 0
     assert box["x"] + box["width"] <= width
     assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_page_with_a_reference_and_its_checks_never_scrolls_sideways(browser, tmp_path, width):
+    checks = [{"what": f"what is measured {k} " * 4, "found": "3 [2, 4]", "holds": "yes", "runs": 3} for k in range(3)]
+    claims = [{**claim, "title": "In a few words", "checks": checks} for claim in CLAIMS]
+    kept = Reference("the shipped 30 runs", {c["number"]: c for c in claims}, {"figure-1": shipped.picture("figure-1")})
+    path = tmp_path / "report.html"
+    report(path, [plots.learning(), plots.sensitivity()], claims, kept)
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(path.as_uri())
+    for details in page.locator(".checks summary").all():
+        details.click()
+    assert page.locator(".checks details[open]").count() == len(claims)
+    assert page.locator("#figure-1 .pair img").bounding_box()["width"] > 500
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.locator(".filter button", has_text="not reproduced").click()
+    assert page.locator(".claims > tbody > tr:visible").count() == 2
+    assert page.locator(".wrap tbody tr:visible").count() == len(checks)
+    page.close()
 
 
 def test_dark_screens_get_a_dark_page_and_paper_a_white_one(look):

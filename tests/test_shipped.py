@@ -1,14 +1,21 @@
 """The reproduction that comes with the package: its pages and its data say the same, and every claim is in it."""
 
+import io
 import json
 import re
 from importlib import resources
 from pathlib import Path
 
+import numpy as np
 import pytest
+from PIL import Image
 
+from ucls.figures.palette import STYLES
 from ucls.paper import account, pages, shipped
 from ucls.paper.claims.plain import PLAIN, because, title_of
+from ucls.paper.domains import RIVER
+from ucls.paper.findings import findings
+from ucls.paper.groups import contenders
 from ucls.report import Verdict
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -68,3 +75,36 @@ def test_the_front_page_is_short_and_its_links_lead_somewhere():
     for page in PAGES:
         for link in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
             assert (DOCS / link).exists(), (page.name, link)
+
+
+def test_findings_are_of_this_run_and_of_the_shipped_one(made):
+    here = [claim._replace(checks=tuple(check._replace(runs=3) for check in claim.checks)) for claim in made.claims]
+    first = here[0]._replace(checks=tuple(check._replace(holds=None) for check in here[0].checks))
+    ahead, number, agreed = findings([first, *here[1:]], made)
+    rivals = len(first.checks)
+    assert ahead == (
+        f"UCLS ends ahead in 0 of {rivals} comparisons with tuned rivals here, with 3 runs each, and in "
+        f"{made.claims[0].held} in the shipped 30 runs."
+    )
+    assert re.search(r" is (\S+ \[.*?\]) here \(3 runs\) and \1 in the shipped 30 runs\.$", number)
+    settled = sum(check.holds is not None for claim in made.claims for check in claim.checks)
+    assert agreed == (
+        f"Of the {settled} checks that the shipped 30 runs decide, {settled - rivals} come out the same way here, "
+        f"0 the other way, and {rivals} stay open."
+    )
+
+
+def test_findings_of_what_was_not_run_are_none_and_of_part_of_the_claims_are_of_those(made):
+    lost = [claim._replace(checks=()) for claim in made.claims]
+    assert findings(lost, made) == []
+    assert findings([], made) == []
+    said = findings([claim for claim in made.claims if claim.number == 6], made)
+    assert said[0].startswith("The mean return of UCLS less that of DGPQ in Mountain Car is ")
+    assert said[1].startswith("Of the 2 checks")
+
+
+def test_the_shipped_pictures_keep_the_colours_of_their_lines():
+    picture = np.asarray(Image.open(io.BytesIO(shipped.picture("figure-1"))).convert("RGB"), int)
+    for key in contenders(RIVER):
+        colour = [int(STYLES[key][1][i : i + 2], 16) for i in (1, 3, 5)]
+        assert np.abs(picture - colour).max(axis=2).min() < 20, key

@@ -55,10 +55,11 @@ def show_settings(rows: Sequence[dict[str, Any]], key: str) -> None:
 
 
 def show_claims(made: "Reproduction", out: Path) -> None:
-    """Print the verdict on every claim, and where the report is."""
+    """Print the verdicts on every claim, of this run and of the shipped one, and where the report is."""
     from rich.markup import escape
 
     from ucls.cli.tables import console, print_table
+    from ucls.paper.findings import opening, verdicts_of
     from ucls.report import Verdict
 
     colours = {
@@ -67,13 +68,17 @@ def show_claims(made: "Reproduction", out: Path) -> None:
         Verdict.UNDECIDED: "yellow",
         Verdict.DEPENDS: "cyan",
     }
-    rows = []
-    for claim in made.claims:
-        count, verdict = f"{claim.held}/{len(claim.checks)}", f"[{colours[claim.verdict]}]{escape(claim.words)}[/]"
-        rows.append([str(claim.number), escape(claim.sentence), count, verdict])
+
+    def shown(verdict: Verdict | None) -> str:
+        return "-" if verdict is None else f"[{colours[verdict]}]{verdict.value}[/]"
+
+    rows = [[number, escape(title), shown(here), shown(there)] for number, title, here, there in verdicts_of(made)]
     to = console()
     if rows:
-        print_table(["#", "claim", "holds", "verdict"], rows, "The paper's claims", to)
+        print_table(["#", "claim", "this run", "shipped"], rows, "The paper's claims", to)
+        to.print(made.note, highlight=False, markup=False)
+    for finding in opening(made).findings:
+        to.print(f"- {finding}", highlight=False, markup=False)
     if not made.complete:
         to.print("[red]incomplete[/]: runs are missing (the same command goes on) or failed (`ucls study retry`)")
     to.print(f"report   {out / 'report.html'}\nnumbers  {out / 'claims.json'}", highlight=False, markup=False)

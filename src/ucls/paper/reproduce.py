@@ -3,14 +3,18 @@
 import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from ucls._files import write_atomic
 from ucls.paper.account import Reproduction, facts_of, markdown, note_of, runs_table, sweeps_table
 from ucls.paper.claims import judge_all
 from ucls.paper.claims.check import Claim
+from ucls.paper.claims.plain import title_of
 from ucls.paper.contents import PARTS, Part, groups_of, parts_of
 from ucls.paper.evidence import Evidence
+from ucls.paper.findings import opening, reference_of
 from ucls.paper.groups import Scale, cells_of
+from ucls.report import Reference
 from ucls.study import Member, Store, Study, conduct
 from ucls.study.conduct import declare
 from ucls.study.forecast import Forecast, forecast
@@ -62,14 +66,23 @@ def write(made: Reproduction, out: Path) -> None:
     """Write the report and the numbers."""
     from ucls.report import write_report
 
-    data = {"complete": made.complete, "claims": [claim.as_data() for claim in made.claims], "facts": made.facts}
+    reference = reference_of(made)
+    data = {"complete": made.complete, "claims": _with_reference(made, reference), "facts": made.facts}
     data["tables"] = [{"title": title, "heads": heads, "rows": rows} for title, heads, rows in made.tables]
     write_atomic(out / "claims.json", lambda path: path.write_text(json.dumps(data, indent=1) + "\n"))
     write_atomic(out / "claims.md", lambda path: path.write_text(markdown(made)))
     title = "Context-dependent upper-confidence bounds for directed exploration, reproduced"
-    lead = f"Every claim of the paper, held against runs of this implementation. {made.note}"
-    claims = [{**claim.as_data(), "kind": claim.verdict} for claim in made.claims]
-    write_report(out / "report.html", title, lead, claims, made.plots, made.tables, made.facts)
+    lead = f"The paper's figures and claims, from runs of this implementation. {made.note}"
+    claims = [{**claim.as_data(), "kind": claim.verdict, "title": title_of(claim)} for claim in made.claims]
+    write_report(
+        out / "report.html", title, lead, claims, made.plots, made.tables, made.facts, opening(made), reference
+    )
+
+
+def _with_reference(made: Reproduction, reference: Reference) -> list[dict[str, Any]]:
+    """The claims as data, each with what the shipped reproduction says of it."""
+    said = {number: claim["verdict"] for number, claim in reference.claims.items()}
+    return [{**claim.as_data(), "shipped": said.get(claim.number)} for claim in made.claims]
 
 
 def expected(figures: Sequence[str], scale: Scale, store: Path, jobs: int | None) -> Forecast:

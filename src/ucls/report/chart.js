@@ -285,7 +285,7 @@
     const buttons = document.querySelectorAll(".filter button");
     buttons.forEach((button) => button.addEventListener("click", () => {
       buttons.forEach((other) => other.setAttribute("aria-pressed", String(other === button)));
-      for (const row of document.querySelectorAll(".claims tbody tr")) {
+      for (const row of document.querySelectorAll(".claims > tbody > tr")) {
         row.hidden = button.dataset.kind !== "" && row.dataset.kind !== button.dataset.kind;
       }
     }));
