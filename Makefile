@@ -4,10 +4,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 
-.PHONY: paper test test-all check bench bench-check clean
+.PHONY: paper docs test test-all check bench bench-check clean
 
 paper: $(READY)
 	$(BIN)/ucls paper --quick --out out/paper
+
+docs: $(READY)
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+	@echo out/site/index.html
 
 test: check
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup -m "not slow" --durations=15

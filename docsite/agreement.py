@@ -1,0 +1,102 @@
+"""What stands on two pages, or on a page and in a file of data: it must agree, or the site is not built.
+
+`python -m docsite.agreement` writes the tables again that are copies.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from docsite.algorithms import LABELS
+from docsite.tables import ROOT, markdown, table, tables
+from ucls.algorithms import ALGORITHMS
+from ucls.paper import pages, shipped
+from ucls.paper.account import parts, sweeps_table
+
+NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
+MEASURED = [
+    ("River Swim", "reward of the run"),
+    ("Puddle World", "goals reached"),
+    ("Sparse Mountain Car", "goals reached"),
+]
+
+
+def costs_and_results() -> str:
+    """What each algorithm costs and came to: rows of docs/performance.md and docs/beyond.md side by side."""
+    cost = {row[0].split(" ")[0]: row for row in table("performance.md", "Every algorithm, microseconds a step").rows}
+    found = table("beyond.md", "Against UCLS and the tuned competitors").rows
+    rows = [["ucls-exact", *_cost(cost.get("ucls-exact")), *(_result(found, where, None) for where in MEASURED)]]
+    for name in list(ALGORITHMS)[1:]:
+        for label in LABELS.get(name, [""]):
+            results = [_result(found, where, label) for where in MEASURED]
+            said = f"{name} ({label.split(', ')[1]})" if ", " in label else name
+            rows.append([said, *_cost(cost.get(name)), *results])
+    heads = ["algorithm", "us a step, d = 512", "grows as d^", *(f"{domain}: {what}" for domain, what in MEASURED)]
+    return markdown(heads, rows)
+
+
+def tuned() -> str:
+    """The table of docs/reproduction-sweeps.md that shows src/ucls/paper/winners.json."""
+    _, heads, rows = sweeps_table()
+    return markdown(heads, rows)
+
+
+COPIES: dict[tuple[str, str], Callable[[], str]] = {
+    ("docs/choose.md", "costs and results"): costs_and_results,
+    ("docs/reproduction-sweeps.md", "what the sweeps chose"): tuned,
+}
+
+
+def complaints() -> Iterator[str]:
+    """One line for everything that does not agree."""
+    for (page, mark), made in COPIES.items():
+        if _between((ROOT / page).read_text(), mark) != made():
+            yield f"{page}: the table {mark!r} is not what its source says: python -m docsite.agreement writes it again"
+    shown = parts(shipped.load())
+    for path in sorted((ROOT / "docs").glob("reproduction*.md")):
+        if pages.filled(text := path.read_text(), shown) != text:
+            yield f"docs/{path.name} is not what src/ucls/paper/reference/claims.json says"
+    known = {
+        number for one in tables("beyond.md") for row in one.rows for cell in row for number in NUMBER.findall(cell)
+    }
+    known |= {f"{round(float(number.replace(',', ''))):,}" for number in known}
+    for number in sorted(_of_readme() - known):
+        yield f"README.md: {number} in 'How good is it?' is in no table of docs/beyond.md"
+
+
+def write() -> None:
+    """Write the tables that are copies."""
+    for (page, mark), made in COPIES.items():
+        path = ROOT / page
+        text = path.read_text()
+        path.write_text(text.replace(_between(text, mark), made()))
+
+
+def _between(text: str, mark: str) -> str:
+    found = re.search(rf"<!-- {re.escape(mark)} -->\n+(.*?)\n+<!-- end -->", text, re.S)
+    if found is None:
+        raise LookupError(f"there is no mark {mark!r}")
+    return found[1]
+
+
+def _of_readme() -> set[str]:
+    lines = (ROOT / "README.md").read_text().split("## How good is it?")[1].split("\n## ")[0].splitlines()
+    rows = [line.split("|")[2:] for line in lines if line.startswith("|")][2:]
+    cells = [re.sub(r"\(.*?\)", "", cell) for row in rows for cell in row if " of " not in cell]
+    return {number for cell in cells for number in NUMBER.findall(cell)}
+
+
+def _cost(row: list[str] | None) -> list[str]:
+    return [row[2], row[5]] if row else ["not measured", "-"]
+
+
+def _result(rows: list[list[str]], where: tuple[str, str], label: str | None) -> str:
+    for row in rows:
+        if (row[0], row[1]) == where and (label is None or row[2] == label):
+            return (row[3] if label is None else row[4]).split(" [")[0]
+    return "-"
+
+
+if __name__ == "__main__":
+    write()
+    for line in complaints():
+        print(line)

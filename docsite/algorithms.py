@@ -1,0 +1,102 @@
+"""A page for each algorithm, made from its docstring and its settings, so that it cannot disagree with them."""
+
+import importlib
+import inspect
+
+from docsite.docstrings import shown
+from docsite.tables import markdown, table
+from ucls.algorithms import ALGORITHMS, DEFAULT
+from ucls.settings import Setting, describe
+
+LABELS = {  # what the tables of docs/beyond.md call them
+    "ucls": ["UCLS"],
+    "ucls-l": ["UCLS-L"],
+    "gv-ucb": ["GV-UCB"],
+    "ucbootstrap": ["UCBootstrap"],
+    "dgpq": ["DGPQ"],
+    "lspi-rmax": ["LSPI-Rmax"],
+    "rlsvi": ["RLSVI"],
+    "sarsa": ["Sarsa, optimistic", "Sarsa, epsilon-greedy"],
+}
+
+
+def pages() -> dict[str, str]:
+    """The pages of all algorithms, and one that lists them, by name."""
+    return {"algorithms/index.md": index(), **{f"algorithms/{name}.md": page(name) for name in ALGORITHMS}}
+
+
+def index() -> str:
+    """The list of algorithms: the first line of each docstring."""
+    rows = [[f"[`{name}`]({name}.md)", _docstring(name).splitlines()[0]] for name in ALGORITHMS]
+    return f"""# Algorithms
+
+Each is one file that reads like its box in the paper. These pages are made from the docstrings of those files.
+`{DEFAULT}` is what you get if you say nothing; [Choose an algorithm](../choose.md) compares them. `ucls agents` prints
+this list with all settings.
+
+{markdown(["name", "what"], rows)}
+"""
+
+
+def page(name: str) -> str:
+    """What an algorithm is, its settings, where it departs from its box, and what it came to."""
+    title, _, rest = _docstring(name).partition("\n")
+    about, mark, departures = rest.partition("\nDepartures")
+    path = ALGORITHMS[name].replace(".", "/")
+    parts = [
+        f"# {name}\n\n{title}\n",
+        shown(about),
+        f"The source is [`{path}.py`](../source/src/{path}.py.md).",
+        f"## Use\n\n```sh\nucls train ucls/RiverSwim-v0 --agent {name} --steps 20000\n```\n\n"
+        f'In Python: `ucls.Agent(env, "{name}")`, with any setting below by its name.',
+        f"## Settings\n\n{settings_table(name)}",
+        f"## Departures\n\n{shown(f'Departures{departures}')}" if mark else "",
+        f"## Results\n\n{results(name)}",
+    ]
+    return "\n\n".join(part for part in parts if part) + "\n"
+
+
+def sources() -> list[str]:
+    """The files that these pages show."""
+    return [f"src/{path.replace('.', '/')}.py" for path in ALGORITHMS.values()]
+
+
+def settings_table(name: str) -> str:
+    """The settings that an algorithm declares."""
+    rows = [[f"`{s.name}`", _default(s), str(s.check), s.doc] for s in describe(_module(name).Hyper)]
+    return markdown(["setting", "default", "may be", "is"], rows) if rows else "It has none."
+
+
+def results(name: str) -> str:
+    """The rows of the measured tables that name an algorithm."""
+    cost = table("performance.md", "Every algorithm, microseconds a step")
+    costs = [row[1:6] for row in cost.rows if row[0].split(" ")[0] == name]
+    parts = []
+    if costs:
+        said = "Microseconds a step by the number of features d, from [Performance](../performance.md)"
+        parts.append(f"{said}:\n\n{markdown(cost.columns[1:6], costs)}")
+    found = table("beyond.md", "Against UCLS and the tuned competitors")
+    rows = [[*row[:5], row[6]] for row in found.rows if row[2] in LABELS.get(name, [])]
+    if rows:
+        columns = ["domain", "measured", "called", "ucls-exact", "this one", "runs"]
+        said = "Means with 95% intervals beside those of `ucls-exact`, from [Beyond the paper](../beyond.md)"
+        parts.append(f"{said}:\n\n{markdown(columns, rows)}")
+    if name == DEFAULT:
+        parts.append("Held against UCLS and the tuned competitors in [Beyond the paper](../beyond.md).")
+    parts.append("The paper's own comparison is in [Reproduction](../reproduction.md).")
+    return "\n\n".join(parts)
+
+
+def _module(name: str):
+    return importlib.import_module(ALGORITHMS[name])
+
+
+def _docstring(name: str) -> str:
+    return inspect.getdoc(_module(name)) or ""
+
+
+def _default(setting: Setting) -> str:
+    if setting.follows is None:
+        return f"`{setting.default}`"
+    otherwise = f", else `{setting.otherwise}`" if setting.otherwise is not None else ""
+    return f"that of `{setting.follows}`{otherwise}"

@@ -1,0 +1,66 @@
+"""The code of pages, block by block, so that it can be run: by a test, or to make the pictures of a page.
+
+A comment just before a block says what to do with it: `<!-- not run: why -->` leaves it alone, and
+`<!-- run with: 20_000 -> 500, 30 -> 2 -->` lets a test run it with smaller numbers.
+
+    python -m docsite.blocks docs/tutorial.md FOLDER
+
+runs the Python of a page as it is printed, in a folder.
+"""
+
+import contextlib
+import re
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ORDER = r"^ *<!-- (?P<order>not run|run with): (?P<words>[^\n]*?) -->\n"
+FENCE = re.compile(rf"(?:{ORDER})?^```(?P<language>\w+)\n(?P<code>.*?)^```", re.S | re.M)
+
+
+class Block(NamedTuple):
+    """A block of code: its language, its lines, why it is not run, and with what other numbers."""
+
+    language: str
+    code: str
+    line: int
+    excuse: str = ""
+    smaller: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def quick(self) -> str:
+        """The code with the smaller numbers."""
+        code = self.code
+        for large, small in self.smaller:
+            if large not in code:
+                raise ValueError(f"line {self.line}: there is no {large!r} to make smaller")
+            code = code.replace(large, small)
+        return code
+
+
+def blocks(text: str) -> list[Block]:
+    """The blocks of a page that name a language.
+
+    >>> lines = ["<!-- run with: 900 -> 9 -->", "```sh", "a 900", "```"]
+    >>> [block.quick for block in blocks(chr(10).join(lines))]
+    ['a 9\\n']
+    """
+    found = []
+    for one in FENCE.finditer(text):
+        order, words = one["order"], one["words"] or ""
+        pairs = [tuple(pair.strip().split(" -> ")) for pair in words.split(",")] if order == "run with" else []
+        excuse = words if order == "not run" else ""
+        line = text.count("\n", 0, one.start("code"))
+        found.append(Block(one["language"], one["code"], line, excuse, tuple(pairs)))  # pyright: ignore[reportArgumentType]
+    return found
+
+
+def main(page: str, folder: str) -> None:
+    """Run the Python of a page at full size."""
+    code = [block.code for block in blocks(Path(page).read_text()) if block.language == "python" and not block.excuse]
+    with contextlib.chdir(folder):
+        exec("\n".join(code), {})
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,35 @@
+"""The hooks of `mkdocs.yml`: what is made at build time, and what must hold of the site that was built."""
+
+from pathlib import Path
+from typing import Any
+
+from mkdocs.exceptions import PluginError
+from mkdocs.structure.files import File, Files
+
+from docsite import agreement, algorithms, foreign, formulas, outside
+
+
+def on_pre_build(**_: Any) -> None:
+    """Refuse pages that do not agree with each other, or with the data that the package ships."""
+    if complaints := list(agreement.complaints()):
+        raise PluginError("\n".join(complaints))
+
+
+def on_files(files: Files, config: Any) -> Files:
+    """Add the pages that no file of docs/ has."""
+    for name, text in {**outside.pages(algorithms.sources()), **algorithms.pages()}.items():
+        files.append(File.generated(config, name, content=text))
+    return files
+
+
+def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
+    """Lead links to what the site has; make formulas MathML where a page says that it has some."""
+    if page.file.generated_by is None:
+        markdown = outside.mended(markdown, f"docs/{page.file.src_uri}")
+    return formulas.render(markdown) if page.meta.get("math") else markdown
+
+
+def on_post_build(config: Any) -> None:
+    """Refuse a site that fetches anything from elsewhere."""
+    if complaints := foreign.check(Path(config.site_dir)):
+        raise PluginError("\n".join(complaints))

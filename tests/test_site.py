@@ -1,0 +1,149 @@
+"""The site of docs/: it is built without a warning, fetches nothing, can be searched off line, and fits a phone."""
+
+import doctest
+import importlib
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from browsers import in_a_browser, launched
+
+pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.[docs]'")
+
+ROOT = Path(__file__).parents[1]
+MODULES = ("agreement", "algorithms", "blocks", "docstrings", "foreign", "formulas", "outside", "tables")
+pytestmark = pytest.mark.xdist_group("browser")
+
+
+def build(folder, *words):
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder), *words]
+    environment = {**os.environ, "NO_MKDOCS_2_WARNING": "1", "NUMBA_DISABLE_JIT": "1"}
+    environment["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    return subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("site")
+    done = build(folder)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with launched() as opened:
+        yield opened
+
+
+@pytest.fixture
+def look(browser, site):
+    """Open a page; afterwards nothing may have been asked of a network, or complained of."""
+    asked, complaints = [], []
+
+    def open_page(name):
+        page = browser.new_page(viewport={"width": 1280, "height": 900})
+        page.on("request", lambda request: asked.append(request.url))
+        page.on("console", lambda message: complaints.append(message.text))
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto((site / name).as_uri())
+        return page
+
+    yield open_page
+    assert [url for url in asked if not url.startswith(("file:", "data:", "about:", "blob:"))] == []
+    assert complaints == []
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_what_makes_it_does_as_its_examples_say(name):
+    assert doctest.testmod(importlib.import_module(f"docsite.{name}")).failed == 0
+
+
+def test_every_algorithm_has_its_settings_on_its_page(site):
+    from ucls.algorithms import ALGORITHMS
+    from ucls.settings import describe
+
+    for name, path in ALGORITHMS.items():
+        text = (site / "algorithms" / f"{name}.html").read_text()
+        for setting in describe(importlib.import_module(path).Hyper):
+            assert f"<code>{setting.name}</code>" in text
+
+
+def test_formulas_are_mathml_and_no_page_fetches_anything(site):
+    from docsite import foreign
+
+    text = (site / "bound.html").read_text()
+    assert text.count("<math") > 20
+    assert foreign.check(site) == []
+    (site / "spoilt.html").write_text('<script src="https://cdn.example/x.js"></script>')
+    assert foreign.check(site) == ["spoilt.html fetches https://cdn.example/x.js"]
+    (site / "spoilt.html").unlink()
+
+
+def test_a_number_that_was_changed_by_hand_is_noticed(monkeypatch):
+    from docsite import agreement
+
+    assert list(agreement.complaints()) == []
+    monkeypatch.setitem(agreement.COPIES, ("docs/choose.md", "costs and results"), lambda: "other")
+    assert [line.split(":")[0] for line in agreement.complaints()] == ["docs/choose.md"]
+
+
+def test_what_leads_nowhere_is_an_error(tmp_path):
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    config = (ROOT / "mkdocs.yml").read_text()
+    for name in ("docsite/hooks", "docsite/reference"):
+        config = config.replace(name, f"{ROOT}/{name}")
+    (tmp_path / "mkdocs.yml").write_text(config.replace("api/index.md", "api/missing.md"))
+    with (tmp_path / "docs" / "concepts.md").open("a") as page:
+        page.write("\n[there](nowhere.md) [or there](studies.md#nowhere)\n")
+    (tmp_path / "docs" / "lost.md").write_text("# A page that no list has\n")
+    done = build(tmp_path / "site", "--config-file", str(tmp_path / "mkdocs.yml"))
+    assert done.returncode == 1
+    for told in ("lost.md", "'nowhere.md'", "#nowhere", "api/missing.md"):
+        assert told in done.stderr
+
+
+@in_a_browser
+def test_no_page_is_wider_than_a_screen_or_a_phone(look, site):
+    """Once its script has put wide tables into boxes that scroll."""
+    page = look("index.html")
+    for path in sorted(site.rglob("*.html")):
+        if path.name != "404.html":  # which only a server shows
+            page.goto(path.as_uri())
+            for width in (1280, 390):
+                page.set_viewport_size({"width": width, "height": 900})
+                page.wait_for_function(f"document.documentElement.scrollWidth <= {width}", timeout=10_000)
+
+
+@in_a_browser
+def test_search_finds_a_word_with_no_server(look):
+    page = look("index.html")
+    page.locator(".md-search__input").click()
+    page.locator(".md-search__input").press_sequentially("pseudoinverse")
+    page.locator(".md-search-result__link").first.wait_for(timeout=20_000)
+    assert "evaluation.html" in page.locator(".md-search-result__link").first.get_attribute("href")
+
+
+@in_a_browser
+def test_the_chain_computes_the_complete_bound(look):
+    """Against the batch formulas: w, what is not known, and C with each TD error at the w before its step."""
+    page = look("bound.html")
+    page.locator("[data-steps='100']").click()
+    page.locator("[data-bar='3']").click()
+    transitions = page.evaluate("chain.learner.transitions")
+    assert len(transitions) == 101
+    A, b, ones, S, gamma = np.eye(12), np.zeros(12), np.zeros(12), np.zeros((12, 12)), 0.9
+    for i, reward, j in transitions:
+        x, d = np.eye(12)[i], np.eye(12)[i] - gamma * np.eye(12)[j]
+        S += (reward - d @ np.linalg.solve(A, b)) ** 2 * np.outer(x, x)
+        A, b, ones = A + np.outer(x, d), b + reward * x, ones + (1 - gamma) * x
+    inverse = np.linalg.inv(A)
+    np.testing.assert_allclose(page.evaluate("chain.learner.w"), inverse @ b, atol=1e-10)
+    np.testing.assert_allclose(page.evaluate("chain.learner.h"), inverse @ ones, atol=1e-10)
+    np.testing.assert_allclose(page.evaluate("chain.learner.C"), inverse @ S @ inverse.T, atol=1e-10)
+    assert "101 steps" in page.locator("#chain output").inner_text()
