@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = {"README.md": "index.md", "CONTRIBUTING.md": "contributing.md", "CHANGELOG.md": "changelog.md"}
+SHOWN = ("CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md")
+PAGES = {"README.md": "index.md", **{name: name.lower() for name in SHOWN}}
 LINK = re.compile(r"(?<=\]\()([^)#\s]+)(#[^)\s]*)?(?=\))")
 LANGUAGES = {".py": "python", ".toml": "toml", ".json": "json", ".cff": "yaml", ".sh": "sh"}
 
@@ -39,7 +40,7 @@ def mended(markdown: str, origin: str, met: Callable[[str], None] = lambda path:
 def pages(more: Iterable[str] = ()) -> dict[str, str]:
     """The pages of all files outside docs/ that are linked to from the site, and of some more, by name."""
     found: dict[str, str] = {}
-    waiting = ["CONTRIBUTING.md", "CHANGELOG.md", *more]
+    waiting = [*SHOWN, *more]
     for path in sorted((ROOT / "docs").rglob("*.md")):
         mended(path.read_text(), path.relative_to(ROOT).as_posix(), waiting.append)
     while waiting:

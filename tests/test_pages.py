@@ -18,7 +18,9 @@ from test_cli import ucls
 from ucls import cli
 
 ROOT = Path(__file__).parents[1]
-PAGES = sorted(["README.md", "CONTRIBUTING.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))])
+PAGES = sorted(
+    ["README.md", "CONTRIBUTING.md", "SECURITY.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))]
+)
 RUN = ("python", "sh")
 CODE = {page: blocks((ROOT / page).read_text()) for page in PAGES}
 SLOW = {"README.md", "docs/diagnose.md", "docs/studies.md"}

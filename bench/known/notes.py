@@ -3,6 +3,7 @@
 BEFORE = """
 What the agents reach at their defaults: nothing was tuned for any environment on this page, and no run was left out.
 
+<!-- not run: it takes hours, and installs from the network -->
 ```sh
 pip install 'ucls[environments]'
 python -m bench environments             # the study examples/environments.toml, in one process
