@@ -8,6 +8,7 @@ import pytest
 from ucls import kernels
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.kernels import arrays
+from ucls.runs.loop import make_run
 
 WORDS = [f"{kind}{shape}" for kind in ("", "Int") for shape in ("Array", "Matrix", "Vector", "Scalar")]
 
@@ -15,6 +16,32 @@ WORDS = [f"{kind}{shape}" for kind in ("", "Int") for shape in ("Array", "Matrix
 def test_the_words_are_at_the_door():
     assert {*WORDS} <= {*kernels.__all__}
     assert all(getattr(kernels, name) is getattr(arrays, name) for name in WORDS)
+
+
+def begins_with_a_line(array):
+    return array.ctypes.data % arrays.LINE == 0
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_large_matrices_begin_with_a_cache_line(dtype):
+    assert np.array_equal(arrays.zeros((3, 5), dtype), np.zeros((3, 5)))
+    assert np.array_equal(arrays.diagonal(4, 2.5, dtype), 2.5 * np.eye(4))
+    for shape in ((0, 0), (3, 5), (1,)):
+        array = np.arange(np.prod(shape), dtype=dtype).reshape(shape)
+        copy = arrays.aligned(array)
+        assert np.array_equal(copy, array)
+        assert copy.dtype == dtype
+        assert copy.flags.c_contiguous
+        assert begins_with_a_line(copy) or copy.size == 0
+
+
+@pytest.mark.parametrize(("agent", "matrices"), [("ucls", "At Bt C"), ("ucls-exact", "M left right"), ("gv-ucb", "C")])
+def test_matrices_begin_with_a_cache_line_when_made_and_when_restored(agent, matrices):
+    run = make_run("ucls/RiverSwim-v0", agent)
+    for _ in range(2):
+        made = {name: array for part in parts(run.learner.state) for name, array in part._asdict().items()}
+        assert all(begins_with_a_line(made[name]) for name in matrices.split())
+        run.restore(run.checkpoint(), 0)
 
 
 def parts(made):

@@ -18,6 +18,20 @@ def test_a_block_is_averaged_and_nothing_else_is_touched():
     np.testing.assert_allclose(C, expected)
 
 
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_features_close_together_are_averaged_as_those_far_apart_are_to_the_last_bit(dtype):
+    rng = np.random.default_rng(0)
+    near, apart = np.flatnonzero(rng.random(60) < 0.6), 10
+    start, a = rng.normal(size=(60, 60)).astype(dtype), rng.normal(size=60).astype(dtype)
+    far, far_a = np.zeros((600, 600), dtype), np.zeros(600, dtype)
+    far[::apart, ::apart], far_a[::apart] = start, a
+    assert near[-1] < averages.CLOSE * len(near) <= apart * near[-1]
+    averages.average_block(start, near, 0.2, a)
+    averages.average_block(far, near * apart, 0.2, far_a)
+    assert np.array_equal(far[::apart, ::apart], start)
+    averages.average_block(start, near[:0], 0.2, a)
+
+
 def test_features_are_spread_and_subtracted():
     x = la.Active(np.array([3, 0, 3]), np.array([1.0, 2.0, 0.5]))
     x_next = la.Active(np.array([1, 3, 1]), np.array([4.0, 1.0, 0.0]))

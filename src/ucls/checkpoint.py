@@ -12,6 +12,7 @@ import numpy as np
 
 from ucls._files import write_atomic
 from ucls.errors import UserError
+from ucls.kernels.arrays import aligned
 from ucls.kernels.ranges import Sizes, check, declared, fits
 
 FORMAT = 1
@@ -107,7 +108,7 @@ def _rebuild(prefix: str, like: T, arrays: Mapping[str, np.ndarray]) -> T:
             array = arrays.get(name)
             if array is None or array.dtype != part.dtype or not fits(array.shape, part.shape, fields[field].grows):
                 raise UserError(f"the checkpoint does not fit: {name!r} is missing or of another size or type")
-            parts[field] = array.copy()
+            parts[field] = aligned(array)
         else:
             parts[field] = _rebuild(name, part, arrays) if isinstance(part, tuple) else part
     return type(like)(**parts)

@@ -33,7 +33,7 @@ from ucls.kernels import averages
 from ucls.kernels import system as sy
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
-from ucls.kernels.arrays import Matrix, Scalar, Vector
+from ucls.kernels.arrays import Matrix, Scalar, Vector, diagonal
 from ucls.kernels.products import inner, times, transposed_times_both
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
 
@@ -100,7 +100,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
         system=sy.system(size, dtype),
         trace=tr.trace(size, dtype),
         zbar=np.zeros(size, dtype),
-        C=np.eye(size, dtype=dtype),
+        C=diagonal(size, 1.0, dtype),
         noise=noise,
         sigma=np.ones(1),
         gamma=np.zeros(1),
@@ -122,16 +122,22 @@ def value(state, hyper, x):
 @jit
 def interval(state, hyper, x, rng):
     """The estimated action value and the radius of its bound."""
-    radius = state.sigma[0] * np.sqrt((1.0 + 1.0 / hyper.p) * max(0.0, la.quadratic(state.C, x)))
-    return la.dot(x, state.system.w), radius
+    return bound(state.system.w, state.C, state.sigma, hyper.p, x)
+
+
+@jit
+def bound(w, C, sigma, p, x):
+    """x'w and sigma sqrt((1 + 1/p) x'Cx)."""
+    return la.dot(x, w), sigma[0] * np.sqrt((1.0 + 1.0 / p) * max(0.0, la.quadratic(C, x)))
 
 
 @jit
 def act(state, hyper, xs, rng):
     """GetOptimisticActionGlobal."""
+    w, C, sigma, p = state.system.w, state.C, state.sigma, hyper.p
     upper = np.empty(len(xs.index))
     for a in range(len(upper)):
-        mean, radius = interval(state, hyper, la.of_action(xs, a), rng)
+        mean, radius = bound(w, C, sigma, p, la.of_action(xs, a))
         upper[a] = mean + radius
     return la.argmax(upper, rng)
 

@@ -30,7 +30,7 @@ from ucls.kernels import solvers
 from ucls.kernels import system as sy
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
-from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector
+from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector, diagonal
 from ucls.kernels.averages import average_block
 from ucls.kernels.products import transposed_times_both
 from ucls.kernels.ranges import COUNT
@@ -91,7 +91,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
         system=sy.system(size, dtype),
         trace=tr.trace(size, dtype),
         nu=np.zeros(size, dtype),
-        C=hyper.c_max * np.eye(size, dtype=dtype),
+        C=diagonal(size, hyper.c_max, dtype),
         c=np.ones(size, dtype),
         c_max=np.array([hyper.c_max], dtype),
         gamma=np.zeros(1),
@@ -115,15 +115,22 @@ def value(state, hyper, x):
 @jit
 def interval(state, hyper, x, rng):
     """The estimated action value and the radius of its bound."""
-    return la.dot(x, state.system.w), np.sqrt((1.0 + 1.0 / hyper.p) * max(0.0, la.quadratic(state.C, x)))
+    return bound(state.system.w, state.C, hyper.p, x)
+
+
+@jit
+def bound(w, C, p, x):
+    """x'w and sqrt((1 + 1/p) x'Cx)."""
+    return la.dot(x, w), np.sqrt((1.0 + 1.0 / p) * max(0.0, la.quadratic(C, x)))
 
 
 @jit
 def act(state, hyper, xs, rng):
     """GetOptimisticAction (Algorithm 1)."""
+    w, C, p = state.system.w, state.C, hyper.p  # once: to hand on a whole state takes longer than its bound
     upper = np.empty(len(xs.index))
     for a in range(len(upper)):
-        mean, radius = interval(state, hyper, la.of_action(xs, a), rng)
+        mean, radius = bound(w, C, p, la.of_action(xs, a))
         upper[a] = mean + radius
     return la.argmax(upper, rng)
 
@@ -161,13 +168,17 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
 def raise_initial(state, n, avec):
     """c_max <- max(c_max, a_1^2, ..., a_d^2), as if C had started from it."""
     before = state.c_max[0]
-    c_max = before
+    larger = False
     for i in range(n):
-        c_max = max(c_max, avec[i] * avec[i])
-    if c_max != before:
-        state.c_max[0] = c_max
-        for i in range(len(state.c)):
-            state.C[i, i] += state.c[i] * (c_max - before)
+        larger |= not (avec[i] * avec[i] <= before)
+    if larger:
+        c_max = before
+        for i in range(n):
+            c_max = max(c_max, avec[i] * avec[i])
+        if c_max != before:
+            state.c_max[0] = c_max
+            for i in range(len(state.c)):
+                state.C[i, i] += state.c[i] * (c_max - before)
 
 
 @jit

@@ -140,15 +140,25 @@ def parts(state, hyper, x):
 @jit
 def unknown(state, x):
     """1 - x'h: how much of what is believed here no data have overruled, from 1 (all of it) to 0."""
-    return min(1.0, max(0.0, 1.0 - la.dot(x, state.h)))
+    return _unknown(state.h, x)
+
+
+@jit
+def _unknown(h, x):
+    return min(1.0, max(0.0, 1.0 - la.dot(x, h)))
 
 
 @jit
 def noise(state, hyper, x):
     """factor sqrt(x'Cx)."""
-    if hyper.factor == 0.0:
+    return _noise(state.C, hyper.factor, x)
+
+
+@jit
+def _noise(C, factor, x):
+    if factor == 0.0:
         return 0.0
-    return hyper.factor * np.sqrt(max(0.0, lz.form(state.C, x)))
+    return factor * np.sqrt(max(0.0, lz.form(C, x)))
 
 
 @jit
@@ -162,10 +172,11 @@ def interval(state, hyper, x, rng):
 def act(state, hyper, xs, rng):
     """The action with the largest upper bound."""
     v0 = hope(state, hyper)
+    w, h, C, factor = state.w, state.h, state.C, hyper.factor  # once: to hand on a whole state takes time
     upper = np.empty(len(xs.index))
     for a in range(len(upper)):
         x = la.of_action(xs, a)
-        upper[a] = la.dot(x, state.w) + v0 * unknown(state, x) + noise(state, hyper, x)
+        upper[a] = la.dot(x, w) + v0 * _unknown(h, x) + _noise(C, factor, x)
     return la.argmax(upper, rng)
 
 

@@ -13,15 +13,33 @@ from ucls.kernels.arrays import Matrix, Scalar
 from ucls.kernels.ranges import POSITIVE
 from ucls.kernels.system import SMALLEST_SCALE
 
+CLOSE = 3  # features are close if at least one in so many is among them
+
 
 @jit
 def average_block(C, near, beta, a):
     """C_ij <- (1 - beta) C_ij + beta a_i a_j for i and j in `near`, which is in order."""
     keep, add = C.dtype.type(1.0 - beta), C.dtype.type(beta)
+    if len(near) > 0 and near[-1] < CLOSE * len(near):
+        _average_close(C, near, keep, add, a)
+        return
     for i in range(len(near)):
         row, ai = C[near[i]], add * a[near[i]]
         for j in range(i + 1):
             row[near[j]] = keep * row[near[j]] + ai * a[near[j]]
+
+
+@jit
+def _average_close(C, near, keep, add, a):
+    """The same, to the last bit: where they are close, going through all is faster than picking them."""
+    is_near = np.zeros(near[-1] + 1, np.uint8)
+    for i in near:
+        is_near[i] = 1
+    for i in near:
+        row, ai = C[i], add * a[i]
+        for j in range(i + 1):
+            if is_near[j]:
+                row[j] = keep * row[j] + ai * a[j]
 
 
 @jit

@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels._jit import jit
-from ucls.kernels.arrays import IntScalar, Matrix
+from ucls.kernels.arrays import IntScalar, Matrix, zeros
 from ucls.kernels.ranges import Count
 
 WAITING = 16
@@ -40,8 +40,8 @@ def room(size: int) -> int:
 
 def lazy(size: int, dtype: Any) -> Lazy:
     """Start from the matrix 0."""
-    waiting = [np.zeros((WAITING, size), dtype) for _ in range(2)]
-    return Lazy(np.zeros((size, size), dtype), waiting[0], waiting[1], np.zeros(1, np.int64))
+    waiting = [zeros((WAITING, size), dtype) for _ in range(2)]
+    return Lazy(zeros((size, size), dtype), waiting[0], waiting[1], np.zeros(1, np.int64))
 
 
 @jit

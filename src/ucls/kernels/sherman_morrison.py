@@ -15,7 +15,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels._jit import jit
-from ucls.kernels.arrays import IntScalar, Matrix, Scalar
+from ucls.kernels.arrays import IntScalar, Matrix, Scalar, diagonal
 from ucls.kernels.ranges import COUNT, MADE, POSITIVE, Count
 
 LARGEST_SCALE = 1e3  # fold the scale into M when it rises above this
@@ -34,8 +34,9 @@ class Inverse(NamedTuple):
 
 def inverse(size: int, eta: float, dtype: Any) -> Inverse:
     """Start from A = eta I."""
+    kind = np.dtype(dtype).type
     return Inverse(
-        M=np.eye(size, dtype=dtype) / np.dtype(dtype).type(eta),
+        M=diagonal(size, kind(1.0) / kind(eta), dtype),
         scale=np.ones(1),
         t=np.zeros(1, np.int64),
         seen=np.zeros(1, np.int64),

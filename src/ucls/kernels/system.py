@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels._jit import jit
-from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector
+from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector, diagonal, zeros
 from ucls.kernels.ranges import POSITIVE, Count
 
 SMALLEST_SCALE = 1e-3  # fold the scale into A when it falls below this
@@ -48,7 +48,7 @@ class System(NamedTuple):
 def equations(size: int, dtype: Any) -> Equations:
     """Start with A = 0, b = 0, w = 0."""
     return Equations(
-        At=np.zeros((size, size), dtype),
+        At=zeros((size, size), dtype),
         b=np.zeros(size, dtype),
         w=np.zeros(size, dtype),
         scale=np.ones(1),
@@ -59,7 +59,7 @@ def equations(size: int, dtype: Any) -> Equations:
 
 def system(size: int, dtype: Any) -> System:
     """Start with A = 0, b = 0, w = 0, B = I."""
-    return System(Bt=np.eye(size, dtype=dtype), **equations(size, dtype)._asdict())
+    return System(Bt=diagonal(size, 1.0, dtype), **equations(size, dtype)._asdict())
 
 
 @jit
