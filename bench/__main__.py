@@ -1,5 +1,7 @@
 """The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`, and two that break things.
 
+`python -m bench page` writes docs/performance.md from what was measured before, part by part if need be.
+
 `python -m bench campaign` kills studies; `python -m bench torture` hands in what nobody should, and has `--help`.
 `python -m bench environments` measures what agents reach in environments people know, and has `--help` too.
 """
@@ -13,7 +15,10 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-PARTS = ("step", "exact", "growth", "profile", "runs", "pieces", "algorithms", "evaluation", "first", "study")
+PARTS = (
+    *("step", "exact", "growth", "profile", "runs", "pieces", "shell", "rivals", "algorithms", "evaluation"),
+    *("first", "study"),
+)
 ROOT = Path(__file__).parent.parent
 
 
@@ -34,13 +39,13 @@ def main() -> int:
         "parts",
         nargs="*",
         metavar="PART",
-        help=f"{', '.join(PARTS)}; check; count; campaign; torture. All but the last four.",
+        help=f"{', '.join(PARTS)}; page; check; count; campaign; torture. All but the last five.",
     )
     parser.add_argument("--quick", action="store_true", help="less than a minute; shows that everything runs")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.add_argument("--compiled", action="store_true", help="let the campaign compile kernels")
     asked = parser.parse_args()
-    if unknown := set(asked.parts) - {*PARTS, "check", "count", "campaign"}:
+    if unknown := set(asked.parts) - {*PARTS, "page", "check", "count", "campaign"}:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
 
     _one_thread()
@@ -54,6 +59,8 @@ def main() -> int:
     if asked.parts and asked.parts[0] in ("check", "count"):
         pin(cores()[-1])
         return _gate(asked.parts[0], asked.json)
+    if asked.parts == ["page"]:
+        return _page(ROOT / "docs", "python -m bench")
     return _measure(asked.parts or list(PARTS), asked.quick, asked.json)
 
 
@@ -65,32 +72,48 @@ def _one_thread() -> None:
 
 
 def _measure(parts: list[str], quick: bool, as_json: bool) -> int:
-    from bench import machine, report, targets
+    from bench import machine, report
     from bench.harness import Effort, cores, pin
     from bench.tables import plain
 
-    found: dict[str, Any] = {"machine": {**machine.describe(), "commit": machine.revision()}}
+    about = {**machine.describe(), "commit": machine.revision()}
+    found: dict[str, Any] = {"machine": about, "when": {}}
+    folder = ROOT / "out" / "bench" / "quick" if quick else ROOT / "out" / "bench"
     import_module("bench.runs")  # counts the cores
     pin(cores()[-1])
     for part in parts:
         began = time.perf_counter()
         found[part] = import_module(f"bench.{part}").measure(Effort(quick))
         print(f"{part}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
-        report.keep(found, ROOT / "out" / "bench")
-    found = {part: found[part] for part in ("machine", *PARTS) if part in found}
-    found = json.loads(json.dumps(found))
+        found["when"][part] = f"{about['commit']}, {about['date']}"
+        report.keep(found, folder)
+    found = json.loads(json.dumps(_in_order(found)))
     if as_json:
         print(json.dumps(found))
     else:
         _show(found["machine"])
-        for table in [*report.tables(found), *([targets.table(found)] if targets.verdicts(found) else [])]:
+        for table in report.tables(found):
             print(plain(table))
-    whole = set(parts) == set(PARTS) and not quick
-    command = " ".join(
-        ["python -m bench", *([] if set(parts) == set(PARTS) else parts), *(["--quick"] if quick else [])]
-    )
-    page = report.write(found, ROOT / "docs" if whole else ROOT / "out" / "bench", command)
-    print(f"wrote {page}", file=sys.stderr)
+    if set(parts) == set(PARTS) and not quick:
+        return _page(ROOT / "docs", "python -m bench")
+    command = " ".join(["python -m bench", *parts, *(["--quick"] if quick else [])])
+    print(f"wrote {report.write(found, folder, command)}", file=sys.stderr)
+    return 0
+
+
+def _in_order(found: dict[str, Any]) -> dict[str, Any]:
+    return {part: found[part] for part in ("machine", "when", *PARTS) if part in found}
+
+
+def _page(folder: Path, command: str) -> int:
+    """Write the page from what was measured, whenever that was."""
+    from bench import report
+
+    found = _in_order(report.kept(ROOT / "out" / "bench"))
+    if "when" not in found:
+        print("nothing was measured yet: python -m bench", file=sys.stderr)
+        return 1
+    print(f"wrote {report.write(found, folder, command)}", file=sys.stderr)
     return 0
 
 

@@ -1,41 +1,73 @@
-"""The first step after an installation: `ucls train` in fresh processes, with an empty cache and with a full one."""
+"""Start-up: from a command to its end after one step, against processes that only import what it is built on."""
 
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from bench.harness import Effort, lasted, spread
+from bench.harness import Effort, Spread, lasted, ratio, spread
 from bench.tables import Table, within
 
-COMMAND = ("-m", "ucls", "train", "ucls/RiverSwim-v0", "--steps", "1")
+OURS = {
+    "`ucls train ucls/RiverSwim-v0 --steps 1`": ["-m", "ucls", "train", "ucls/RiverSwim-v0", "--steps", "1"],
+    "`import ucls`, an `Agent` in CartPole and its first step": [
+        "-c",
+        "import gymnasium, ucls; ucls.Agent(gymnasium.make('CartPole-v1'), seed=0).learn(1)",
+    ],
+}
+OTHERS = {
+    "`import numba`": ["-c", "import numba"],
+    "`import numba, gymnasium`": ["-c", "import numba, gymnasium"],
+    "`import numpy, gymnasium`": ["-c", "import numpy, gymnasium"],
+}
 
 
 def measure(effort: Effort) -> dict[str, Any]:
-    """Seconds from the command to its end, after one step; in a hurry only with the cache that is there."""
-    cold, warm = [], []
-    if effort.quick:
-        return {"cold": None, "warm": spread(np.array([lasted(_train, None)]))}
+    """Seconds of each process in turns, with a full cache; ours with an empty one too, unless in a hurry."""
+    with tempfile.TemporaryDirectory() as cache:
+        folder = {} if effort.quick else {"UCLS_CACHE_DIR": cache}
+        everything = {**OURS, **OTHERS}
+        for what in everything.values():
+            _process(what, folder)
+        turns = [[lasted(_process, what, folder) for what in everything.values()] for _ in range(effort.of(7, 1))]
+    by = dict(zip(everything, np.array(turns).T, strict=True))
+    return {
+        "cold": {} if effort.quick else {name: _cold(what) for name, what in OURS.items()},
+        "warm": {name: spread(seconds) for name, seconds in by.items()},
+        "over": {name: {other: ratio(by[name], by[other]) for other in OTHERS} for name in OURS},
+    }
+
+
+def _cold(arguments: list[str]) -> Spread:
+    seconds = []
     for _ in range(2):
         with tempfile.TemporaryDirectory() as cache:
-            cold.append(lasted(_train, cache))
-            warm += [lasted(_train, cache) for _ in range(3)]
-    return {"cold": spread(np.array(cold)), "warm": spread(np.array(warm))}
+            seconds.append(lasted(_process, arguments, {"UCLS_CACHE_DIR": cache}))
+    return spread(np.array(seconds))
 
 
-def _train(cache: str | None) -> None:
-    environment = {**os.environ, **({"UCLS_CACHE_DIR": cache} if cache else {})}
-    subprocess.run([sys.executable, *COMMAND], env=environment, check=True, stdout=subprocess.DEVNULL)
+def _process(arguments: list[str], environment: Mapping[str, str]) -> None:
+    command, everything = [sys.executable, *arguments], {**os.environ, **environment}
+    subprocess.run(command, env=everything, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def tables(found: dict[str, Any]) -> list[Table]:
-    """Seconds, cold and warm."""
+    """Seconds, cold and warm, and times over the others."""
     rows = [
-        ["empty: kernels are compiled, the optimum is planned", within(found["cold"])],
-        ["full", within(found["warm"])],
+        [
+            name,
+            within(found["cold"].get(name)),
+            within(seconds),
+            *(within(found["over"].get(name, {}).get(other)) for other in OTHERS),
+        ]
+        for name, seconds in found["warm"].items()
     ]
-    note = f"`python {' '.join(COMMAND)}` from start to end, one core."
-    return [Table("The first step, seconds", ["cache", "seconds"], rows, note)]
+    head = ["process", "empty cache", "full cache", *(f"full, times {other}" for other in OTHERS)]
+    note = (
+        "Seconds from start to end, one core; an empty cache means that kernels are compiled and the optimum planned."
+    )
+    return [Table("Start-up, seconds", head, rows, note)]

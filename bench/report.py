@@ -1,4 +1,4 @@
-"""The page and the picture that one run leaves behind."""
+"""The page and the picture that measurements leave behind, and the file that keeps them between commands."""
 
 import json
 from importlib import import_module
@@ -8,10 +8,11 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from bench import targets
+from bench import opening
 from bench.ceiling import FLOPS
 from bench.steps import OURS
 from bench.tables import Table, markdown
+from ucls._files import write_atomic
 
 STYLE: Any = {"font.size": 8, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "ucls"}
 # Colour-blind safe, after Okabe and Ito.
@@ -25,26 +26,54 @@ COLOURS = {
     "JAX, structured": "#CC79A7",
 }
 ROOF = "#333333"
+MEASURED, WHEN = "measured.json", ("date", "commit")
 
 
 def tables(found: dict[str, Any]) -> list[Table]:
     """The tables of every part that was measured."""
-    return [each for part in found if part != "machine" for each in import_module(f"bench.{part}").tables(found[part])]
+    return [
+        each
+        for part in found
+        if part not in ("machine", "when")
+        for each in import_module(f"bench.{part}").tables(found[part])
+    ]
 
 
 def keep(found: dict[str, Any], folder: Path) -> None:
-    """Keep the numbers measured so far, whatever may come."""
+    """Keep the numbers measured so far, whatever may come; those of other parts stay if they are of this machine."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / "measured.json").write_text(json.dumps(found))
+    path = folder / MEASURED
+    before = kept(folder, found["machine"])
+    text = json.dumps({**before, **found, "when": {**before.get("when", {}), **found["when"]}})
+    write_atomic(path, lambda file: file.write_text(text))
+
+
+def kept(folder: Path, machine: dict[str, str] | None = None) -> dict[str, Any]:
+    """What was measured before, with the same processor and versions if a machine is given."""
+    path = folder / MEASURED
+    found = json.loads(path.read_text()) if path.exists() else {}
+    if machine and any(found.get("machine", {}).get(name) != machine[name] for name in machine if name not in WHEN):
+        return {}
+    return found
+
+
+def when(found: dict[str, Any]) -> str:
+    """The commits and days that the parts were measured at."""
+    by: dict[str, list[str]] = {}
+    for part, day in found["when"].items():
+        by.setdefault(day, []).append(part)
+    if len(by) < 2:
+        return "everything on this page was measured in that one run."
+    runs = [f"{', '.join(parts)} at {day}" for day, parts in by.items()]
+    return f"measured in {len(by)} runs: {'; '.join(runs)}."
 
 
 def write(found: dict[str, Any], folder: Path, command: str) -> Path:
     """Write performance.md, and performance.svg where steps were measured; return the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = ["# Performance", "", f"Made by `{command}`; everything on this page was measured in that one run.", ""]
+    text = ["# Performance", "", *(f"{sentence}\n" for sentence in opening.sentences(found))]
+    text += [f"Made by `{command}`; {when(found)} Numbers are medians, with quartiles in brackets.", ""]
     text += ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in found["machine"].items()), ""]
-    if targets.verdicts(found):
-        text.append(markdown(targets.table(found)))
     if "step" in found:
         draw(found["step"], folder / "performance.svg")
         text += ["![useful operations a second of every version, under the machine's roof](performance.svg)", ""]

@@ -1,4 +1,4 @@
-"""Studies: two workers against one, Ray against the local runner, and questions to a full store."""
+"""Studies: two workers against one, Ray against local ones, with and without their start; questions to a full store."""
 
 import os
 import subprocess
@@ -33,7 +33,7 @@ def measure(effort: Effort) -> dict[str, Any]:
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, ALL_CORES)
     try:
-        return {"speed": _speed(effort), "queries": _queries(effort)}
+        return {"speed": _speed(effort), "short": _short(effort), "queries": _queries(effort)}
     finally:
         pin(before[-1])
 
@@ -43,17 +43,41 @@ def _speed(effort: Effort) -> dict[str, Any]:
     if len(ALL_CORES) < 2:
         return {"skipped": "only one core"}
     steps, cells = effort.of((6000, 40), (400, 12))
+    runners = _runners()
+    rates: dict[str, list[float]] = {name: [] for name in runners}
+    for _ in range(effort.of(3, 1)):
+        for name, runner in runners.items():
+            rates[name].append(rate(runner, steps, cells // 2 if name == "one" else cells))
+    return {"steps": steps, "cells": cells, **_compared(rates)}
+
+
+def _short(effort: Effort) -> dict[str, Any]:
+    """Cells a second of a whole study of short cells, from its first line to its last: what starts is counted."""
+    if len(ALL_CORES) < 2:
+        return {"skipped": "only one core"}
+    steps, cells = effort.of((2000, 40), (200, 8))
+    todo = make_cells("ucls/RiverSwim-v0", "ucls-exact", steps=steps, seeds=range(cells))
+    runners = _runners()
+    list(runners["one"](todo[:1], Checkpoints(), Event()))  # compiles
+    rates: dict[str, list[float]] = {name: [] for name in runners}
+    for _ in range(effort.of(5, 1)):
+        for name, runner in runners.items():
+            rates[name].append(cells / lasted(list, runner(todo, Checkpoints(), Event())))
+    return {"steps": steps, "cells": cells, **_compared(rates)}
+
+
+def _runners() -> dict[str, Runner]:
     runners: dict[str, Runner] = {"one": local_runner(1), "two": local_runner(2)}
     if find_spec("ray"):
         from ucls.study.runners.ray import ray_runner
 
         runners["Ray"] = ray_runner("local", 2)
-    rates: dict[str, list[float]] = {name: [] for name in runners}
-    for _ in range(effort.of(3, 1)):
-        for name, runner in runners.items():
-            rates[name].append(rate(runner, steps, cells // 2 if name == "one" else cells))
+    return runners
+
+
+def _compared(rates: dict[str, list[float]]) -> dict[str, Any]:
     by = {name: np.array(values) for name, values in rates.items()}
-    found = {"steps": steps, "cells": cells, "rates": {name: spread(values) for name, values in by.items()}}
+    found: dict[str, Any] = {"rates": {name: spread(values) for name, values in by.items()}}
     found["two over one"] = ratio(by["two"], by["one"])
     if "Ray" in by:
         found["Ray over local"] = ratio(by["Ray"], by["two"])
@@ -135,19 +159,25 @@ def _ask(query: str, command: list[str], times: int) -> Iterator[tuple[str, Any]
 
 def tables(found: dict[str, Any]) -> list[Table]:
     """Speed, and seconds of questions."""
-    speed, queries = found["speed"], found["queries"]
-    return [*([] if "skipped" in speed else [_speed_table(speed)]), _query_table(queries)]
+    speed, short, queries = found["speed"], found["short"], found["queries"]
+    compared = []
+    if "skipped" not in speed:
+        note = f"UCLS in Puddle World, cells of {speed['steps']:,} steps; the second half of a study, all started."
+        compared.append(_speed_table(speed, "Studies, steps a second in all", "steps a second", note))
+        note = f"{short['cells']} cells of {short['steps']:,} steps of ucls-exact in River Swim, from the first line to"
+        note += " the last: workers are started, and find their kernels compiled."
+        compared.append(_speed_table(short, "Studies of short cells, cells a second", "cells a second", note))
+    return [*compared, _query_table(queries)]
 
 
-def _speed_table(speed: dict[str, Any]) -> Table:
+def _speed_table(speed: dict[str, Any], title: str, unit: str, note: str) -> Table:
     names = {"one": "one local worker", "two": "two local workers", "Ray": "two workers on Ray"}
     over = {"two": ("two over one", "one local worker"), "Ray": ("Ray over local", "two local workers")}
     rows = []
     for name, found in speed["rates"].items():
         key, other = over.get(name, ("", ""))
         rows.append([names[name], within(found), f"{within(speed[key])} times {other}" if key else ""])
-    note = f"UCLS in Puddle World, d = 512, cells of {speed['steps']:,} steps; the second half of a study, all started."
-    return Table("Studies, steps a second in all", ["runner", "steps a second", "ratio"], rows, note)
+    return Table(title, ["runner", unit, "ratio"], rows, note)
 
 
 def _query_table(queries: dict[str, Any]) -> Table:

@@ -1,0 +1,81 @@
+"""What a reader wants to know, in a few sentences that are made from the numbers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from bench.first import OTHERS, OURS
+from bench.rivals import THEIRS
+from bench.tables import number
+
+D = 512
+BARE = list(OTHERS)[1]
+
+
+def sentences(found: dict[str, Any]) -> list[str]:
+    """One or two for each part that was measured."""
+    makers = {"step": _step, "exact": _exact, "runs": _runs, "shell": _shell, "rivals": _rivals, "first": _first}
+    makers["study"] = _study
+    return [sentence for part, make in makers.items() if part in found for sentence in make(found[part])]
+
+
+def _case(found: dict[str, Any]) -> dict[str, Any] | None:
+    cases = [case for case in found["cases"] if case["d"] == D and case["dtype"] == "float64"]
+    return cases[0] if cases else None
+
+
+def _step(found: dict[str, Any]) -> Iterator[str]:
+    case = _case(found)
+    if case is None:
+        return
+    said = [
+        f"{number(case['times_ours'][name][1])} times as long in {name}"
+        for name in ("NumPy, tuned", "JAX, structured", "C")
+        if name in case["times_ours"]
+    ]
+    yield f"A step of `ucls` with {D} features takes {number(case['us']['ucls'][1])} us; {'; '.join(said)}."
+    if case["ceiling"]:
+        part = case["ceiling"]["part"][1]
+        yield f"That is {part:.0%} of the speed at which this machine could do nothing but read the two matrices."
+
+
+def _exact(found: dict[str, Any]) -> Iterator[str]:
+    if case := _case(found):
+        us, over = case["us"]["ucls-exact"][1], case["over_ucls"]["ucls-exact"][1]
+        yield f"A step of `ucls-exact`, the default agent, takes {number(us)} us there, {number(over)} times `ucls`."
+
+
+def _runs(found: dict[str, Any]) -> Iterator[str]:
+    domains = found["domains"].items()
+    said = [f"{number(50_000 / domain['whole'][1])} s in {name}" for name, domain in domains]
+    yield f"A run of 50,000 steps of `ucls` takes {', '.join(said)}."
+
+
+def _shell(found: dict[str, Any]) -> Iterator[str]:
+    for agent, us in found.items():
+        alone = f"{number(us['environment'][1])} are the environment's and {number(us['step'][1])} the learner's"
+        yield f"In CartPole `Agent.learn` takes {number(us['agent'][1])} us a step with `{agent}`, of which {alone}."
+
+
+def _rivals(found: dict[str, Any]) -> Iterator[str]:
+    said = [f"{name} {number(found['over'][name][1])} times" for name in THEIRS if name in found["over"]]
+    if said:
+        yield f"For as many steps of it Stable-Baselines3 takes, against `ucls-exact`: {', '.join(said)} as long."
+
+
+def _first(found: dict[str, Any]) -> Iterator[str]:
+    name = next(iter(OURS))
+    warm, over, cold = found["warm"][name][1], found["over"][name][BARE][1], found["cold"].get(name)
+    first = f"; the first time of all {number(cold[1])} s, because kernels are compiled" if cold else ""
+    yield f"{name} takes {number(warm)} s, {number(over)} times {BARE}{first}."
+
+
+def _study(found: dict[str, Any]) -> Iterator[str]:
+    short = found["short"]
+    if "two over one" in short:
+        over = short.get("Ray over local")
+        ray = f"; two on Ray are {number(over[1])} times as fast as two local ones" if over else ""
+        what = f"a study of {short['cells']} short cells {number(short['two over one'][1])} times as fast as one"
+        yield f"Two workers finish {what}, their start included{ray}."
+    for cells, took in list(found["queries"].items())[-1:]:
+        asked = [f"`study {query}` in {number(took[query][1])} s" for query in ("status", "compare") if query in took]
+        yield f"A store of {int(cells):,} cells answers {' and '.join(asked)}."
