@@ -20,7 +20,11 @@ def measure(effort: Effort) -> dict[str, Any]:
     """Steps a second and the processor's seconds of as many steps, in turns, on one core with default settings."""
     steps = effort.of(10_000, 500)
     learners: dict[str, Callable[[int], Callable[[int], object]]] = {name: _ours(name) for name in (OURS, "sarsa")}
-    skipped = "" if find_spec("torch") and find_spec("stable_baselines3") else "stable-baselines3 is not installed"
+    skipped = (
+        ""
+        if find_spec("torch") and find_spec("stable_baselines3")
+        else "stable-baselines3 is not installed (`pip install ucls[rivals]`)"
+    )
     if not skipped:
         learners |= {name: _theirs(name) for name in THEIRS}
     wall: dict[str, list[float]] = {name: [] for name in learners}
