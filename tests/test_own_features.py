@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from ucls import Agent
+from ucls import Agent, evaluate_policy
 from ucls.errors import UserError
 from ucls.features import features_module, scaled
 
@@ -70,6 +70,16 @@ def test_a_saved_agent_needs_its_function_again_but_for_questions_about_features
     lake = Agent("FrozenLake-v1", features=np.eye(16)).learn(50)
     stored = Agent.load(lake.save(tmp_path / "lake.safetensors"))
     np.testing.assert_array_equal(stored.interval(np.eye(16)[3]), lake.interval(3))
+
+
+def test_an_agent_with_features_of_its_own_is_evaluated_where_it_was_and_elsewhere(tmp_path):
+    agent = Agent("FrozenLake-v1", features=np.eye(16), settings={"env.is_slippery": False}).learn(2000)
+    mean, _ = evaluate_policy(agent, n_eval_episodes=3)
+    assert mean == 1.0
+    path = agent.save(tmp_path / "agent.safetensors")
+    lake = gymnasium.make("FrozenLake-v1", is_slippery=False)
+    again = Agent.load(path, features=lambda state: np.eye(16)[state])
+    assert evaluate_policy(again, lake, n_eval_episodes=3).mean == 1.0
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ from ucls.runs import asked, episodes, inputs, spaces
 from ucls.runs.agent import Agent
 from ucls.runs.copies import copy_of, shares
 from ucls.runs.learner import refuse_diverged
+from ucls.runs.mapped import GIVEN
 from ucls.runs.plan import whole
 from ucls.stats import Estimate, bootstrap_mean, summarise
 
@@ -110,7 +111,9 @@ def _play(agent: Agent, env: Any, many: int, deterministic: bool, seed: int, lim
     actions, observations = (getattr(env, f"{'single_' * vector}{kind}_space") for kind in ("action", "observation"))
     agent.check_fit(actions, observations)
     seeds = evaluation_seeds(seed)
-    alone = agent.env is None  # what it was in is known from its file, but for what its shape was long ago
+    alone = (
+        agent.env is None and agent.plan.features != GIVEN
+    )  # what it was in is known from its file, but for what its shape was long ago
     kind = inputs.observed(spaces.describe(observations), agent.plan) if alone else agent._stage.observed
     rng = generator(seeds.learner)
     bound = limit or episodes.longest(env)
