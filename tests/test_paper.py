@@ -332,6 +332,7 @@ def test_pages_that_continue_its_name_are_filled_with_a_page_and_the_data_are_wh
     assert "| reward, UCLS with p = 0.1 less p = 1e-5 |" in more.read_text()
     kept = shipped.from_data(json.loads((tmp_path / "data" / "claims.json").read_text()))
     assert kept.claims == found.claims
+    assert kept.tables == []
     assert kept.facts["numerics"] == "1"
     assert (tmp_path / "data" / "figure-2.png").is_file()
     for path in (page, more):

@@ -9,7 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from typer.testing import CliRunner
 
+from ucls import cli
+from ucls.errors import UserError
 from ucls.figures.palette import STYLES
 from ucls.paper import account, pages, shipped
 from ucls.paper.claims.plain import PLAIN, because, title_of
@@ -108,3 +111,11 @@ def test_the_shipped_pictures_keep_the_colours_of_their_lines():
     for key in contenders(RIVER):
         colour = [int(STYLES[key][1][i : i + 2], 16) for i in (1, 3, 5)]
         assert np.abs(picture - colour).max(axis=2).min() < 20, key
+
+
+@pytest.mark.parametrize("words", [[], ["--quick"], ["--runs", "2", "--figure", "choices", "--figure", "causes"]])
+def test_less_than_the_whole_paper_does_not_replace_the_shipped_reproduction(tmp_path, words):
+    page = DOCS / "reproduction.md"
+    result = CliRunner().invoke(cli.app, ["paper", *words, "--out", str(tmp_path), "--page", str(page)])
+    assert isinstance(result.exception, UserError)
+    assert str(result.exception) == f"{page} is of the shipped reproduction: give --runs or --full, and no --figure"

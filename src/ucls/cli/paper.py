@@ -58,6 +58,8 @@ def paper(
         raise UserError("--heavy-runs goes with --runs or --full: a quick look has one of each anyway")
     if page is not None:
         pages.marked(page, titles_of(parts_of(figure or ())))
+        if pages.data_of(page) and (figure or not (full or runs)):
+            raise UserError(f"{page} is of the shipped reproduction: give --runs or --full, and no --figure")
     scale, kept = scale_of(runs, full, heavy_runs), store or out / "runs.sqlite"
     asked = figure or []
     before = reproduction.expected(asked, scale, kept, jobs)

@@ -47,13 +47,21 @@ def fill(page: Path, made: Reproduction, out: Path) -> None:
         made = made._replace(facts={**made.facts, "commit": commit})
     known = parts(made)
     texts = {path: filled(text, known) for path, text in marked(page, [title for title, _, _ in made.tables]).items()}
-    for name in (f"{plot.name}.png" for plot in made.plots):
-        if any(f"({name})" in text for text in texts.values()):
-            write_atomic(page.parent / name, lambda target, name=name: shutil.copyfile(out / name, target))
-    if data := DATA.search(texts[page]):
-        shipped.write(made, page.parent / data[1])
+    shown = [plot for plot in made.plots if any(f"({plot.name}.png)" in text for text in texts.values())]
+    for name in (f"{plot.name}.png" for plot in shown):
+        write_atomic(page.parent / name, lambda target, name=name: shutil.copyfile(out / name, target))
+    if data := data_of(page):
+        marks = {mark[1] for text in texts.values() for mark in MARK.findall(text)}
+        tables = [table for table in made.tables if table[0].lower() in marks]
+        shipped.write(made._replace(tables=tables, plots=shown), data)
     for path, text in texts.items():
         write_atomic(path, lambda target, text=text: target.write_text(text, encoding="utf-8"))
+
+
+def data_of(page: Path) -> Path | None:
+    """The file that a page names for its data, if it names one."""
+    named = DATA.search(page.read_text(encoding="utf-8"))
+    return page.parent / named[1] if named else None
 
 
 def filled(text: str, known: dict[str, str]) -> str:

@@ -28,7 +28,7 @@ def picture(name: str) -> bytes | None:
 
 
 def write(made: Reproduction, path: Path) -> None:
-    """Write a reproduction as data, and its figures beside that; what was run is left to its store."""
+    """Write a reproduction as data, and its figures beside that."""
     from ucls.figures.draw import draw
 
     for plot in made.plots:
@@ -38,17 +38,13 @@ def write(made: Reproduction, path: Path) -> None:
 
 
 def as_data(made: Reproduction) -> dict[str, Any]:
-    """A reproduction as JSON can hold it, but for its figures and the table of all runs."""
+    """A reproduction as JSON can hold it, but for its figures."""
     return {
         "note": made.note,
         "complete": made.complete,
         "facts": made.facts,
         "claims": [_claim_as_data(claim) for claim in made.claims],
-        "tables": [
-            {"title": title, "heads": heads, "rows": rows}
-            for title, heads, rows in made.tables
-            if title != "What was run"
-        ],
+        "tables": [{"title": title, "heads": heads, "rows": rows} for title, heads, rows in made.tables],
     }
 
 
