@@ -74,6 +74,12 @@ def test_every_algorithm_has_its_settings_on_its_page(site):
             assert f"<code>{setting.name}</code>" in text
 
 
+def test_the_reference_says_what_an_agent_is_made_with(site):
+    text = (site / "api" / "agent.html").read_text()
+    for name in ("features", "discount", "low, high"):
+        assert f"<code>{name}</code>" in text
+
+
 def test_formulas_are_mathml_and_no_page_fetches_anything(site):
     from docsite import foreign
 
