@@ -41,10 +41,10 @@ AFTER = """
 NOTES = {
     "CartPole-v1": "Optimistic Sarsa soon keeps to one action everywhere, and without epsilon nothing leads it away.",
     "FrozenLake 4x4, slippery": (
-        "Some runs of `ucls-exact` keep to a worse action in a cell near the goal. Its values are of all the policies it had, "
-        "mixed, so a good action that was tried early, when what followed was bad, may stay below another. On seeds "
-        "that are not reported `lambda=0` mended that. RLSVI takes every target to be noisy with a deviation of 1 "
-        "(`sigma`), which is the whole return here; with a tenth of that a run on another seed learned the lake."
+        "Some runs of `ucls-exact` keep to a worse action in a cell near the goal. Its values are of all the policies "
+        "it had, mixed, so a good action that was tried early, when what followed was bad, may stay below another. On "
+        "seeds that are not reported `lambda=0` mended that. RLSVI takes every target to be noisy with a deviation of "
+        "1 (`sigma`), which is the whole return here; with a tenth of that a run on another seed learned the lake."
     ),
     "CliffWalking-v1": (
         "`ucls-exact` ends on a detour away from the cliff. At the edge it remembers what followed there at first, "
