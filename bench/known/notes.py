@@ -35,6 +35,7 @@ AFTER = """
   steps at a time, so it takes up to 2,047 more than asked. Blackjack's observations are flattened for both.
 - MiniGrid's rooms are told in whole numbers by [`examples/minigrids.py`](../examples/minigrids.py): position,
   direction, and in DoorKey the places of key and door and the door's state. Actions that do nothing are left out.
+- UCLS-L ran with plain steps, its default at that commit. Since then it normalises them, and is to be run again.
 - Where an environment has no limit (CliffWalking), a policy that is tried is cut off after 1,000 steps.
 """
 
