@@ -74,7 +74,7 @@ def test_every_group_has_runs_that_can_be_made_and_no_more_than_it_wants():
     for group in groups_of(BEYOND):
         cells = cells_of(group, scale_of(40))
         assert len({cell.id for cell in cells}) == len(cells) == (group.most or 40)
-        single = group.env in (SPARSE, CLASSIC) and group.agent in ("ucls", "ucls-exact")
+        single = group.env in (SPARSE, CLASSIC) and group.agent in ("ucls", "ucls-exact", "lspi-rmax")
         assert cells[0].dtype == ("float32" if single else "float64")
 
 

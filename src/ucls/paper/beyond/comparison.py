@@ -24,7 +24,7 @@ CHEAP = ("sarsa-optimistic", "sarsa-epsilon")  # of which a quick look has as ma
 RIVALS = {
     RIVER: (*CHEAP, "ucls-l", "rlsvi", "ucbootstrap", "dgpq", "lspi-rmax"),
     PUDDLE: (*CHEAP, "ucls-l", "rlsvi", "ucbootstrap", "dgpq", "lspi-rmax"),
-    SPARSE: (*CHEAP, "ucls-l", "rlsvi", "ucbootstrap", "dgpq"),
+    SPARSE: (*CHEAP, "ucls-l", "rlsvi", "ucbootstrap", "dgpq", "lspi-rmax"),
 }
 MEASURES = {
     RIVER: ("reward",),

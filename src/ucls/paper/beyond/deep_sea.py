@@ -19,7 +19,7 @@ from ucls.stats import proportion, solved_after
 EPISODES, TREASURE = 500, 0.5
 FEW, MANY = 5, 30  # runs: many for the size that bars are set for
 SIZES = {
-    "ucls-exact": {5: FEW, 10: FEW, 15: FEW, 20: MANY, 25: FEW, 30: FEW},
+    "ucls-exact": {5: FEW, 10: FEW, 15: FEW, 20: MANY, 25: FEW, 30: FEW, 40: FEW, 50: FEW},
     "ucls": dict.fromkeys((5, 10, 15, 20), FEW),
     "rlsvi": dict.fromkeys((5, 10, 15, 20), FEW),
     "sarsa-optimistic": dict.fromkeys((5, 10, 15, 20), FEW),
