@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+from types import ModuleType
 
 import gymnasium
 import numpy as np
@@ -11,8 +12,10 @@ from safetensors.numpy import save as serialise
 import my_agent
 from bench.torture.environments import Odd, Spoilt, Theirs
 from ucls import Agent, UserError, checkpoint
-from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.algorithms import ALGORITHMS, algorithm_module, sarsa
 from ucls.features import features_module
+from ucls.kernels import active as la
+from ucls.kernels._jit import jit
 from ucls.runs.learner import Learner
 from ucls.runs.loop import Run, make_run
 from ucls.runs.plan import resolve_plan
@@ -256,12 +259,25 @@ def test_what_a_file_says_about_itself_must_be_readable(tmp_path, text):
     one_line(error)
 
 
+@jit
+def divide(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    state.w[0] = r / la.square(la.of_action(xs, a))
+
+
 def test_a_division_by_zero_in_a_kernel_is_a_divergence():
-    agent = Agent("ucls/OneState-v0", "sarsa", features="scaled")  # its features are all 0
+    dividing = ModuleType("dividing")
+    vars(dividing).update({**vars(sarsa), "__name__": "dividing", "update": divide})
+    agent = Agent("ucls/OneState-v0", dividing, features="scaled")  # its features are all 0
     with pytest.warns(RuntimeWarning, match="diverged"):
         agent.learn(5)
-    run = make_run("ucls/OneState-v0", "sarsa", features="scaled")
+    run = make_run("ucls/OneState-v0", dividing, features="scaled")
     assert run.advance(5).diverged
+
+
+def test_features_that_are_all_0_teach_nothing_and_break_nothing():
+    agent = Agent("ucls/OneState-v0", "sarsa", features="scaled").learn(5)
+    assert not agent.diverged
+    np.testing.assert_array_equal(agent.learner.state.w, 0.0)
 
 
 def test_room_is_asked_of_an_algorithm_of_ones_own():

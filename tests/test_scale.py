@@ -6,7 +6,7 @@ import pytest
 
 from ucls import Agent
 
-BOX = {"low": [-2.4, -3, -0.21, -3], "high": [2.4, 3, 0.21, 3], "tilings": 4, "tiles": 3}
+BOX = {"features": "tiles", "low": [-2.4, -3, -0.21, -3], "high": [2.4, 3, 0.21, 3], "tilings": 4, "tiles": 3}
 
 
 class Scaled(gymnasium.RewardWrapper):
@@ -31,6 +31,7 @@ def actions_and_values(id, scale, steps, **settings):
 @pytest.mark.parametrize(
     ("id", "settings", "known"),
     [
+        ("CartPole-v1", {}, "unknown"),
         ("CartPole-v1", BOX, "unknown"),
         ("FrozenLake-v1", {}, "unknown"),
         ("CliffWalking-v1", {}, "unknown"),
