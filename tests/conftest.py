@@ -1,4 +1,4 @@
-"""What tests share: small runs, recorded so that an oracle can follow them."""
+"""What tests share: runs recorded so that an oracle can follow them, and modules of strangers."""
 
 # ruff: noqa: E402
 import os
@@ -11,14 +11,15 @@ from typing import NamedTuple
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
+import gymnasium
 import numpy as np
 import pytest
 
 import browsers
+import foreign
 import ucls
 from ucls.envs import ENVIRONMENTS
 from ucls.kernels import active as la
-from ucls.testing import small_run  # noqa: F401, the tests have it from here
 
 
 class Transition(NamedTuple):
@@ -116,3 +117,13 @@ def pytest_sessionfinish(session):
     if line:
         terminal.write_line(line, yellow=True)
     return ended
+
+
+@pytest.fixture
+def lakes(tmp_path, monkeypatch):
+    """The folder of the module `lakes`, which can be imported until the test is over."""
+    monkeypatch.syspath_prepend(foreign.write_lakes(tmp_path))
+    yield tmp_path
+    for name in ("lakes", "muddy", "broken", "gone"):
+        sys.modules.pop(name, None)
+    gymnasium.registry.pop("LakeOfTests-v0", None)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from conftest import small_run
 from ucls import cli, planning
 from ucls.diagnostics import diagnose, policies, probe, probed, verdict, yardstick
 from ucls.diagnostics.probe import DENSITIES, read
 from ucls.envs import make_world
 from ucls.errors import UserError
 from ucls.runs.loop import Run, make_run
+from ucls.testing import small_run
 
 RIVER = "ucls/RiverSwim-v0"
 # one of each way to look: bounds, drawn bounds, an optimistic value, a sampled one

@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 import my_agent
-from conftest import small_run
 from test_cli import ucls
 from ucls.errors import UserError
 from ucls.runs.learner import Learner
@@ -15,7 +14,7 @@ from ucls.runs.loop import Run, make_run
 from ucls.runs.plan import Plan, resolve_plan
 from ucls.study import Member, Store, Study, conduct, make_cells
 from ucls.study.runners.local import local_runner
-from ucls.testing import check_algorithm
+from ucls.testing import check_algorithm, small_run
 
 RIVER = "ucls/RiverSwim-v0"
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from browsers import in_a_browser, launched
-from conftest import small_run
 from test_cli import ucls as command
 from ucls import Agent, checkpoint
 from ucls.errors import UserError
 from ucls.explain import look, record, views_of, write_page
+from ucls.testing import small_run
 
 RIVER, PUDDLE = "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"
 

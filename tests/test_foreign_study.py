@@ -2,10 +2,8 @@
 
 import json
 import math
-import sys
 from importlib.util import find_spec
 
-import gymnasium
 import pytest
 
 import foreign
@@ -32,16 +30,6 @@ discount = 0.0
 agent = "sarsa"
 env = ["CliffWalking-v1", "ucls/RiverSwim-v0"]
 """
-
-
-@pytest.fixture
-def lakes(tmp_path, monkeypatch):
-    """The folder of the module `lakes`, which can be imported until the test is over."""
-    monkeypatch.syspath_prepend(foreign.write_lakes(tmp_path))
-    yield tmp_path
-    for name in ("lakes", "muddy", "broken", "gone"):
-        sys.modules.pop(name, None)
-    gymnasium.registry.pop("LakeOfTests-v0", None)
 
 
 def test_cells_of_ours_keep_their_ids():

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import boxes
-from conftest import check_uncompiled, random_stream, small_run
+from conftest import check_uncompiled, random_stream
 from shadow import along, assert_close, in_both_precisions, shadow
 from ucls.algorithms import gv_ucb
 from ucls.kernels import active as la
+from ucls.testing import small_run
 
 LITERAL = {"trace_threshold": 0, "trace_discount": "current", "preconditioner": "printed"}
 

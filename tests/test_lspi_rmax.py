@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import boxes
-from conftest import check_uncompiled, small_run
+from conftest import check_uncompiled
 from shadow import assert_close, nothing, shadow
 from ucls.algorithms import lspi_rmax
 from ucls.kernels import active as la
+from ucls.testing import small_run
 
 LITERAL = {"counting": "values", "preconditioner": "printed"}
 

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import boxes
-from conftest import check_uncompiled, dense, follow, random_stream, small_run
+from conftest import check_uncompiled, dense, follow, random_stream
 from shadow import assert_close, in_both_precisions, shadow
 from ucls.algorithms import lstd_cg
 from ucls.kernels import active as la
 from ucls.kernels import solvers
+from ucls.testing import small_run
 
 KINDS = [(r, f, b) for r in ("in", "out") for f in ("constant", "fading") for b in (0.0, 0.01)]
 

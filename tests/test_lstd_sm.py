@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import boxes
-from conftest import check_uncompiled, small_run
+from conftest import check_uncompiled
 from shadow import assert_close, epsilon_greedy, shadow
 from ucls.algorithms import lstd_sm
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr
+from ucls.testing import small_run
 
 
 def faded(hyper, t):

@@ -16,16 +16,6 @@ from ucls.settings import parse
 from ucls.study import make_cells
 
 
-@pytest.fixture
-def lakes(tmp_path, monkeypatch):
-    """The folder of the module `lakes`, which can be imported until the test is over."""
-    monkeypatch.syspath_prepend(foreign.write_lakes(tmp_path))
-    yield tmp_path
-    for name in ("lakes", "muddy", "broken", "gone"):
-        sys.modules.pop(name, None)
-    gymnasium.registry.pop("LakeOfTests-v0", None)
-
-
 @pytest.mark.parametrize(
     "name",
     ["ucls/RiverSwim-v0", "FrozenLake-v1", "CartPole-v1", "lakes:LakeOfTests-v0", "lakes:make_lake", "lakes:Lake"],

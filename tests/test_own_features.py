@@ -124,3 +124,10 @@ def test_a_module_of_features_is_taken_as_it_is_or_by_its_import_path(tmp_path, 
     np.testing.assert_array_equal(
         pickle.loads(pickle.dumps(by_path.learner)).interval(np.array(point)), ours.interval(point)
     )
+
+
+def test_the_card_says_that_features_must_be_given_again(tmp_path):
+    path = Agent("FrozenLake-v1", "sarsa", features=np.eye(16)).learn(20).save(tmp_path / "agent.safetensors")
+    card = path.with_suffix(".card.md").read_text()
+    assert "features = ...  # your own" in card
+    assert 'ucls.Agent.load("agent.safetensors", "FrozenLake-v1", features=features)' in card

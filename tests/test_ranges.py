@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 import my_agent
-from conftest import small_run
 from ucls.algorithms import ALGORITHMS
 from ucls.errors import UserError
 from ucls.kernels.ranges import COUNT, INFINITE, Count, Grows, Sizes, Within, check, fits, require
 from ucls.runs.learner import Learner
 from ucls.runs.loop import Run
 from ucls.runs.plan import Plan, resolve_plan
+from ucls.testing import small_run
 
 SIZES = Sizes(features=24, actions=2)
 

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 import boxes
-from conftest import check_uncompiled, dense, small_run
+from conftest import check_uncompiled, dense
 from shadow import assert_close, epsilon_greedy, shadow
 from ucls.algorithms import sarsa
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr
 from ucls.runs.loop import make_run
+from ucls.testing import small_run
 
 
 def check_against_oracle(env, steps, settings={}):

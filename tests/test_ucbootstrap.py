@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 import boxes
-from conftest import run_uncompiled, small_run
+from conftest import run_uncompiled
 from shadow import assert_close, shadow
 from ucls.algorithms import ucbootstrap
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr
+from ucls.testing import small_run
 
 
 def check_against_oracle(env, steps, settings={}):

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from complete import UCLSExact
-from conftest import check_uncompiled, random_stream, small_run
+from conftest import check_uncompiled, random_stream
 from shadow import along, assert_close, shadow
 from test_lazy_matrix import matrix
 from ucls import Agent
@@ -14,6 +14,7 @@ from ucls.algorithms import ucls_exact
 from ucls.errors import Notice, UserError
 from ucls.kernels import active as la
 from ucls.runs.loop import make_run
+from ucls.testing import small_run
 
 
 def batch(run):

@@ -4,13 +4,14 @@ import numpy as np
 import pytest
 
 import boxes
-from conftest import random_stream, run_uncompiled, small_run
+from conftest import random_stream, run_uncompiled
 from shadow import along, assert_close, check_looking, in_both_precisions, shadow
 from ucls.algorithms import ucls_l
 from ucls.kernels import active as la
 from ucls.runs.loop import Run, make_run
 from ucls.settings import resolve
 from ucls.study import make_cells
+from ucls.testing import small_run
 
 LITERAL = {"trace_threshold": 0, "trace_discount": "current", "fade": "all", "step_size": "plain", "alpha": 0.01}
 ARRAYS = ("w", "w_var", "w_init", "c", "v_init")

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 
 from browsers import in_a_browser, launched
-from conftest import small_run
 from test_cli import ucls as command
 from test_explain import decoded, page_data
 from ucls import Agent, DiscreteActions, checkpoint
 from ucls.explain import actions_of, record, views_of, write_page
 from ucls.explain.doubts import unsure_table
+from ucls.testing import small_run
 
 POLE = {"low": [-2.4, -3, -0.21, -3], "high": [2.4, 3, 0.21, 3], "features": "tiles", "tilings": 2, "tiles": 2}
 

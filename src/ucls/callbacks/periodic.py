@@ -1,12 +1,13 @@
 """Callbacks that act every so many steps: what they have in common."""
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 from ucls.runs.agent import Agent
 from ucls.runs.plan import whole
 
 
-class Periodic:
+class Periodic(ABC):
     """One that does `act(agent)` when the agent's steps reach a multiple of `every`; not once values have diverged."""
 
     def __init__(self, every: int) -> None:
@@ -24,9 +25,9 @@ class Periodic:
         self._next = (agent.steps // self.every + 1) * self.every
         return None if agent.diverged else self.act(agent)
 
+    @abstractmethod
     def act(self, agent: Agent) -> Any:
         """Do what is to be done now and then; False stops the learning."""
-        raise NotImplementedError
 
 
 class Log(Periodic):
@@ -62,6 +63,6 @@ class Log(Periodic):
         if agent.steps != self._last and not agent.diverged:
             self.act(agent)
 
+    @abstractmethod
     def write(self, numbers: dict[str, tuple[float, int]], steps: int) -> None:
         """Write numbers, each with its step, after so many steps."""
-        raise NotImplementedError

@@ -108,17 +108,25 @@ def show_evaluation(evaluated: "Evaluated", title: str) -> None:
         to.print(f"x differs from the x_next before it in {where}: mark starts of episodes in a column 'start'")
 
 
-def show_diagnosis(diagnoses: "Sequence[Diagnosis]", density: str, out: Path | None) -> None:
-    """Print what a person wants to know: the verdict, why, and the late readings of every run."""
+def _show_verdicts(diagnoses: "Sequence[Diagnosis]", columns: "Sequence[str]") -> Any:
+    """Print the verdict on every run and its late readings; gives the console, for what is to follow."""
     from ucls.cli.tables import console, print_table
-    from ucls.diagnostics import COLUMNS, counts, headline
+    from ucls.diagnostics import headline
 
     to = console()
     to.print(f"[bold]{headline(diagnoses)}[/]")
     for d in diagnoses:
         to.print(f"  seed {d.seed}: {d.verdict.word}: {d.verdict.because}", markup=False)
-    heads = ["seed", *(name.replace("_", " ") for name in COLUMNS)]
-    print_table(heads, [[str(d.seed), *(f"{d.verdict.late[name]:.4g}" for name in COLUMNS)] for d in diagnoses], to=to)
+    rows = [[str(d.seed), *(_or_none(d.verdict.late[name]) for name in columns)] for d in diagnoses]
+    print_table(["seed", *(name.replace("_", " ") for name in columns)], rows, to=to)
+    return to
+
+
+def show_diagnosis(diagnoses: "Sequence[Diagnosis]", density: str, out: Path | None) -> None:
+    """Print what a person wants to know: the verdict, why, and the late readings of every run."""
+    from ucls.diagnostics import COLUMNS, counts
+
+    to = _show_verdicts(diagnoses, COLUMNS)
     optimum = diagnoses[0].readings["optimum"][0]
     to.print(f"medians over the last fifth of the steps; density: {density}; E[Q*] = {optimum:.4g}")
     count = counts(diagnoses)
@@ -132,16 +140,9 @@ def show_diagnosis(diagnoses: "Sequence[Diagnosis]", density: str, out: Path | N
 
 def show_visited(diagnoses: "Sequence[Diagnosis]", env: str, out: Path | None) -> None:
     """Print what could be read in an environment that is not ours, and what could not."""
-    from ucls.cli.tables import console, print_table
-    from ucls.diagnostics import headline
     from ucls.diagnostics.visited import COLUMNS, LEFT_OUT
 
-    to = console()
-    to.print(f"[bold]{headline(diagnoses)}[/]")
-    for d in diagnoses:
-        to.print(f"  seed {d.seed}: {d.verdict.word}: {d.verdict.because}", markup=False)
-    rows = [[str(d.seed), *(_or_none(d.verdict.late[name]) for name in COLUMNS)] for d in diagnoses]
-    print_table(["seed", *(name.replace("_", " ") for name in COLUMNS)], rows, to=to)
+    to = _show_verdicts(diagnoses, COLUMNS)
     to.print("medians over the last fifth of the steps, in the states that were visited")
     to.print(f"{LEFT_OUT} {env}", markup=False)
     if out is not None:

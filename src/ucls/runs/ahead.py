@@ -128,6 +128,8 @@ def compile_shell(learner: Learner) -> None:
     entry(kernels.advance, (*steps, 0.0, 0.0, s, False))
     entry(kernels.choose, (*looks, s, xs, rng))
     entry(kernels.interval, (*looks, s, xs, rng, of_each, of_each))
+    entry(kernels.intervals, (*looks, s[None], xs, rng, of_all, of_all))
+    entry(kernels.choices, (*looks, s[None], xs, rng, np.zeros(1, np.int64)))
     entry(kernels.survey, (*looks, s[None], xs, rng, of_all, of_all))
     if hasattr(me.algorithm, "parts"):
         entry(kernels.split, (*looks, s[None], xs, of_all, of_all, of_all))

@@ -16,7 +16,9 @@ import ucls
 from ucls._files import write_atomic
 from ucls.algorithms import ALGORITHMS
 from ucls.errors import Notice
+from ucls.features import FEATURES
 from ucls.runs.diary import Last
+from ucls.runs.mapped import GIVEN
 from ucls.stats import summarise
 
 MARK = "<!-- a card of ucls, written anew whenever the agent is saved -->"
@@ -124,6 +126,8 @@ def _recipe(about: Mapping[str, Any], file: str) -> list[str]:
         lines += [f"# and put it in {', '.join(wrappers)}"] if wrappers else []
     if own:
         lines, more = [f"import {agent}", *lines], f"{more}, algorithm={agent}"
+    if (features := about["plan"]["features"]) == GIVEN or features not in FEATURES:
+        lines, more = [*lines, "features = ...  # your own"], f"{more}, features=features"
     lines.append(f"agent = ucls.Agent.load({json.dumps(file)}{more})")
     return [*lines, "action, _ = agent.predict(observation, deterministic=True)"]
 

@@ -13,7 +13,6 @@ look at a run).
 import contextlib
 import difflib
 import hashlib
-import importlib
 import inspect
 import operator
 from collections.abc import Callable, Mapping
@@ -24,6 +23,7 @@ from weakref import WeakKeyDictionary
 import gymnasium
 from gymnasium.envs.registration import load_env_creator
 
+from ucls._modules import import_path, is_path
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError, unknown
 from ucls.runs.plan import brief
@@ -126,12 +126,9 @@ def _factory(name: str) -> Callable[..., Any] | None:
 
 
 def _imported(name: str) -> ModuleType:
-    if not all(part.isidentifier() and len(part.encode()) < 200 for part in name.split(".")):
+    if not is_path(name):
         raise UserError(f"module {brief(name)} cannot be imported: write module:id or module:factory")
-    try:
-        return importlib.import_module(name)
-    except (Exception, SystemExit) as error:
-        raise UserError(f"module {name!r} cannot be imported, {_told(error)}") from error
+    return import_path(name)
 
 
 def _told(error: BaseException) -> str:
