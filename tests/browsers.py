@@ -47,7 +47,7 @@ def launched():
 
 def skipped_line(reports):
     """How many of the skipped tests wanted a browser, and why they had none; empty if none did."""
-    wanted = [report for report in reports if "browser" in report.keywords]
+    wanted = [report for report in reports if "browser" in getattr(report, "keywords", ())]
     if not wanted:
         return ""
     reason = str(wanted[0].longrepr[2]).removeprefix("Skipped: ")
