@@ -74,7 +74,7 @@ def test_every_group_has_runs_that_can_be_made_and_no_more_than_it_wants():
     for group in groups_of(BEYOND):
         cells = cells_of(group, scale_of(40))
         assert len({cell.id for cell in cells}) == len(cells) == (group.most or 40)
-        single = group.env in (SPARSE, CLASSIC) and group.agent in ("ucls", "ucls-exact", "lspi-rmax")
+        single = group.env in (SPARSE, CLASSIC) and group.agent in ("ucls", "ucls-exact", "gv-ucb", "lspi-rmax")
         assert cells[0].dtype == ("float32" if single else "float64")
 
 
@@ -120,7 +120,7 @@ def test_differences_are_of_the_same_seeds(evidence):
     assert mine.startswith("526.2 [")
     assert theirs.startswith("501.2 [")
     assert (difference, runs) == ("25 [25, 25]", "2")
-    assert rows["One-State", "-"][3].startswith("2 of 2 [")
+    assert rows["One-State", "UCLS"][3].startswith("2 of 2 [")
     by_part = {(row[0], row[2]): row[4] for row in parts.rows(evidence)}
     assert by_part["River Swim", "both"] == "-"
     assert by_part["River Swim", "neither"] == "0 [0, 0]"

@@ -190,6 +190,18 @@ def test_settings_that_make_no_sense_are_refused():
             small_run("ucls/RiverSwim-v0", "ucls-exact", **setting)
 
 
+def test_traces_make_up_for_features_that_states_share():
+    """One feature for each state needs none; a person may still ask for one, and other algorithms are as they were."""
+
+    def decay(env, agent="ucls-exact", **settings):
+        return small_run(env, agent, **settings).learner.hyper.lambda_
+
+    assert decay("ucls/DeepSea-v0") == 0.0
+    assert decay("ucls/DeepSea-v0", **{"lambda": 0.3}) == 0.3
+    assert decay("ucls/RiverSwim-v0") == 0.4
+    assert decay("ucls/DeepSea-v0", "ucls") == 0.9
+
+
 def test_an_agent_tells_what_is_not_known_from_what_is_noisy():
     agent = Agent("ucls/RiverSwim-v0", "ucls-exact", seed=1).learn(300)
     mean, radius = agent.interval([0.05])

@@ -99,7 +99,8 @@ class Known(Real):
 
 @dataclass(frozen=True)
 class Follows:
-    """A default that is the value of another setting, or a fact of the environment; `otherwise` if that is unknown."""
+    """A default that is the value of another setting, or a fact of environment or features; `otherwise` if there is
+    none."""
 
     name: str
     otherwise: float | str | None = None

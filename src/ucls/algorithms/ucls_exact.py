@@ -26,6 +26,8 @@ of judgement:
   counted (`guarded`).
 - nothing is refactored: rounding drifts, in float64 by 3e-11 in a million steps, which is of no account, in float32 by
   as much as it holds, so that long runs in it are told so.
+- a trace makes up for features that states share. Where none do (one-hot), it adds only noise and what followed under
+  policies of before, so `lambda` is 0 there unless it is given.
 - `return_max` may be unknown: see `kernels.returns`. Where it is known and a return above it is observed, it is raised.
 """
 
@@ -59,7 +61,12 @@ class Hyper(NamedTuple):
     m: Annotated[float, POSITIVE, "how many visits of a state the prior belief is worth"] = 1.0
     factor: Annotated[float, NOT_NEGATIVE, "radius of the noise in standard deviations; 0 leaves it out"] = 0.3
     belief: Annotated[float, NOT_NEGATIVE, "weight of what is not known; 1 is the bound, 0 leaves it out"] = 1.0
-    lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.4
+    lambda_: Annotated[
+        float,
+        UNIT,
+        Follows("trace_decay", otherwise=0.4),
+        "decay of the eligibility trace; 0 by default where no two states share a feature, otherwise 0.4",
+    ] = 0.4
 
 
 class State(NamedTuple):

@@ -65,10 +65,10 @@ class Resolved(NamedTuple):
 
 
 def resolve_plan(plan: Plan, algorithm: Any = None, facts: Mapping[str, float] = {}, features: Any = None) -> Resolved:
-    """Read the settings of a plan; `facts` are numbers of the environment that some of them follow."""
+    """Read the settings of a plan; some follow `facts`, numbers of the environment, or those of the features."""
     algorithm = algorithm or algorithm_module(plan.agent)
     features = features or features_module(plan.features)
-    hyper = resolve(algorithm.Hyper, plan.settings, facts)
+    hyper = resolve(algorithm.Hyper, plan.settings, {**getattr(features, "FACTS", {}), **facts})
     settings = resolve(features.Settings, plan.feature_settings)
     complete = replace(plan, settings=shown(hyper), feature_settings=shown(settings))
     return Resolved(complete, algorithm, hyper, features, settings)

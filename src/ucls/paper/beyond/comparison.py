@@ -14,6 +14,7 @@ from ucls.figures.plot import Plot
 from ucls.paper.domains import CLASSIC, DOMAINS, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.figure_1 import curve_panel
+from ucls.paper.figure_7 import gv_ucb
 from ucls.paper.groups import Group, tuned, ucls
 from ucls.paper.numbers import grouped, interval, mean_of_runs, share
 from ucls.stats import common_seeds, proportion, scores
@@ -21,11 +22,7 @@ from ucls.stats import common_seeds, proportion, scores
 NOT_RUN = "not run"
 RIGHT = 1.5  # halfway between what the levers of One-State earn
 CHEAP = ("sarsa-optimistic", "sarsa-epsilon")  # of which a quick look has as many runs as of others
-RIVALS = {
-    RIVER: (*CHEAP, "ucls-l", "rlsvi", "ucbootstrap", "dgpq", "lspi-rmax"),
-    PUDDLE: (*CHEAP, "ucls-l", "rlsvi", "ucbootstrap", "dgpq", "lspi-rmax"),
-    SPARSE: (*CHEAP, "ucls-l", "rlsvi", "ucbootstrap", "dgpq", "lspi-rmax"),
-}
+RIVALS = (*CHEAP, "ucls-l", "rlsvi", "ucbootstrap", "dgpq", "lspi-rmax")
 MEASURES = {
     RIVER: ("reward",),
     PUDDLE: ("last_return", "goals"),
@@ -73,9 +70,17 @@ def exact(env: str, **settings: Any) -> Group:
 
 def rivals(env: str) -> dict[str, Group]:
     """UCLS and the tuned competitors, with the environment's own features."""
-    groups = {key: tuned(key, env)._replace(heavy=key not in CHEAP) for key in RIVALS[env]}
+    groups = {key: tuned(key, env)._replace(heavy=key not in CHEAP) for key in RIVALS}
+    groups["gv-ucb"] = gv_ucb(SPARSE) if env == SPARSE else tuned("gv-ucb", env)._replace(heavy=True)
     groups["ucls"] = ucls(env)._replace(keep=False, heavy=env == SPARSE)
     return {key: group._replace(printed=False) for key, group in groups.items()}
+
+
+def untuned(env: str, *agents: str, **world: Any) -> dict[str, Group]:
+    """Some algorithms as they come, and Sarsa with optimistic values."""
+    steps = exact(env).steps
+    others = {key: Group(key, env, key, tuple(world.items()), steps, heavy=True, printed=False) for key in agents}
+    return {"sarsa-optimistic": optimistic_sarsa(env, **world)._replace(steps=steps), **others}
 
 
 def optimistic_sarsa(env: str, **settings: Any) -> Group:
@@ -87,9 +92,11 @@ def optimistic_sarsa(env: str, **settings: Any) -> Group:
 def contests() -> list[Contest]:
     """What is compared where."""
     main = [Contest(env, {}, rivals(env)) for env in (SPARSE, PUDDLE, RIVER)]
-    quiet = Contest(PUDDLE, {"noise_sd": 0.01}, {})
-    classic = Contest(CLASSIC, {}, {"sarsa-optimistic": optimistic_sarsa(CLASSIC)})
-    return [*main, classic, quiet, Contest(ONE_STATE, {}, {})]
+    less = {"noise_sd": 0.01}
+    quiet = Contest(PUDDLE, less, untuned(PUDDLE, "ucls", **less))
+    dgpq = tuned("dgpq", CLASSIC)._replace(heavy=True, printed=False)
+    classic = Contest(CLASSIC, {}, {**untuned(CLASSIC, "ucls"), "dgpq": dgpq})
+    return [*main, classic, quiet, Contest(ONE_STATE, {}, untuned(ONE_STATE, "ucls", "ucls-l", "rlsvi"))]
 
 
 def groups() -> list[Group]:
@@ -122,27 +129,23 @@ def rows(evidence: Evidence) -> list[list[str]]:
                 theirs = sample(evidence, group, measure)
                 sides = [mean_of_runs(side.mean, grouped, NOT_RUN) for side in on_common_seeds(mine, theirs)]
                 lines.append([one.title, WORDS[measure], STYLES[key][0], *sides, *apart(evidence, mine, theirs)])
-            if not one.rivals:
-                lines.append(
-                    [
-                        one.title,
-                        WORDS[measure],
-                        "-",
-                        mean_of_runs(mine.mean, grouped, NOT_RUN),
-                        "-",
-                        "-",
-                        str(len(mine.seeds)),
-                    ]
-                )
-    return [*lines, _one_state(evidence)]
+    return [*lines, *_levers(evidence)]
 
 
-def _one_state(evidence: Evidence) -> list[str]:
-    values = evidence.final(exact(ONE_STATE)).scores
+def _levers(evidence: Evidence) -> list[list[str]]:
+    """One-State: how many runs of each end at the better lever."""
+    one = contests()[-1]
+    mine, runs = _right(evidence, one.exact)
+    sides = [(STYLES[key][0], *_right(evidence, group)) for key, group in one.rivals.items()]
+    what = "runs that end at the better lever"
+    return [[one.title, what, name, mine, theirs, "-", str(min(runs, more))] for name, theirs, more in sides]
+
+
+def _right(evidence: Evidence, group: Group) -> tuple[str, int]:
+    values = evidence.final(group).scores
     right = int((values > RIGHT).sum())
     part = proportion(right, len(values))
-    text = NOT_RUN if part is None else share(right, len(values), part)
-    return [DOMAINS[ONE_STATE].title, "runs that end at the better lever", "-", text, "-", "-", str(len(values))]
+    return NOT_RUN if part is None else share(right, len(values), part), len(values)
 
 
 def sample(evidence: Evidence, group: Group, measure: str) -> Sample:

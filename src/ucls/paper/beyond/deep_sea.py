@@ -17,12 +17,13 @@ from ucls.paper.numbers import share
 from ucls.stats import proportion, solved_after
 
 EPISODES, TREASURE = 500, 0.5
-FEW, MANY = 5, 30  # runs: many for the size that bars are set for
+FEW, MANY = 5, 30  # runs: few of what takes minutes
+SMALL = dict.fromkeys((5, 10, 15, 20), MANY)
 SIZES = {
-    "ucls-exact": {5: FEW, 10: FEW, 15: FEW, 20: MANY, 25: FEW, 30: FEW, 40: FEW, 50: FEW},
-    "ucls": dict.fromkeys((5, 10, 15, 20), FEW),
-    "rlsvi": dict.fromkeys((5, 10, 15, 20), FEW),
-    "sarsa-optimistic": dict.fromkeys((5, 10, 15, 20), FEW),
+    "ucls-exact": {**SMALL, 25: MANY, 30: MANY, 40: FEW, 50: FEW},
+    "ucls": SMALL,
+    "rlsvi": SMALL,
+    "sarsa-optimistic": {**SMALL, 25: MANY, 30: MANY, 40: MANY, 50: MANY},
 }
 
 
