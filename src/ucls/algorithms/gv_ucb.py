@@ -29,7 +29,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
-from ucls.kernels import averages
+from ucls.kernels import averages, preconditioner
 from ucls.kernels import system as sy
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
@@ -129,6 +129,15 @@ def interval(state, hyper, x, rng):
 def bound(w, C, sigma, p, x):
     """x'w and sigma sqrt((1 + 1/p) x'Cx)."""
     return la.dot(x, w), sigma[0] * np.sqrt((1.0 + 1.0 / p) * max(0.0, la.quadratic(C, x)))
+
+
+def inside(state: State, hyper: Hyper) -> dict[str, float]:
+    """How far B is from the I it started as, how well a = B'z_bar stands for A^-1 z_bar, and sigma."""
+    return {
+        "|B - I| / |I|": preconditioner.moved(state.system),
+        "corr(a, A^-1 z_bar)": preconditioner.agreement(state.system, state.zbar),
+        "sigma": float(state.sigma[0]),
+    }
 
 
 @jit

@@ -25,8 +25,8 @@ import numpy as np
 
 from ucls.errors import UserError
 from ucls.kernels import active as la
+from ucls.kernels import preconditioner, solvers
 from ucls.kernels import sherman_morrison as inv
-from ucls.kernels import solvers
 from ucls.kernels import system as sy
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
@@ -122,6 +122,24 @@ def interval(state, hyper, x, rng):
 def bound(w, C, p, x):
     """x'w and sqrt((1 + 1/p) x'Cx)."""
     return la.dot(x, w), np.sqrt((1.0 + 1.0 / p) * max(0.0, la.quadratic(C, x)))
+
+
+@jit
+def learned(state, hyper, x):
+    """The part of x'Cx that is not what is left of the start, c_max sum_i c_i x_i^2; within [0, 1]."""
+    left, whole = 0.0, la.quadratic(state.C, x)
+    for i in range(len(x.index)):
+        left += state.c_max[0] * state.c[x.index[i]] * x.value[i] * x.value[i]
+    return max(0.0, 1.0 - left / whole) if whole > 0.0 else 1.0
+
+
+def inside(state: State, hyper: Hyper) -> dict[str, float]:
+    """How far B is from the I it started as, how well a = B'nu stands for A^-1 nu, and the initial variance by now."""
+    return {
+        "|B - I| / |I|": preconditioner.moved(state.system),
+        "corr(a, A^-1 nu)": preconditioner.agreement(state.system, state.nu),
+        "c_max": float(state.c_max[0]),
+    }
 
 
 @jit

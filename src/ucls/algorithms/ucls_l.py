@@ -115,6 +115,20 @@ def interval(state, hyper, x, rng):
 
 
 @jit
+def learned(state, hyper, x):
+    """The part of (x'w_var)^2 + sum_i x_i^2 w_varInit_i that is not what is left of the start."""
+    spread, left = la.dot(x, state.w_var) ** 2, 0.0
+    for i in range(len(x.index)):
+        left += x.value[i] * x.value[i] * state.w_init[x.index[i]]
+    return spread / (spread + left) if spread > 0.0 else 0.0
+
+
+def inside(state: State, hyper: Hyper) -> dict[str, float]:
+    """The initial variance by now."""
+    return {"v_init": float(state.v_init[0])}
+
+
+@jit
 def act(state, hyper, xs, rng):
     """GetOptimisticActionLinear."""
     upper = np.empty(len(xs.index))

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ucls.paper.account import Reproduction
 
 FEATURES = 6  # columns of x in the table of an evaluation
+MOMENTS = 6  # of a run at which a table shows it
 
 
 def show_run(result: dict[str, Any]) -> None:
@@ -122,6 +123,23 @@ def _show_verdicts(diagnoses: "Sequence[Diagnosis]", columns: "Sequence[str]") -
     return to
 
 
+def _show_inside(diagnoses: "Sequence[Diagnosis]", to: Any) -> None:
+    """Print what was read inside the learners at some moments, medians over the runs that got there."""
+    import numpy as np
+
+    from ucls.cli.tables import print_table
+
+    longest = max(diagnoses, key=lambda d: len(d.readings["step"]))
+    steps, names = longest.readings["step"], list(longest.inside)
+    if not names:
+        return
+    rows = []
+    for i in np.unique(np.linspace(0, len(steps) - 1, MOMENTS).astype(int)):
+        there = [[d.inside[name][i] for name in names] for d in diagnoses if i < len(d.readings["step"])]
+        rows.append([f"{steps[i]:,}", *(_or_none(value) for value in np.median(there, axis=0))])
+    print_table(["step", *names], rows, "what its bounds are made of", to)
+
+
 def show_diagnosis(diagnoses: "Sequence[Diagnosis]", density: str, out: Path | None) -> None:
     """Print what a person wants to know: the verdict, why, and the late readings of every run."""
     from ucls.diagnostics import COLUMNS, counts
@@ -134,6 +152,7 @@ def show_diagnosis(diagnoses: "Sequence[Diagnosis]", density: str, out: Path | N
         f"optimistic in {count.optimistic} of {count.readings} readings; "
         f"regret above f + g in {count.above_the_bound} of those"
     )
+    _show_inside(diagnoses, to)
     if out is not None:
         to.print(f"figure   {out / 'diagnosis.png'}\nnumbers  {out / 'diagnosis.json'}")
 
@@ -145,6 +164,7 @@ def show_visited(diagnoses: "Sequence[Diagnosis]", env: str, out: Path | None) -
     to = _show_verdicts(diagnoses, COLUMNS)
     to.print("medians over the last fifth of the steps, in the states that were visited")
     to.print(f"{LEFT_OUT} {env}", markup=False)
+    _show_inside(diagnoses, to)
     if out is not None:
         to.print(f"figure   {out / 'diagnosis.png'}\nnumbers  {out / 'diagnosis.json'}", markup=False)
 

@@ -24,6 +24,7 @@ from ucls.diagnostics.diagnose import (
     diagnose,
     headline,
 )
+from ucls.diagnostics.inside import inside
 from ucls.diagnostics.policies import Policies, policies
 from ucls.diagnostics.probe import DENSITIES, probe, probed, yardstick
 from ucls.diagnostics.verdict import Verdict, verdict
@@ -41,6 +42,7 @@ __all__ = [
     "default_density",
     "diagnose",
     "headline",
+    "inside",
     "policies",
     "probe",
     "probed",

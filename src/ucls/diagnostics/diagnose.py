@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls.diagnostics.inside import columns
 from ucls.diagnostics.policies import Policies, policies
 from ucls.diagnostics.probe import DENSITIES, POINTS, probed
 from ucls.diagnostics.verdict import Verdict, verdict
@@ -20,13 +21,17 @@ COLUMNS = ("optimism", "covered", "radius", "widest", "value_error", "regret", "
 
 
 class Diagnosis(NamedTuple):
-    """One run: what happened, its readings by name, the verdict, and its last policies unless it diverged."""
+    """One run: what happened, its readings by name, the verdict, and its last policies unless it diverged.
+
+    `inside` is what was read inside the learner, by the names that its algorithm gives.
+    """
 
     seed: int
     history: History
     readings: dict[str, np.ndarray]
     verdict: Verdict
     policies: Policies | None
+    inside: dict[str, np.ndarray]
 
 
 class Counts(NamedTuple):
@@ -59,9 +64,10 @@ def diagnose(
     diagnoses = []
     for seed in seeds:
         run = make_run(env, agent, seed=seed, settings=settings)
-        history, readings = probed(run, steps, points=points, density=density)
+        into: list[dict[str, float]] = []
+        history, readings = probed(run, steps, points=points, density=density, into=into)
         last = None if history.diverged else policies(run, density)
-        diagnoses.append(Diagnosis(seed, history, readings, verdict(readings, history.diverged), last))
+        diagnoses.append(Diagnosis(seed, history, readings, verdict(readings, history.diverged), last, columns(into)))
     return diagnoses
 
 
@@ -82,10 +88,12 @@ def _diagnose_visited(
         raise UserError(f"the density can only be {VISITED!r} in {env}: of its other states nobody knows")
     diagnoses = []
     for seed in seeds:
+        into: list[dict[str, float]] = []
         learner = Agent(env, agent, seed=seed, settings=dict(settings), **around)
         with closed_after(learner):
-            history, readings = visited(learner, steps, points)
-        diagnoses.append(Diagnosis(seed, history, readings, judge(readings, history.diverged), None))
+            history, readings = visited(learner, steps, points, into)
+        judged = judge(readings, history.diverged)
+        diagnoses.append(Diagnosis(seed, history, readings, judged, None, columns(into)))
     return diagnoses
 
 
@@ -123,9 +131,12 @@ def as_data(diagnoses: Sequence[Diagnosis]) -> list[dict[str, Any]]:
         row |= {"total_reward": float(d.history.rewards.sum()), "last_fifth_reward": d.history.last_fifth_reward}
         if d.policies is not None:
             row["regret_mean"], row["regret_bound"] = d.policies.regrets()
-        readings = {name: [_number(value) for value in values.tolist()] for name, values in d.readings.items()}
-        rows.append(row | {"readings": readings})
+        rows.append(row | {"readings": _lists(d.readings), "inside": _lists(d.inside)})
     return rows
+
+
+def _lists(arrays: Mapping[str, np.ndarray]) -> dict[str, list[Any]]:
+    return {name: [_number(value) for value in values.tolist()] for name, values in arrays.items()}
 
 
 def _number(value: Any) -> Any:

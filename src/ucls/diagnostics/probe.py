@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ucls.diagnostics.inside import inside
 from ucls.envs import World
 from ucls.errors import UserError, unknown
 from ucls.planning import Tabulated, best_values, evaluate, start_weights, tabulate, visits
@@ -139,13 +140,19 @@ def _covered(stick: Yardstick, top: np.ndarray) -> float:
 
 
 def probed(
-    run: Run, steps: int, *, at: Iterable[int] | None = None, points: int = POINTS, density: str = "start"
+    run: Run,
+    steps: int,
+    *,
+    at: Iterable[int] | None = None,
+    points: int = POINTS,
+    density: str = "start",
+    into: list[dict[str, float]] | None = None,
 ) -> tuple[History, dict[str, np.ndarray]]:
     """Advance a run by some steps, reading it before, at the steps `at` and after; the run is the same as without.
 
     Without `at` there are `points` readings after the first, denser at the beginning. Returns what happened, and arrays
     by name: `step`, those of a `Reading`, `optimistic` (optimism is at least 0) and `holds` (regret is at most f + g).
-    A run that diverges has no reading after its last sound one.
+    A run that diverges has no reading after its last sound one. What is read inside the learner is added to `into`.
     """
     stick = yardstick(run, density)
     stops = stops_of(steps, at, points)
@@ -157,6 +164,8 @@ def probed(
             break
         when.append(run.steps)
         readings.append(probe(run.learner, stick))
+        if into is not None:
+            into.append(inside(run.learner, stick.table.points, stick.d_s, stick.d))
     columns = np.array(readings).reshape(-1, len(Reading._fields)).T
     columns_by_name = {"step": np.array(when, np.int64), **dict(zip(Reading._fields, columns, strict=True))}
     rounding = 1e-9 * (1.0 + np.abs(columns_by_name["optimum"]))

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls.diagnostics.inside import inside
 from ucls.diagnostics.probe import refuse_boundless, reward_shift, stops_of
 from ucls.diagnostics.verdict import DIVERGED, LATE, PESSIMISTIC, SMALL, WIDE, WRONG, Verdict
 from ucls.runs.agent import Agent
@@ -44,10 +45,13 @@ class Reading(NamedTuple):
     size: float
 
 
-def visited(agent: Agent, steps: int, points: int) -> tuple[History, dict[str, np.ndarray]]:
+def visited(
+    agent: Agent, steps: int, points: int, into: list[dict[str, float]] | None = None
+) -> tuple[History, dict[str, np.ndarray]]:
     """Let an agent learn for some steps, reading it along the way; returns what happened, and arrays by name.
 
-    The run is the same as without. One that diverges has no reading after its last sound one.
+    The run is the same as without. One that diverges has no reading after its last sound one. What is read inside the
+    learner is added to `into`.
     """
     refuse_boundless(agent.learner)
     trail, stops = Trail(agent, reward_shift(agent.learner)), stops_of(steps, None, points)
@@ -59,6 +63,9 @@ def visited(agent: Agent, steps: int, points: int) -> tuple[History, dict[str, n
             break
         when.append(agent.steps)
         readings.append(_read(agent.learner, states, walked))
+        if into is not None:
+            some = _some(states)
+            into.append(inside(agent.learner, some, np.full(len(some), 1 / len(some))))
     columns = np.array(readings).reshape(-1, len(Reading._fields)).T
     return join(parts), {"step": np.array(when, np.int64), **dict(zip(Reading._fields, columns, strict=True))}
 

@@ -1,5 +1,6 @@
 """The picture of a diagnosis: optimism, radius and error, regret against its bound, and what the policies are worth."""
 
+import itertools
 import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -15,6 +16,7 @@ from ucls.diagnostics import VISITED, Diagnosis, as_data
 from ucls.figures.palette import BLUE, GREEN, GREY, INK, SKY, VERMILION
 from ucls.figures.style import STYLE, undated
 
+SMALLEST = 1e-5  # what is read inside a learner is drawn there if it is smaller
 FLOOR = 1e-3  # a regret or radius below this part of the optimal value is drawn there
 
 
@@ -33,8 +35,10 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, pat
     size = abs(float(diagnoses[0].readings["optimum"][0])) or 1.0
     rivers = [d.policies for d in diagnoses if d.policies is not None and _is_line(d.policies.states)]
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(10.2 if rivers else 8.0, 2.9), layout="constrained")
-        axes = figure.subplots(1, 4 if rivers else 3)
+        told = any(d.inside for d in diagnoses)
+        panels = 3 + bool(rivers) + told
+        figure = Figure(figsize=(1.4 + 2.2 * panels, 2.9), layout="constrained")
+        axes = figure.subplots(1, panels)
         figure.suptitle(title, fontsize=9, color=INK)
         _optimism(axes[0], diagnoses, size)
         _line(axes[1], diagnoses, lambda f: _floored(f["widest"], size), SKY, "widest anywhere")
@@ -56,6 +60,8 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, pat
         axes[0].set_ylabel(f"value, density: {density}")
         if rivers:
             _policies(axes[3], rivers)
+        if told:
+            _inside(axes[-1], diagnoses, steps)
         _save(figure, path)
 
 
@@ -64,8 +70,9 @@ def _draw_visited(title: str, diagnoses: Sequence[Diagnosis], path: Path) -> Non
     sizes = np.concatenate([d.readings["size"] for d in diagnoses])
     size = float(np.max(sizes, where=np.isfinite(sizes), initial=0.0)) or 1.0
     with matplotlib.rc_context(STYLE):
-        figure = Figure(figsize=(6.6, 2.9), layout="constrained")
-        axes = figure.subplots(1, 2)
+        told = any(d.inside for d in diagnoses)
+        figure = Figure(figsize=(6.6 + 2.2 * told, 2.9), layout="constrained")
+        axes = figure.subplots(1, 2 + told)
         figure.suptitle(title, fontsize=9, color=INK)
         _line(axes[0], diagnoses, lambda f: f["margin"] + f["earned"], BLUE, "bound, Q~")
         _line(axes[0], diagnoses, lambda f: f["value_error"] + f["earned"], VERMILION, "mean, Q-hat")
@@ -78,9 +85,11 @@ def _draw_visited(title: str, diagnoses: Sequence[Diagnosis], path: Path) -> Non
         axes[1].set_title("radius and value error", color=INK)
         axes[1].set_yscale("log")
         steps = max(int(d.readings["step"][-1]) for d in diagnoses if len(d.readings["step"]))
-        for ax in axes:
+        for ax in axes[:2]:
             _step_axis(ax, steps)
             ax.legend(frameon=False, fontsize=7, loc="best")
+        if told:
+            _inside(axes[-1], diagnoses, steps)
         _save(figure, path)
 
 
@@ -114,6 +123,17 @@ def _line(ax: Any, diagnoses: Sequence[Diagnosis], of: Callable[[Any], np.ndarra
     middle, some = np.full(len(steps), np.nan), ~np.isnan(curves).all(axis=0)
     middle[some] = np.nanmedian(curves[:, some], axis=0)
     ax.plot(steps, middle, color=color, linewidth=1.8, label=label)
+
+
+def _inside(ax: Any, diagnoses: Sequence[Diagnosis], steps: int) -> None:
+    """What was read inside the learners, by size."""
+    by_run = [d._replace(readings={"step": d.readings["step"], **d.inside}) for d in diagnoses if d.inside]
+    for name, color in zip(by_run[0].inside, itertools.cycle((BLUE, SKY, GREY, VERMILION, GREEN))):
+        _line(ax, by_run, lambda f, name=name: np.maximum(np.abs(f[name]), SMALLEST), color, name)
+    ax.set_title("what its bounds are made of", color=INK)
+    ax.set_yscale("log")
+    _step_axis(ax, steps)
+    ax.legend(frameon=False, fontsize=7, loc="best")
 
 
 def _policies(ax: Any, ends: Sequence[Any]) -> None:

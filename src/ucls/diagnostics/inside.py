@@ -1,0 +1,62 @@
+"""What is read inside a learner: numbers of its own that tell what its bounds are made of.
+
+An algorithm that has such numbers gives them by `inside`, each under the name that a person reads. One whose squared
+radius is a start that fades and something learned tells by `learned` how much of it was learned; that is averaged over
+the states of a density, as the radius is.
+"""
+
+import functools
+from typing import Any
+
+import numpy as np
+
+from ucls.kernels import active as la
+from ucls.kernels._jit import jit
+from ucls.runs.learner import Learner
+
+LEARNED = "learned part"
+
+
+def inside(learner: Learner, points: np.ndarray, d_s: np.ndarray, d: np.ndarray | None = None) -> dict[str, float]:
+    """The numbers of a learner by name, nothing if it has none.
+
+    The learned part is a mean over the weights `d` of states and actions, or, where there are none, over `d_s` of
+    states with the action that the agent would take.
+    """
+    algorithm: Any = learner.algorithm
+    found = algorithm.inside(learner.state, learner.hyper) if hasattr(algorithm, "inside") else {}
+    if not hasattr(algorithm, "learned"):
+        return found
+    if d is None:
+        chosen = np.argmax(learner.survey(points)[1], axis=1)
+        d = d_s[:, None] * np.eye(learner.plan.n_actions)[chosen]
+    return {**found, LEARNED: float(np.sum(d * _parts(learner, points)))}
+
+
+def columns(readings: list[dict[str, float]]) -> dict[str, np.ndarray]:
+    """Readings one after another as an array for each name."""
+    names = readings[0] if readings else ()
+    return {name: np.array([reading[name] for reading in readings]) for name in names}
+
+
+def _parts(learner: Learner, points: np.ndarray) -> np.ndarray:
+    """The learned part of the squared radius of every action in many states."""
+    parts = np.zeros((len(points), learner.plan.n_actions))
+    xs = la.no_features(learner.plan.n_actions, learner.coder.n_active)
+    where = np.ascontiguousarray(points, np.float64)
+    _kernel(learner.algorithm, learner.features)(learner.hyper, learner.coder, learner.state, where, xs, parts)
+    return parts
+
+
+@functools.cache
+def _kernel(algorithm: Any, features: Any) -> Any:
+    learned, look = algorithm.learned, features.look
+
+    @jit
+    def learned_parts(hyper, coder, state, points, xs, parts):
+        for i in range(len(points)):
+            look(coder, points[i], xs)
+            for a in range(parts.shape[1]):
+                parts[i, a] = learned(state, hyper, la.of_action(xs, a))
+
+    return learned_parts
