@@ -162,7 +162,7 @@ def test_a_sea_is_solved_by_finding_the_treasure_again_and_again(nothing):
     assert row[2].startswith("1 of 2 [")
     assert row[3:6] == ["never", "30", "never"]
     panel = deep_sea.plots(nothing)[0].panels[0]
-    assert (panel.optimum_label, panel.lines[0].centre.tolist()) == ("not solved in 500 episodes", [panel.optimum])
+    assert (panel.optimum_label, panel.lines[0].centre.tolist()) == ("not solved in 1000 episodes", [panel.optimum])
 
 
 def test_what_a_long_run_loses_again_is_a_part_of_the_optimum(nothing):

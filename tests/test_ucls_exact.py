@@ -190,16 +190,17 @@ def test_settings_that_make_no_sense_are_refused():
             small_run("ucls/RiverSwim-v0", "ucls-exact", **setting)
 
 
-def test_traces_make_up_for_features_that_states_share():
-    """One feature for each state needs none; a person may still ask for one, and other algorithms are as they were."""
+def test_defaults_follow_whether_states_share_features():
+    """A trace makes up for features that states share; belief lasts longer where each state learns for itself."""
 
-    def decay(env, agent="ucls-exact", **settings):
-        return small_run(env, agent, **settings).learner.hyper.lambda_
+    def hyper(env, agent="ucls-exact", **settings):
+        return small_run(env, agent, **settings).learner.hyper
 
-    assert decay("ucls/DeepSea-v0") == 0.0
-    assert decay("ucls/DeepSea-v0", **{"lambda": 0.3}) == 0.3
-    assert decay("ucls/RiverSwim-v0") == 0.4
-    assert decay("ucls/DeepSea-v0", "ucls") == 0.9
+    assert (hyper("ucls/DeepSea-v0").lambda_, hyper("ucls/DeepSea-v0").m) == (0.0, 1.75)
+    assert (hyper("ucls/RiverSwim-v0").lambda_, hyper("ucls/RiverSwim-v0").m) == (0.4, 1.0)
+    given = hyper("ucls/DeepSea-v0", m=1, **{"lambda": 0.3})
+    assert (given.lambda_, given.m) == (0.3, 1.0), "what a person says counts"
+    assert hyper("ucls/DeepSea-v0", "ucls").lambda_ == 0.9, "other algorithms have their own"
 
 
 def test_an_agent_tells_what_is_not_known_from_what_is_noisy():

@@ -27,7 +27,8 @@ of judgement:
 - nothing is refactored: rounding drifts, in float64 by 3e-11 in a million steps, which is of no account, in float32 by
   as much as it holds, so that long runs in it are told so.
 - a trace makes up for features that states share. Where none do (one-hot), it adds only noise and what followed under
-  policies of before, so `lambda` is 0 there unless it is given.
+  policies of before, so `lambda` is 0 there unless it is given. Nor does a state there learn from its neighbours, so
+  `m` is 1.75 in place of 1: belief must outlast a few unlucky visits, in which no noise has shown yet.
 - `return_max` may be unknown: see `kernels.returns`. Where it is known and a return above it is observed, it is raised.
 """
 
@@ -58,7 +59,12 @@ class Hyper(NamedTuple):
         Follows("return_max", otherwise="unknown"),
         "v0, the largest return there is; unknown: guessed from the rewards seen",
     ] = np.nan
-    m: Annotated[float, POSITIVE, "how many visits of a state the prior belief is worth"] = 1.0
+    m: Annotated[
+        float,
+        POSITIVE,
+        Follows("prior_visits", otherwise=1.0),
+        "how many visits of a state the prior belief is worth; 1.75 by default where no two states share a feature",
+    ] = 1.0
     factor: Annotated[float, NOT_NEGATIVE, "radius of the noise in standard deviations; 0 leaves it out"] = 0.3
     belief: Annotated[float, NOT_NEGATIVE, "weight of what is not known; 1 is the bound, 0 leaves it out"] = 1.0
     lambda_: Annotated[

@@ -14,7 +14,7 @@ A features module has
 - `fit(dimensions, n_actions)`, if its settings depend on how many numbers a state has: some that make at most `BUDGET`
   features, for environments that bring no settings of their own;
 - `FACTS`, if some algorithms should take numbers of theirs as defaults, as they do from the `facts` of environments:
-  `trace_decay`, 0 where no two states share a feature;
+  `trace_decay` and `prior_visits`, of `one_hot`;
 - `notices(coder, settings)`, if a person should know something of a table: lines to be said, once each.
 
 The features of the actions are interleaved (index = feature of the state * number of actions + action) and features of

@@ -14,7 +14,8 @@ from ucls.kernels._jit import exact
 from ucls.kernels.arrays import IntScalar, IntVector
 from ucls.kernels.ranges import MADE, Count, Index, is_permutation
 
-FACTS = {"trace_decay": 0.0}  # one step ahead says all where no two states share a feature
+# where no two states share a feature, one step ahead says all, and nothing is learned from neighbours
+FACTS = {"trace_decay": 0.0, "prior_visits": 1.75}
 
 
 class Settings(NamedTuple):

@@ -16,7 +16,7 @@ from ucls.paper.groups import Group
 from ucls.paper.numbers import share
 from ucls.stats import proportion, solved_after
 
-EPISODES, TREASURE = 500, 0.5
+EPISODES, TREASURE = 1000, 0.5
 FEW, MANY = 5, 30  # runs: few of what takes minutes
 SMALL = dict.fromkeys((5, 10, 15, 20), MANY)
 SIZES = {
