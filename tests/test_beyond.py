@@ -81,7 +81,7 @@ def test_every_group_has_runs_that_can_be_made_and_no_more_than_it_wants():
 def test_every_seed_dives_in_a_sea_of_its_own():
     cells = cells_of(deep_sea.group_of("ucls-exact", 20), scale_of(30))
     assert [dict(cell.settings)["env.mapping_seed"] for cell in cells] == [cell.seed for cell in cells]
-    assert (len(cells), cells[0].steps) == (30, 10_000)
+    assert (len(cells), cells[0].steps) == (30, 20_000)
 
 
 def test_what_is_declared_is_a_place_on_the_map():
