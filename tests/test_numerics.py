@@ -16,25 +16,26 @@ RECORD = Path(__file__).with_name("numerics.json")
 PARTS = ("algorithms", "features", "envs", "kernels", "randomness.py", "runs/learner.py", "runs/loop.py")
 
 
+def plain(node):
+    """A piece of syntax as data that every version of Python reads the same from the same lines, without docstrings."""
+    if isinstance(node, list):
+        return [plain(each) for each in node]
+    if not isinstance(node, ast.AST):
+        return repr(node)
+    fields = {name: value for name, value in ast.iter_fields(node) if value not in (None, [])}
+    body = fields.get("body")
+    if isinstance(body, list) and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
+        fields["body"] = body[1:]
+    return [type(node).__name__, {name: plain(value) for name, value in fields.items()}]
+
+
 def digest():
     """The digest of the code behind every run, without comments, docstrings and layout."""
     files = [
         file for part in PARTS for file in sorted((HERE / part).glob("*.py") if "." not in part else [HERE / part])
     ]
-    dumps = []
-    for file in files:
-        tree = ast.parse(file.read_text())
-        for node in ast.walk(tree):
-            body = getattr(node, "body", None)
-            if (
-                isinstance(body, list)
-                and body
-                and isinstance(body[0], ast.Expr)
-                and isinstance(body[0].value, ast.Constant)
-            ):
-                body[0].value.value = ""
-        dumps.append(f"{file.relative_to(HERE).as_posix()}: {ast.unparse(tree)}")
-    return hashlib.sha256("\n".join(dumps).encode()).hexdigest()
+    code = {file.relative_to(HERE).as_posix(): plain(ast.parse(file.read_text())) for file in files}
+    return hashlib.sha256(json.dumps(code, sort_keys=True).encode()).hexdigest()
 
 
 def test_numerics_change_only_with_their_version():
