@@ -28,6 +28,12 @@ COLOURS = {
 ROOF = "#333333"
 MEASURED, WHEN = "measured.json", ("date", "commit")
 
+PICTURE = "![Useful operations a second of every version, under the machine's roof](performance.svg)"
+CAPTION = """
+*Useful operations a second over the number of features d, in double and in single precision; 10 d² of them are a step.
+See the thick blue line, `ucls`: how near it is to the black roof, which no program can pass, and what lies below it.*
+""".strip()
+
 
 def tables(found: dict[str, Any]) -> list[Table]:
     """The tables of every part that was measured."""
@@ -76,7 +82,7 @@ def write(found: dict[str, Any], folder: Path, command: str) -> Path:
     text += ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in found["machine"].items()), ""]
     if "step" in found:
         draw(found["step"], folder / "performance.svg")
-        text += ["![useful operations a second of every version, under the machine's roof](performance.svg)", ""]
+        text += [PICTURE, "", CAPTION, ""]
     text += [markdown(table) for table in tables(found)]
     page = folder / "performance.md"
     page.write_text("\n".join(text).rstrip() + "\n")

@@ -6,12 +6,14 @@
 import re
 from collections.abc import Callable, Iterator
 
+from docsite import pictures
 from docsite.algorithms import LABELS
 from docsite.tables import ROOT, markdown, table, tables
 from ucls.algorithms import ALGORITHMS
 from ucls.paper import pages, shipped
 from ucls.paper.account import parts, sweeps_table
 
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 MEASURED = [
     ("River Swim", "reward of the run"),
@@ -51,6 +53,8 @@ def complaints() -> Iterator[str]:
     for (page, mark), made in COPIES.items():
         if _between((ROOT / page).read_text(), mark) != made():
             yield f"{page}: the table {mark!r} is not what its source says: python -m docsite.agreement writes it again"
+    for path in PAGES:
+        yield from pictures.complaints(path.name, path.read_text())
     shown = parts(shipped.load())
     for path in sorted((ROOT / "docs").glob("reproduction*.md")):
         if pages.filled(text := path.read_text(), shown) != text:

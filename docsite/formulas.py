@@ -10,7 +10,7 @@ from latex2mathml.converter import convert
 
 CODE = r"(?P<code>^```.*?^```|`[^`\n]+`)"
 BLOCK = r"\$\$(?P<block>.+?)\$\$"
-INLINE = r"\$(?P<inline>[^$\n]+?)\$"
+INLINE = r"\$(?P<inline>[^$\n]+?)\$(?P<after>[,.;:)]*)"
 FORMULA = re.compile(f"{CODE}|{BLOCK}|{INLINE}", re.S | re.M)
 
 
@@ -24,4 +24,5 @@ def _replaced(found: re.Match[str]) -> str:
         return found["code"]
     if found["block"]:
         return f'<div class="formula">{convert(found["block"].strip(), display="block")}</div>'
-    return convert(found["inline"])
+    shown = convert(found["inline"])
+    return f'<span class="whole">{shown}{found["after"]}</span>' if found["after"] else shown

@@ -6,7 +6,7 @@ from typing import Any
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
-from docsite import agreement, algorithms, foreign, formulas, outside
+from docsite import agreement, algorithms, foreign, formulas, outside, pictures, titles, whole
 
 
 def on_pre_build(**_: Any) -> None:
@@ -22,11 +22,17 @@ def on_files(files: Files, config: Any) -> Files:
     return files
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Lead links to what the site has; make formulas MathML where a page says that it has some."""
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
+    """Lead links to what the site has, frame pictures, and make formulas MathML where a page says that it has some."""
     if page.file.generated_by is None:
         markdown = outside.mended(markdown, f"docs/{page.file.src_uri}")
+    markdown = pictures.framed(titles.titled(markdown, titles.titles(config.nav)))
     return formulas.render(markdown) if page.meta.get("math") else markdown
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Keep intervals, numbers and options in one line each."""
+    return whole.whole(html)
 
 
 def on_post_build(config: Any) -> None:

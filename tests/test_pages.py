@@ -14,12 +14,17 @@ import pytest
 import typer
 
 from docsite.blocks import blocks
+from docsite.sentences import long
 from test_cli import ucls
 from ucls import cli
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted(
     ["README.md", "CONTRIBUTING.md", "SECURITY.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))]
+)
+FIRST = (
+    *("README.md", "docs/index.md", "docs/concepts.md", "docs/bound.md", "docs/tutorial.md"),
+    *("docs/choose.md", "docs/environments.md", "docs/extend.md", "docs/practice.md", "docs/studies.md"),
 )
 RUN = ("python", "sh")
 CODE = {page: blocks((ROOT / page).read_text()) for page in PAGES}
@@ -73,6 +78,16 @@ def test_every_block_can_be_read_and_runs_or_says_why_not(page):
             for words in found:
                 if Path(words[0]).name == "ucls":
                     parse(words[1:])
+
+
+@pytest.mark.parametrize("page", FIRST)
+def test_no_sentence_of_what_a_stranger_reads_first_is_over_thirty_words(page):
+    assert long((ROOT / page).read_text()) == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_no_sentence_of_any_page_is_over_sixty_words(page):
+    assert long((ROOT / page).read_text(), 60) == []
 
 
 RUNNABLE = [page for page in PAGES if any(block.language in RUN and not block.excuse for block in CODE[page])]

@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,10 @@ from browsers import in_a_browser, launched
 pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.[docs]'")
 
 ROOT = Path(__file__).parents[1]
-MODULES = ("agreement", "algorithms", "blocks", "docstrings", "foreign", "formulas", "outside", "tables")
+MODULES = (
+    *("agreement", "algorithms", "blocks", "docstrings", "foreign", "formulas", "outside"),
+    *("pictures", "sentences", "tables", "titles", "whole"),
+)
 pytestmark = pytest.mark.xdist_group("browser")
 
 
@@ -97,6 +101,38 @@ def test_a_number_that_was_changed_by_hand_is_noticed(monkeypatch):
     assert list(agreement.complaints()) == []
     monkeypatch.setitem(agreement.COPIES, ("docs/choose.md", "costs and results"), lambda: "other")
     assert [line.split(":")[0] for line in agreement.complaints()] == ["docs/choose.md"]
+
+
+def test_every_picture_of_the_site_is_a_figure_with_a_caption(site):
+    framed = re.compile(r"<figure>.*?<img[^>]*>.*?<figcaption>.*?See.*?</figcaption>\s*</figure>", re.S)
+    for path in site.rglob("*.html"):
+        article = path.read_text().partition("<article")[2].partition("</article>")[0]
+        assert "<img" not in framed.sub("", article), path.name
+
+
+def test_a_picture_without_a_caption_is_an_error(tmp_path, monkeypatch):
+    from docsite import agreement
+
+    page = ROOT / "docs" / "index.md"
+    monkeypatch.setattr(agreement, "PAGES", (page, tmp_path / "new.md"))
+    (tmp_path / "new.md").write_text("# New\n\n![Two bars](bars.png)\n\nThen a text that is no caption.\n")
+    told = [line for line in agreement.complaints() if "bars.png" in line]
+    assert len(told) == 1
+    assert "new.md, line 3: bars.png has no caption" in told[0]
+
+
+def test_every_figure_of_a_claim_has_words_on_what_to_see():
+    from ucls.paper import shipped
+    from ucls.paper.seen import SEEN
+
+    assert {claim.figure for claim in shipped.load().claims if claim.figure} <= set(SEEN)
+    assert {path.stem for path in (ROOT / "src/ucls/paper/reference").glob("*.png")} == set(SEEN)
+
+
+def test_links_are_called_what_the_list_of_pages_calls_them(site):
+    text = (site / "beyond.html").read_text()
+    assert ">Departures</a>" in text.partition("<article")[2]
+    assert ">departures.md<" not in text
 
 
 def test_what_leads_nowhere_is_an_error(tmp_path):

@@ -27,8 +27,8 @@ AFTER = """
   means of the runs that got there, which are counted.
 - *CPU s* is processor time of the learning on one core, the environment's part included, compiling not. Other work
   shared the machine.
-- Every agent has a discount of 0.99, and the features that `ucls.Agent` chooses by itself: one for each state where
-  states are numbered, tiles for up to three numbers, waves for more.
+- Every agent has a discount of 0.99, and the features that `ucls.Agent` chooses by itself. They are one for each state
+  where states are numbered, tiles for up to three numbers, waves for more.
 - Sarsa explores with epsilon 0.1. *Sarsa, optimistic* has none and starts every value at the best return there is,
   which somebody must know: `gmax` in the study. Deep Sea, which is ours, declares it; elsewhere nobody else is told.
 - DQN and PPO are Stable-Baselines3's with its defaults, which are not meant for so few steps. PPO learns from 2,048
@@ -45,7 +45,7 @@ NOTES = {
         "Some runs of `ucls-exact` keep to a worse action in a cell near the goal. Its values are of all the policies "
         "it had, mixed, so a good action that was tried early, when what followed was bad, may stay below another. On "
         "seeds that are not reported `lambda=0` mended that. RLSVI takes every target to be noisy with a deviation of "
-        "1 (`sigma`), which is the whole return here; with a tenth of that a run on another seed learned the lake."
+        "1 (`sigma`), which is the whole return here. With a tenth of that a run on another seed learned the lake."
     ),
     "CliffWalking-v1": (
         "`ucls-exact` ends on a detour away from the cliff. At the edge it remembers what followed there at first, "

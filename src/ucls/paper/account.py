@@ -9,6 +9,7 @@ from ucls.paper.claims.plain import title_of, told
 from ucls.paper.contents import Table
 from ucls.paper.domains import DOMAINS, PRINTED
 from ucls.paper.groups import Group, Scale, cells_of, winners
+from ucls.paper.seen import picture, pictures
 from ucls.report import Verdict
 from ucls.settings import listed
 from ucls.study import Store, Study
@@ -101,7 +102,7 @@ def found(made: Reproduction) -> str:
         blocks.append(f"## {title}")
         if shown := next((claim for claim in claims if claim.figure and claim.figure not in drawn), None):
             drawn.add(str(shown.figure))
-            blocks.append(f"![The figure of claim {shown.number}: {title_of(shown)}]({shown.figure}.png)")
+            blocks.append(picture(str(shown.figure), f"The figure of claim {shown.number}: {title_of(shown)}"))
         blocks.append("\n".join(f"- {_told(claim)}" for claim in claims))
     return "\n\n".join(blocks)
 
@@ -140,12 +141,14 @@ def parts(made: Reproduction) -> dict[str, str]:
     """What a page may hold, by the name of its mark; a table's is its title in small letters."""
     tables = {title.lower(): _table(heads, rows) for title, heads, rows in made.tables}
     about = _table(["", ""], [list(fact) for fact in made.facts.items()])
-    return {"found": found(made), "verdicts": verdicts(made), "checks": checks(made), **tables, "facts": about}
+    said = {"found": found(made), "verdicts": verdicts(made), "checks": checks(made), "figures": pictures()}
+    return {**said, **tables, "facts": about}
 
 
 def markdown(made: Reproduction) -> str:
-    """All of it as one page."""
-    return "\n\n".join(f"## {name.capitalize()}\n\n{text}" for name, text in parts(made).items()) + "\n"
+    """All of it as one page, but for the captions of the shipped figures."""
+    told = {name: text for name, text in parts(made).items() if name != "figures"}
+    return "\n\n".join(f"## {name.capitalize()}\n\n{text}" for name, text in told.items()) + "\n"
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> str:

@@ -9,10 +9,10 @@ from ucls.stats import Estimate, Summary
 def number(value: float, digits: int = 4) -> str:
     """So many significant digits.
 
-    >>> number(12345.6), number(0.51234), number(-0.000012)
-    ('1.235e+04', '0.5123', '-1.2e-05')
+    >>> number(12345.6), number(0.51234), number(-0.000012), number(-0.0)
+    ('1.235e+04', '0.5123', '-1.2e-05', '0')
     """
-    return f"{value:.{digits}g}"
+    return f"{value + 0.0:.{digits}g}"
 
 
 def grouped(value: float) -> str:
