@@ -11,15 +11,18 @@ import json
 import os
 import sys
 import time
+import warnings
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 PARTS = (
-    *("step", "exact", "growth", "profile", "runs", "pieces", "shell", "rivals", "algorithms", "evaluation"),
-    *("first", "study"),
+    *("first", "step", "exact", "growth", "profile", "runs", "pieces", "shell", "rivals", "study"),
+    *("algorithms", "evaluation"),
 )
 ROOT = Path(__file__).parent.parent
+MEASURED = ROOT / "out" / "bench"
+QUICK = MEASURED / "quick"
 
 
 def main() -> int:
@@ -54,13 +57,13 @@ def main() -> int:
     if asked.parts and asked.parts[0] == "campaign":
         from bench import campaign
 
-        folder = ROOT / "out" / "bench" if asked.quick else ROOT / "docs"
+        folder = MEASURED if asked.quick else ROOT / "docs"
         return campaign.run(asked.quick, asked.compiled, folder / "robustness.md")
     if asked.parts and asked.parts[0] in ("check", "count"):
         pin(cores()[-1])
         return _gate(asked.parts[0], asked.json)
     if asked.parts == ["page"]:
-        return _page(ROOT / "docs", "python -m bench")
+        return _page(*((QUICK, QUICK) if asked.quick else (MEASURED, ROOT / "docs")))
     return _measure(asked.parts or list(PARTS), asked.quick, asked.json)
 
 
@@ -78,8 +81,9 @@ def _measure(parts: list[str], quick: bool, as_json: bool) -> int:
 
     about = {**machine.describe(), "commit": machine.revision()}
     found: dict[str, Any] = {"machine": about, "when": {}}
-    folder = ROOT / "out" / "bench" / "quick" if quick else ROOT / "out" / "bench"
+    folder = QUICK if quick else MEASURED
     import_module("bench.runs")  # counts the cores
+    warnings.simplefilter("ignore", import_module("ucls.errors").Notice)  # of tables that are full on purpose
     pin(cores()[-1])
     for part in parts:
         began = time.perf_counter()
@@ -95,8 +99,9 @@ def _measure(parts: list[str], quick: bool, as_json: bool) -> int:
         for table in report.tables(found):
             print(plain(table))
     if set(parts) == set(PARTS) and not quick:
-        return _page(ROOT / "docs", "python -m bench")
-    command = " ".join(["python -m bench", *parts, *(["--quick"] if quick else [])])
+        return _page(MEASURED, ROOT / "docs")
+    named = [] if set(parts) == set(PARTS) else parts
+    command = " ".join(["python -m bench", *named, *["--quick"] * quick])
     print(f"wrote {report.write(found, folder, command)}", file=sys.stderr)
     return 0
 
@@ -105,13 +110,13 @@ def _in_order(found: dict[str, Any]) -> dict[str, Any]:
     return {part: found[part] for part in ("machine", "when", *PARTS) if part in found}
 
 
-def _page(folder: Path, command: str) -> int:
+def _page(measured: Path, folder: Path) -> int:
     """Write the page from what was measured, whenever that was."""
     from bench import report
 
-    found = _in_order(report.kept(ROOT / "out" / "bench"))
+    found, command = _in_order(report.kept(measured)), "python -m bench" + " --quick" * (measured == QUICK)
     if "when" not in found:
-        print("nothing was measured yet: python -m bench", file=sys.stderr)
+        print(f"nothing was measured yet: {command}", file=sys.stderr)
         return 1
     print(f"wrote {report.write(found, folder, command)}", file=sys.stderr)
     return 0

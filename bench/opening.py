@@ -9,11 +9,12 @@ from bench.tables import number
 
 D = 512
 BARE = list(OTHERS)[1]
+VERSIONS = {"C": "C", "NumPy, tuned": "tuned NumPy", "JAX, structured": "JAX"}
 
 
 def sentences(found: dict[str, Any]) -> list[str]:
-    """One or two for each part that was measured."""
-    makers = {"step": _step, "exact": _exact, "runs": _runs, "shell": _shell, "rivals": _rivals, "first": _first}
+    """One or two for each part that was measured: first how long one waits, then what a step costs, then the rest."""
+    makers = {"first": _first, "step": _step, "exact": _exact, "runs": _runs, "shell": _shell, "rivals": _rivals}
     makers["study"] = _study
     return [sentence for part, make in makers.items() if part in found for sentence in make(found[part])]
 
@@ -27,15 +28,13 @@ def _step(found: dict[str, Any]) -> Iterator[str]:
     case = _case(found)
     if case is None:
         return
-    said = [
-        f"{number(case['times_ours'][name][1])} times as long in {name}"
-        for name in ("NumPy, tuned", "JAX, structured", "C")
-        if name in case["times_ours"]
-    ]
-    yield f"A step of `ucls` with {D} features takes {number(case['us']['ucls'][1])} us; {'; '.join(said)}."
+    times = case["times_ours"]
+    said = [f"{number(times[name][1])} times as long in {word}" for name, word in VERSIONS.items() if name in times]
+    others = f" It takes {', '.join(said)}." if said else ""
+    yield f"A step of `ucls` with {D} features takes {number(case['us']['ucls'][1])} us.{others}"
     if case["ceiling"]:
         part = case["ceiling"]["part"][1]
-        yield f"That is {part:.0%} of the speed at which this machine could do nothing but read the two matrices."
+        yield f"That is {part:.0%} of the speed of this core if it only read the two matrices, or only multiplied."
 
 
 def _exact(found: dict[str, Any]) -> Iterator[str]:
@@ -65,17 +64,19 @@ def _rivals(found: dict[str, Any]) -> Iterator[str]:
 def _first(found: dict[str, Any]) -> Iterator[str]:
     name = next(iter(OURS))
     warm, over, cold = found["warm"][name][1], found["over"][name][BARE][1], found["cold"].get(name)
-    first = f"; the first time of all {number(cold[1])} s, because kernels are compiled" if cold else ""
-    yield f"{name} takes {number(warm)} s, {number(over)} times {BARE}{first}."
+    first = f" The very first time it takes {number(cold[1])} s, because kernels are compiled." if cold else ""
+    yield f"{name} takes {number(warm)} s, {number(over)} times {BARE}.{first}"
 
 
 def _study(found: dict[str, Any]) -> Iterator[str]:
-    short = found["short"]
+    speed, short = found["speed"], found["short"]
+    if "two over one" in speed:
+        yield f"Two workers take {number(speed['two over one'][1])} times the steps a second of one."
     if "two over one" in short:
         over = short.get("Ray over local")
         ray = f"; two on Ray are {number(over[1])} times as fast as two local ones" if over else ""
         what = f"a study of {short['cells']} short cells {number(short['two over one'][1])} times as fast as one"
-        yield f"Two workers finish {what}, their start included{ray}."
+        yield f"They finish {what}, their start included{ray}."
     for cells, took in list(found["queries"].items())[-1:]:
         asked = [f"`study {query}` in {number(took[query][1])} s" for query in ("status", "compare") if query in took]
         yield f"A store of {int(cells):,} cells answers {' and '.join(asked)}."

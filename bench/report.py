@@ -77,7 +77,7 @@ def when(found: dict[str, Any]) -> str:
 def write(found: dict[str, Any], folder: Path, command: str) -> Path:
     """Write performance.md, and performance.svg where steps were measured; return the page's path."""
     folder.mkdir(parents=True, exist_ok=True)
-    text = ["# Performance", "", *(f"{sentence}\n" for sentence in opening.sentences(found))]
+    text = ["# Performance", "", *(f"- {sentence}" for sentence in opening.sentences(found)), ""]
     text += [f"Made by `{command}`; {when(found)} Numbers are medians, with quartiles in brackets.", ""]
     text += ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in found["machine"].items()), ""]
     if "step" in found:

@@ -1,7 +1,10 @@
 """Whole runs at default settings, and two processes against one."""
 
 import multiprocessing
+import os
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,6 +98,18 @@ def _work(pipe: Any, core: int) -> None:
 
 
 ALL_CORES = cores()  # before the process is pinned to one of them
+
+
+@contextmanager
+def every_core() -> Iterator[None]:
+    """Let this process use all cores for a while, and then stay on one again."""
+    before = cores()
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, ALL_CORES)
+    try:
+        yield
+    finally:
+        pin(before[-1])
 
 
 def tables(found: dict[str, Any]) -> list[Table]:

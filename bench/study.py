@@ -1,6 +1,5 @@
 """Studies: two workers against one, Ray against local ones, with and without their start; questions to a full store."""
 
-import os
 import subprocess
 import sys
 import tempfile
@@ -13,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.harness import Effort, cores, lasted, pin, ratio, spread
-from bench.runs import ALL_CORES
+from bench.harness import Effort, lasted, ratio, spread
+from bench.runs import ALL_CORES, every_core
 from bench.tables import Table, within
 from ucls.runs.measures import Measures
 from ucls.study import Member, Store, make_cells
@@ -28,24 +27,19 @@ QUERIES = ("status", "compare")
 
 
 def measure(effort: Effort) -> dict[str, Any]:
-    """Measure with every core, then stay on one again."""
-    before = cores()
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(0, ALL_CORES)
-    try:
+    """Measure with every core."""
+    with every_core():
         return {"speed": _speed(effort), "short": _short(effort), "queries": _queries(effort)}
-    finally:
-        pin(before[-1])
 
 
 def _speed(effort: Effort) -> dict[str, Any]:
     """Steps a second of the whole study, in turns: one local worker, two, and two on Ray."""
     if len(ALL_CORES) < 2:
         return {"skipped": "only one core"}
-    steps, cells = effort.of((6000, 40), (400, 12))
+    steps, cells = effort.of((3000, 24), (400, 12))
     runners = _runners()
     rates: dict[str, list[float]] = {name: [] for name in runners}
-    for _ in range(effort.of(3, 1)):
+    for _ in range(effort.of(5, 1)):
         for name, runner in runners.items():
             rates[name].append(rate(runner, steps, cells // 2 if name == "one" else cells))
     return {"steps": steps, "cells": cells, **_compared(rates)}

@@ -1,8 +1,11 @@
 """The benchmark compares like with like: every version of the step agrees, and what it finds is written down."""
 
+import sys
+
 import numpy as np
 import pytest
 
+from bench import __main__ as command
 from bench import evaluation, exact, first, harness, native, opening, profile, report
 from bench.step import check_agreement
 from bench.steps.dense_numpy import DenseNumpy
@@ -13,6 +16,7 @@ from bench.tables import Table, markdown, plain
 from ucls.evaluation import LSTD
 
 D, STEPS = 64, 300
+GROWTH = {"room": 64, "us": {"64": [1.0, 2.0, 3.0]}}
 
 
 @pytest.fixture(scope="module")
@@ -122,8 +126,9 @@ def test_the_report_writes_page_and_picture(tmp_path):
     assert "`python -m bench step`" in text
     assert "abacus" in text
     assert "Skipped: JAX: not installed." in text
-    assert "A step of `ucls` with 512 features takes 10.0 us; 0.8 times as long in C." in text.splitlines()[2]
-    assert "That is 30% of the speed" in text
+    first, second = text.splitlines()[2:4]
+    assert first == "- A step of `ucls` with 512 features takes 10.0 us. It takes 0.8 times as long in C."
+    assert second.startswith("- That is 30% of the speed")
     assert (tmp_path / "docs/performance.svg").read_text().lstrip().startswith("<?xml")
 
 
@@ -136,19 +141,35 @@ def test_the_page_opens_with_sentences_of_every_part_that_has_some():
         "shell": {"sarsa": {"agent": [30.0] * 3, "environment": one, "step": one}},
         "rivals": {"over": {"DQN": one, "sarsa": one}},
         "first": {"warm": {name: one}, "over": {name: {opening.BARE: one}}, "cold": {name: [30.0] * 3}},
-        "study": {"short": {"cells": 40, "two over one": one}, "queries": {"1000": {"status": one, "compare": one}}},
+        "study": {
+            "speed": {"two over one": one},
+            "short": {"cells": 40, "two over one": one},
+            "queries": {"1000": {"status": one, "compare": one}},
+        },
     }
     assert opening.sentences(found) == [
+        "`ucls train ucls/RiverSwim-v0 --steps 1` takes 2 s, 2 times `import numba, gymnasium`. The very first time it"
+        " takes 30.0 s, because kernels are compiled.",
         "A step of `ucls-exact`, the default agent, takes 2 us there, 2 times `ucls`.",
         "A run of 50,000 steps of `ucls` takes 2 s in River Swim.",
         "In CartPole `Agent.learn` takes 30.0 us a step with `sarsa`, of which 2 are the environment's and 2 the"
         " learner's.",
         "For as many steps of it Stable-Baselines3 takes, against `ucls-exact`: DQN 2 times as long.",
-        "`ucls train ucls/RiverSwim-v0 --steps 1` takes 2 s, 2 times `import numba, gymnasium`; the first time of all"
-        " 30.0 s, because kernels are compiled.",
-        "Two workers finish a study of 40 short cells 2 times as fast as one, their start included.",
+        "Two workers take 2 times the steps a second of one.",
+        "They finish a study of 40 short cells 2 times as fast as one, their start included.",
         "A store of 1,000 cells answers `study status` in 2 s and `study compare` in 2 s.",
     ]
+
+
+def test_the_page_of_a_quick_run_stays_beside_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(command, "QUICK", tmp_path)
+    report.keep({"machine": {"processor": "abacus"}, "when": {"growth": "a day"}, "growth": GROWTH}, tmp_path)
+    monkeypatch.setattr(sys, "argv", ["bench", "page", "--quick"])
+    monkeypatch.setattr(command, "_one_thread", lambda: None)
+    assert command.main() == 0
+    page = (tmp_path / "performance.md").read_text()
+    assert "Made by `python -m bench --quick`" in page
+    assert "| 64 | 2 (1..3) | 0.488 |" in page
 
 
 def test_what_was_measured_part_by_part_is_kept_for_the_page_unless_the_machine_is_another(tmp_path):
