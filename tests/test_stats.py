@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ucls import stats
 from ucls.errors import UserError
 from ucls.stats import resampling
+from ucls.stats.small import student
 
 STATISTICS = ("mean", "median", "iqm")
 NAN, INF = float("nan"), float("inf")
@@ -29,7 +30,8 @@ def finite(result):
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 7, 12, 21])
-def test_bootstrap_equals_the_statistic_of_every_drawn_sample(statistic, n):
+def test_bootstrap_equals_the_statistic_of_every_drawn_sample(statistic, n, monkeypatch):
+    monkeypatch.setattr(resampling, "FEW", 0)
     values = np.random.default_rng(n).gamma(1.0, size=n)
     # The mean resamples in the order of the runs, the others in sorted order: the numbers drawn are the same.
     base = values if statistic == "mean" else np.sort(values)
@@ -96,7 +98,7 @@ def test_intervals_of_60_runs_cover_the_truth_about_as_often_as_they_say():
 
 
 def test_intervals_of_the_mean_of_10_skewed_runs_are_too_narrow():
-    assert coverage("mean", 1.0, 1000, 10) == pytest.approx(0.86, abs=0.03)
+    assert coverage("mean", 1.0, 1000, 10) == pytest.approx(0.9, abs=0.02)
 
 
 @pytest.mark.slow
@@ -184,3 +186,36 @@ def test_a_hundred_thousand_runs_in_five_hundred_groups_are_summarised_at_once()
     found = stats.summarise_many(list(data), statistic="iqm")
     assert time.process_time() - start < 5
     assert len(found) == 500
+
+
+# Few runs
+
+
+@pytest.mark.parametrize("n", [2, 3, 5, 10, 19])
+@pytest.mark.parametrize("statistic", ["mean", "iqm"])
+def test_intervals_of_few_normal_runs_hold_what_they_say(n, statistic):
+    """A percentile bootstrap of 5 runs holds the mean in 84% of cases; 4,000 samples tell 95% from 93.5%."""
+    columns = np.random.default_rng(n).normal(size=(n, 4000))
+    _, low, high = resampling.bootstrap(columns, statistic)
+    assert 0.935 < ((low <= 0) & (high >= 0)).mean() < (0.965 if statistic == "mean" else 0.985)
+
+
+def test_intervals_of_few_skewed_runs_hold_more_than_a_bootstrap_would():
+    columns = np.random.default_rng(0).exponential(size=(10, 4000))
+    _, low, high = resampling.bootstrap(columns)
+    assert ((low <= 1) & (high >= 1)).mean() > 0.885
+    _, low, high = resampling.bootstrap(columns, groups=[0] * 10)  # the percentile bootstrap
+    assert ((low <= 1) & (high >= 1)).mean() < 0.88
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 4, 7, 18, 30])
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+def test_students_quantiles_are_scipys(degrees, confidence):
+    scipy_stats = pytest.importorskip("scipy.stats")
+    assert student(degrees, confidence) == pytest.approx(scipy_stats.t.ppf((1 + confidence) / 2, degrees), rel=1e-9)
+
+
+def test_few_runs_without_spread_have_an_interval_of_no_width():
+    assert stats.summarise([0.1] * 7)[:3] == (0.1, 0.1, 0.1)
+    assert stats.summarise([0.1])[:3] == (0.1, 0.1, 0.1)
+    assert stats.summarise([0.3, 0.1, 0.1, 0.1, 0.1, 0.0], statistic="iqm")[1:3] == pytest.approx((0.1, 0.1))

@@ -47,7 +47,7 @@ def test_curves_over_steps_equal_brute_force_on_runs_of_unequal_episodes(lengths
 
 def test_band_says_how_many_runs_are_behind_each_place_and_leaves_out_the_rest():
     curves = stats.over_steps([[10], [30], []], [[1.0], [3.0], []], [50, 40, 50], at=[5, 10, 30, 40, 50])
-    found = stats.band(curves)
+    found = stats.band(curves, "median")
     assert found.at.tolist() == [10, 30, 40, 50]
     assert found.runs.tolist() == [1, 2, 2, 1]
     assert found.centre.tolist() == [1.0, 2.0, 2.0, 1.0]

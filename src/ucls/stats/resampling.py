@@ -1,4 +1,4 @@
-"""The bootstrap under everything here: resamples of runs as counts, and the trimmed means of them.
+"""The intervals under everything here: resamples of runs as counts, and the trimmed means of them.
 
 The mean, the interquartile mean and the median are one family: the mean of what is left when `cut` values are taken off
 each end. In sorted data, which places a resample leaves depends on the counts alone, so that one matrix of weights
@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls.errors import UserError, unknown
+from ucls.stats.small import FEW, half_widths
 
 Seed = int | tuple[int, ...]
 
@@ -137,7 +138,8 @@ def bootstrap(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The statistic of each column and both ends of its interval; rows are sound runs, at least one.
 
-    The interval is widened, where it must be, to hold the statistic itself.
+    The interval is widened, where it must be, to hold the statistic itself. Few runs without groups have Student's
+    (`small`), but for the median.
 
     >>> bootstrap(np.array([[1.0, 5.0], [2.0, 5.0], [9.0, 5.0]]), "median")
     (array([2., 5.]), array([1., 5.]), array([9., 5.]))
@@ -151,6 +153,9 @@ def bootstrap(
     deviations = columns - origin
     size = n - 2 * cut
     centre = deviations[cut : n - cut].sum(axis=0) / size
+    if 1 < size and n < FEW and strata is None and statistic != "median":
+        reach = half_widths(deviations, cut, confidence)
+        return origin + centre, origin + (centre - reach), origin + (centre + reach)
     low, high = np.zeros((2, len(centre)))
     for start in range(0, len(centre), COLUMNS):
         some = slice(start, start + COLUMNS)
