@@ -19,7 +19,7 @@ from ucls.paper.domains import CLASSIC, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.figure_1 import curve_panel
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of, tuned, ucls, winners
-from ucls.paper.sweeps import RUNS, SIZE, all_sweeps, sweep_of
+from ucls.paper.sweeps import RUNS, SIZE, all_sweeps
 from ucls.report import Verdict
 from ucls.runs.history import History
 from ucls.stats import Estimate, Summary
@@ -84,7 +84,7 @@ def test_every_sweep_has_the_same_budget_on_seeds_that_are_never_reported():
     """But for the one that asks what four times the budget would have found, and whose winner no figure shows."""
     reported = {cell.seed for group in groups_of(PARTS) for cell in cells_of(group, QUICK)}
     assert max(reported) < TUNING
-    for sweep in all_sweeps():
+    for sweep in all_sweeps().values():
         wide = 4 if sweep.label == "dgpq-wide" else 1
         assert (len(candidates(sweep)), sweep.runs) == (wide * SIZE, RUNS), sweep.label
         seeds = {cell.seed for cell in sweep_cells(sweep, candidates(sweep)[0])}
@@ -93,10 +93,11 @@ def test_every_sweep_has_the_same_budget_on_seeds_that_are_never_reported():
 
 def test_the_committed_winners_are_the_best_of_their_tables():
     found = winners()
-    assert set(found) == {f"{sweep.label} {sweep.env}" for sweep in all_sweeps()}
+    every = all_sweeps()
+    later = {key for key in every if key.endswith(" room") or key.startswith("ucls-scale")}  # may be made later
+    assert set(every) - later <= set(found) <= set(every)
     for key, table in found.items():
-        label, env = key.split(" ")
-        sweep = sweep_of(label, env)
+        sweep = every[key]
         sound = [trial for trial in table["trials"] if trial["diverged"] == 0]
         assert table["settings"] == max(sound, key=lambda trial: trial["score"])["settings"], key
         tried = [trial["settings"] for trial in table["trials"]]

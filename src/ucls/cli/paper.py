@@ -87,14 +87,22 @@ def sweeps(
     store: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("out/sweeps.sqlite"),
     out: Annotated[Path, typer.Option(help="The file of winners to write.")] = Path("out/winners.json"),
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="Only the sweeps of this name, or `room`: those with room for every tile. Other winners stay."
+        ),
+    ] = None,
 ) -> None:
     """Run the sweeps that tune the paper's competitors, and write what they find."""
-    from ucls.paper.sweeps import tune
+    from ucls.paper.groups import winners
+    from ucls.paper.sweeps import chosen_sweeps, tune
     from ucls.study import Store
     from ucls.study.runners.local import local_runner
 
+    chosen_sweeps(only or ())
     with Store(store, write=True) as opened:
-        complete = tune(opened, local_runner(jobs), out)
+        complete = tune(opened, local_runner(jobs), out, only=only or (), known=winners() if only else {})
     if not complete:
         print(f"stopped before the end: {out} was not written, the same command goes on", file=sys.stderr)
         raise typer.Exit(1)
@@ -103,7 +111,7 @@ def sweeps(
 
 @app.command()
 def departures(
-    runs: Annotated[int, typer.Option(min=1, help="Seeds for each side of a comparison.")] = 5,
+    runs: Annotated[int, typer.Option(min=1, help="Seeds for each side of a comparison.")] = 20,
     out: Annotated[Path, typer.Option(help="The page to write.")] = Path("out/departures.md"),
     store: Annotated[Path, typer.Option(help="Where runs are kept.")] = Path("out/departures.sqlite"),
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,

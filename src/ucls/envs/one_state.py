@@ -3,7 +3,8 @@
 There is one state and it never ends. Left always earns 1; right earns -5, -2, 2, 5 or 10 with equal chances, 2 on
 average. A learner that does not explore enough settles on the dull lever.
 
-Departures: the paper gives no discount. It is 0 here: the two returns are then 1 and 2.
+Departures: the paper gives no discount. It is 0 here: the two returns are then 1 and 2, and `return_max`, which follows
+the discount, is 10.
 """
 
 from typing import Annotated, NamedTuple
@@ -36,8 +37,8 @@ def measure(env: Env) -> str:
 
 
 def facts(env: Env) -> dict[str, float]:
-    """Numbers that some algorithms take as defaults."""
-    return {"reward_max": 10.0, "return_max": 10.0}
+    """Numbers that some algorithms take as defaults: the best that can be hoped for is 10 in every step."""
+    return {"reward_max": 10.0, "return_max": 10.0 / (1.0 - env.discount)}
 
 
 @exact

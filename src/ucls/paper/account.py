@@ -7,7 +7,7 @@ from ucls.paper._markdown import markdown_table
 from ucls.paper.claims.check import HELD, Claim
 from ucls.paper.claims.plain import title_of, told
 from ucls.paper.contents import Table
-from ucls.paper.domains import DOMAINS, PRINTED
+from ucls.paper.domains import DOMAINS, HAS_READING, PRINTED, READING
 from ucls.paper.groups import Group, Scale, cells_of, winners
 from ucls.paper.seen import picture, pictures
 from ucls.report import Verdict
@@ -58,11 +58,12 @@ def _time(seconds: float) -> str:
 def sweeps_table() -> Table:
     """The settings that the sweeps chose."""
     rows = []
-    for winner in winners().values():
+    for key, winner in winners().items():
         score = f"{winner['trials'][0]['score']:.5g}"
         tried = str(len(winner["trials"]))
         settings = listed(winner["settings"])
-        rows.append([winner["label"], DOMAINS[winner["env"]].title, settings, winner["measure"], score, tried])
+        where = DOMAINS[winner["env"]].title + (", room for every tile" if key.endswith(" room") else "")
+        rows.append([winner["label"], where, settings, winner["measure"], score, tried])
     return "What the sweeps chose", ["competitor", "domain", "settings", "measure", "score", "of"], rows
 
 
@@ -72,12 +73,14 @@ def runs_table(store: Store, study: Study, groups: list[Group], scale: Scale) ->
     about = store.circumstances(study.name)
     rows = []
     for group in groups:
-        cells = cells_of(group, scale)
+        if not (cells := cells_of(group, scale)):
+            continue
         done = [status[cell.id] for cell in cells if status[cell.id] in ("done", "diverged")]
         seconds = sum(about[cell.id].seconds for cell in cells if cell.id in about)
         speed = f"{sum(cell.steps for cell in cells if cell.id in about) / seconds:,.0f}" if seconds else "-"
         settings = listed(dict(group.settings)) or "defaults"
-        settings += "" if group.printed or group.env not in PRINTED else "; own features"
+        if group.env in HAS_READING and group.reading not in ("", READING):
+            settings += "; printed memory" if group.reading == PRINTED else "; own features"
         counts = [f"{cells[0].steps:,}", str(len(done)), str(done.count("diverged")), speed]
         rows.append([group.key, DOMAINS[group.env].title, settings, *counts])
     return "What was run", ["what", "domain", "settings", "steps", "runs", "diverged", "steps a second"], rows
@@ -85,6 +88,10 @@ def runs_table(store: Store, study: Study, groups: list[Group], scale: Scale) ->
 
 MADE = {"date": "on", "commit": "at commit", "numerics": "with numerics"}
 
+CORRECTED = (
+    "A claim fails if one of its checks does, beyond what their number explains (Holm's correction); so does what a "
+    "verdict depends on, among all that was changed."
+)
 SECTIONS = {
     "What held, or holds as we read the paper": (Verdict.REPRODUCED, Verdict.DEPENDS),
     "What did not hold": (Verdict.NOT_REPRODUCED,),
@@ -124,7 +131,9 @@ def verdicts(made: Reproduction) -> str:
     for claim in made.claims:
         count = f"{claim.held} of {len(claim.checks)}"
         rows.append([str(claim.number), claim.sentence, count, f"**{claim.words}**"])
-    return made.note + "\n\n" + _table(["", "claim", "checks that hold", "verdict"], rows)
+    corrected = any(check.p is not None for claim in made.claims for check in claim.checks)
+    note = f"{made.note} {CORRECTED}" if corrected else made.note
+    return note + "\n\n" + _table(["", "claim", "checks that hold", "verdict"], rows)
 
 
 def checks(made: Reproduction) -> str:

@@ -26,6 +26,7 @@ from ucls.paper import (
 )
 from ucls.paper.beyond import bars, comparison, deep_sea, long, parts
 from ucls.paper.beyond import map as settings_map
+from ucls.paper.claims import groups_behind
 from ucls.paper.evidence import Evidence
 from ucls.paper.groups import Group
 
@@ -35,18 +36,20 @@ Table = tuple[str, list[str], list[list[str]]]  # the title, the heads, the rows
 class Part(NamedTuple):
     """A part by its name: its module, the title of its table if it has one, and when it is made.
 
-    `beyond` marks what is no part of the paper, `asked` what is made only when it is asked for by name.
+    `claims` are the numbers of those that are judged with it, and whose runs it therefore has. `beyond` marks what is
+    no part of the paper, `asked` what is made only when it is asked for by name.
     """
 
     name: str
     module: ModuleType
     title: str = ""
+    claims: tuple[int, ...] = ()
     beyond: bool = False
     asked: bool = False
 
     def groups(self) -> list[Group]:
-        """The runs that it is made of."""
-        return self.module.groups()
+        """The runs that it is made of, and those that its claims are judged by."""
+        return [*self.module.groups(), *(group for number in self.claims for group in groups_behind(number))]
 
     def plots(self, evidence: Evidence) -> tuple[Plot, ...]:
         """Its figures, if it has any."""
@@ -58,16 +61,16 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("1", figure_1),
-    Part("2", figure_2),
-    Part("3", figure_3),
-    Part("5", figure_5),
-    Part("6", figure_6),
-    Part("7", figure_7),
+    Part("1", figure_1, claims=(1, 2, 3, 4)),
+    Part("2", figure_2, claims=(5,)),
+    Part("3", figure_3, claims=(7,)),
+    Part("5", figure_5, claims=(8, 16)),
+    Part("6", figure_6, claims=(9, 17)),
+    Part("7", figure_7, claims=(10, 14, 15)),
     Part("8", figure_8),
-    Part("9", figure_9),
-    Part("mountain-car", figure_mountain_car),
-    Part("theorem", figure_theorem),
+    Part("9", figure_9, claims=(11,)),
+    Part("mountain-car", figure_mountain_car, claims=(6,)),
+    Part("theorem", figure_theorem, claims=(12, 13, 18)),
     Part("choices", table_open_choices, "Open choices"),
     Part("causes", table_causes, "Experiments behind the why"),
     Part("beyond", comparison, "Beyond the paper", beyond=True),

@@ -11,7 +11,7 @@ from typing import Any
 
 from ucls._files import write_atomic
 from ucls.errors import UserError
-from ucls.paper.domains import DOMAINS, PUDDLE, SPARSE, as_printed
+from ucls.paper.domains import DOMAINS, PRINTED, PUDDLE, SPARSE, as_read
 from ucls.paper.numbers import number
 from ucls.stats import Estimate, paired, scores, summarise
 from ucls.study import Cell, Member, Store, Study, conduct, make_cells
@@ -144,7 +144,7 @@ def _cells(trial: Trial, side: str, runs: int) -> tuple[Cell, ...]:
         trial.agent,
         steps=trial.steps,
         seeds=range(runs),
-        settings=as_printed(trial.agent, trial.env, getattr(trial, side)),
+        settings=as_read(trial.agent, trial.env, getattr(trial, side), PRINTED),
     )
 
 

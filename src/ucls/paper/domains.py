@@ -26,15 +26,27 @@ DOMAINS = {
     DEEP_SEA: Domain(DEEP_SEA, "Deep Sea", 30),
 }
 
-# The memory of the tile coder as it is printed. It is too small for the tiles of a coder that overlaps the borders (160
-# and 180 of them), so that tiles share indices; the environments' own features have room for all.
-PRINTED = {RIVER: {"memory": 128}, PUDDLE: {"memory": 128}}
+# The memory of the tile coder, read in two ways. The printed one is too small for the tiles of a coder that overlaps
+# the borders (160 and 180 of them), so that tiles share indices; the environments' own features have room for all.
+PRINTED, ROOM = "printed", "room"
+MEMORY: dict[str, dict[str, dict[str, Any]]] = {PRINTED: {RIVER: {"memory": 128}, PUDDLE: {"memory": 128}}, ROOM: {}}
+HAS_READING = tuple(MEMORY[PRINTED])
+READING = PRINTED  # of the figures and claims of the paper: the other is then an open choice
 
 
-def as_printed(agent: str, env: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings with the printed memory of the tile coder, for an algorithm that uses tiles and is not given another."""
-    tiles = not hasattr(algorithm_module(agent), "FEATURES")
-    return {**(PRINTED.get(env, {}) if tiles else {}), **settings}
+def other_reading() -> str:
+    """The reading of the memory that figures and claims do not have."""
+    return ROOM if READING == PRINTED else PRINTED
+
+
+def has_tiles(agent: str) -> bool:
+    """Whether an algorithm uses the environment's tiles, and no features of its own."""
+    return not hasattr(algorithm_module(agent), "FEATURES")
+
+
+def as_read(agent: str, env: str, settings: Mapping[str, Any], reading: str = "") -> dict[str, Any]:
+    """Settings with the memory of the tiles as it is read, for an algorithm that has tiles and is given no other."""
+    return {**(MEMORY[reading or READING].get(env, {}) if has_tiles(agent) else {}), **settings}
 
 
 # d = 1536 in the Mountain Cars: single precision halves the hours of what costs d^2 a step.

@@ -1,12 +1,13 @@
 """What the paper's figures are made of: groups of runs that differ in nothing but their seed, as data."""
 
+import functools
 import json
 from collections.abc import Iterable, Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
-from ucls.paper.domains import CLASSIC, DOMAINS, PRINTED, PUDDLE, QUADRATIC, RIVER, SPARSE, as_printed, dtype_of
-from ucls.paper.sweeps import sweep_of
+from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, QUADRATIC, READING, RIVER, SPARSE, as_read, dtype_of
+from ucls.paper.sweeps import SPACES, fixed_of, key_of
 from ucls.settings import listed
 from ucls.study import Cell, make_cells
 
@@ -15,8 +16,9 @@ class Group(NamedTuple):
     """Runs of one algorithm in one domain; `key` names its colour, and, with `settings`, it among the others.
 
     `heavy` marks what takes a minute a run, or stands behind a table only: a scale may want fewer of those; `most` is
-    how many a group has at any scale. Tiles have the printed memory, or, if not `printed`, that of the environment's
-    own features. `by_seed` names a setting that is the seed of each run: a map of the world, say.
+    how many a group has at any scale, and `least` at any that can decide something, where a run takes no time. A quick
+    look leaves out what is `deep`. `reading` is that of the tiles' memory,
+    if not the usual one. `by_seed` names a setting that is the seed of each run: a map of the world, say.
     """
 
     key: str
@@ -27,14 +29,21 @@ class Group(NamedTuple):
     keep: bool = False
     probe: str = ""
     heavy: bool = False
-    printed: bool = True
+    reading: str = ""
+    deep: bool = False
     most: int | None = None
+    least: int = 0
     by_seed: str = ""
 
     @property
     def label(self) -> str:
         """What the group is called in tables."""
         return f"{self.key} {listed(dict(self.settings), ' ')}".rstrip()
+
+    def but(self, **settings: Any) -> "Group":
+        """The same with other settings, to be told of in a table: nothing is kept, and a quick look leaves it out."""
+        changed = tuple({**dict(self.settings), **settings}.items())
+        return self._replace(settings=changed, keep=False, heavy=_slow(self.agent, self.env), deep=True)
 
 
 class Scale(NamedTuple):
@@ -44,19 +53,25 @@ class Scale(NamedTuple):
     runs: Mapping[str, int]
     steps: float = 1.0
     heavy: int | None = None
+    deep: bool = True
 
     def runs_of(self, group: Group) -> int:
         """How many runs a group has."""
-        least = [self.runs[group.env], group.most, self.heavy if group.heavy else None]
-        return min(runs for runs in least if runs is not None)
+        if group.deep and not self.deep:
+            return 0
+        usual = self.runs[group.env]
+        wanted = max(usual, group.least) if usual >= ENOUGH else usual
+        bounds = [wanted, group.most, self.heavy if group.heavy and wanted == usual else None]
+        return min(runs for runs in bounds if runs is not None)
 
     def steps_of(self, group: Group) -> int:
         """How many steps the runs of a group take."""
         return max(1000, int(group.steps * self.steps))
 
 
+ENOUGH = 20  # runs that can decide something
 FULL = Scale("full", {env: domain.runs for env, domain in DOMAINS.items()})
-QUICK = Scale("quick", {**dict.fromkeys(DOMAINS, 3), RIVER: 5}, steps=0.2, heavy=1)
+QUICK = Scale("quick", {**dict.fromkeys(DOMAINS, 3), RIVER: 5}, steps=0.2, heavy=1, deep=False)
 
 
 def scale_of(runs: int | None = None, full: bool = False, heavy: int | None = None) -> Scale:
@@ -71,6 +86,8 @@ def scale_of(runs: int | None = None, full: bool = False, heavy: int | None = No
 def cells_of(group: Group, scale: Scale) -> tuple[Cell, ...]:
     """The cells of a group."""
     seeds = range(scale.runs_of(group))
+    if not seeds:
+        return ()
     if not group.by_seed:
         return _cells(group, scale, seeds, {})
     return tuple(cell for seed in seeds for cell in _cells(group, scale, [seed], {group.by_seed: seed}))
@@ -83,7 +100,7 @@ def _cells(group: Group, scale: Scale, seeds: Iterable[int], more: Mapping[str, 
         group.agent,
         steps=scale.steps_of(group),
         seeds=seeds,
-        settings=as_printed(group.agent, group.env, settings) if group.printed else settings,
+        settings=as_read(group.agent, group.env, settings, group.reading),
         dtype=dtype_of(group.agent, group.env),
         keep=group.keep,
         probe=group.probe,
@@ -96,17 +113,29 @@ def ucls(env: str, **settings: Any) -> Group:
     return Group("ucls", env, "ucls", tuple(settings.items()), keep=keep, heavy=env == CLASSIC)
 
 
-def tuned(key: str, env: str, **more: Any) -> Group:
+def tuned(key: str, env: str, reading: str = "", **more: Any) -> Group:
     """A competitor at the settings that its sweep found, and more if given."""
-    sweep = sweep_of(key, env)
-    fixed = {
-        name: value for name, value in sweep.fixed.items() if name not in PRINTED.get(env, {})
-    }  # goes without saying
-    settings = {**fixed, **winners()[f"{key} {env}"]["settings"], **more}
-    heavy = sweep.agent in QUADRATIC and env in (SPARSE, CLASSIC)
-    return Group(key, env, sweep.agent, tuple(settings.items()), heavy=heavy)
+    settings = {**fixed_of(key, env), **_chosen(key, env, reading or READING), **more}
+    agent = SPACES[key][0]
+    return Group(key, env, agent, tuple(settings.items()), heavy=_slow(agent, env), reading=reading)
 
 
+def _slow(agent: str, env: str) -> bool:
+    return agent in QUADRATIC and env in (SPARSE, CLASSIC)
+
+
+def _chosen(key: str, env: str, reading: str) -> dict[str, Any]:
+    """What the sweep with a reading found; what the one with the printed memory did, where that is the only one yet."""
+    found = winners()
+    return (found.get(key_of(key, env, reading)) or found[key_of(key, env)])["settings"]
+
+
+def has_winner(key: str, env: str) -> bool:
+    """Whether a sweep has been made."""
+    return key_of(key, env) in winners()
+
+
+@functools.cache
 def winners() -> dict[str, Any]:
     """What the sweeps found, as committed: for each competitor and domain the choice and every candidate's score."""
     return json.loads(resources.files("ucls.paper").joinpath("winners.json").read_text())

@@ -8,7 +8,6 @@ from typing import Any
 from ucls._files import write_atomic
 from ucls.paper.account import Reproduction, facts_of, markdown, note_of, runs_table, sweeps_table
 from ucls.paper.claims import judge_all
-from ucls.paper.claims.check import Claim
 from ucls.paper.claims.plain import title_of
 from ucls.paper.contents import PARTS, Part, groups_of, parts_of
 from ucls.paper.evidence import Evidence
@@ -46,20 +45,10 @@ def reproduce(
         draw(plot, out / plot.name)
     tables = [table for part in PARTS if part in chosen for table in part.tables(evidence)]
     tables += [sweeps_table(), runs_table(store, study, groups_of(chosen), scale)]
-    claims = _claims(evidence, chosen, {plot.name for plot in plots})
+    claims = judge_all(evidence, [number for part in chosen for number in part.claims])
     made = Reproduction(claims, tables, plots, complete, facts_of(store, study, scale), note)
     write(made, out)
     return made
-
-
-def _claims(evidence: Evidence, chosen: Sequence[Part], drawn: set[str]) -> list[Claim]:
-    """All claims if the whole paper was chosen, else those with a figure among the drawn."""
-    of_the_paper = [part for part in PARTS if not part.beyond]
-    if not any(part in chosen for part in of_the_paper):
-        return []
-    claims = judge_all(evidence)
-    whole = all(part in chosen for part in of_the_paper)
-    return claims if whole else [claim for claim in claims if claim.figure in drawn]
 
 
 def write(made: Reproduction, out: Path) -> None:

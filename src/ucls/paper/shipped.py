@@ -59,7 +59,7 @@ def from_data(data: dict[str, Any]) -> Reproduction:
     holds = {word: value for value, word in HELD.items()}
     claims = []
     for one in data["claims"]:
-        checks = tuple(Check(c["what"], c["found"], holds[c["holds"]], c["runs"]) for c in one["checks"])
+        checks = tuple(Check(**{**check, "holds": holds[check["holds"]]}) for check in one["checks"])
         claims.append(
             Claim(one["number"], one["claim"], one["figure"], checks, one["depends"], one["why"], one["short"])
         )

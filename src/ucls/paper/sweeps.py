@@ -1,16 +1,35 @@
 """The sweeps that tune the competitors: 16 settings each in each domain, on three seeds that are never reported.
 
 What costs d^2 a step is tuned on 20,000 of the 50,000 steps in Sparse Mountain Car, where a whole run takes a minute.
-The paper's figures show UCLS untuned and GV-UCB at the p that the paper gives. UCLS's sweep over p answers one claim
-(17); `ucls-tuned`, `gv-ucb` and `dgpq-wide`, with four times the budget, are experiments (`table_causes`) only.
+The paper's figures show UCLS untuned and GV-UCB at the p that the paper gives. UCLS's sweeps over p, and over its whole
+scale, answer one claim (17): the bound of UCLS-L may shrink to nothing, that of UCLS only with c_max. `ucls-tuned`,
+`gv-ucb` and `dgpq-wide`, with four times the budget, are experiments (`table_causes`) only.
+
+Candidates depend on the space alone, so that they are the same in every domain (`table_one_setting`). With room for
+every tile the competitors are tuned again where the printed memory is smaller.
 """
 
 import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from ucls._files import write_atomic
 from ucls.envs import default_measure
-from ucls.paper.domains import CLASSIC, PUDDLE, QUADRATIC, RIVER, SPARSE, as_printed, dtype_of
+from ucls.errors import unknown
+from ucls.paper.domains import (
+    CLASSIC,
+    HAS_READING,
+    PRINTED,
+    PUDDLE,
+    QUADRATIC,
+    RIVER,
+    ROOM,
+    SPARSE,
+    as_read,
+    dtype_of,
+    has_tiles,
+)
 from ucls.study import Member, Store, Study
 from ucls.study.conduct import choose, conduct
 from ucls.study.runners.base import Runner
@@ -46,6 +65,7 @@ SPACES: dict[str, tuple[str, dict[str, object], Space]] = {
     ),
     "ucls-p": ("ucls", {}, {"p": Range(1e-3, 0.9)}),
 }
+SPACES["ucls-scale"] = ("ucls", {}, {"p": Range(1e-2, 100.0), "c_max": Range(1e-3, 10.0)})
 SPACES["dgpq-wide"] = SPACES["dgpq"]
 SPACES["ucls-tuned"] = (
     "ucls",
@@ -58,35 +78,74 @@ SIZES = dict.fromkeys(SPACES, SIZE) | {"dgpq-wide": 4 * SIZE}
 DOMAINS_OF = dict.fromkeys(SPACES, (RIVER, PUDDLE, SPARSE)) | {
     "dgpq": (RIVER, PUDDLE, SPARSE, CLASSIC),
     "ucls-p": (SPARSE,),
+    "ucls-scale": (SPARSE,),
     "dgpq-wide": (RIVER, SPARSE),
     "ucls-tuned": (PUDDLE,),
     "gv-ucb": (RIVER, PUDDLE),
 }
 
 
-def sweep_of(label: str, env: str) -> Sweep:
-    """The sweep of an algorithm in a domain."""
-    agent, fixed, space = SPACES[label]
+AGAIN = ("sarsa-optimistic", "sarsa-epsilon", "ucls-l", "ucbootstrap", "rlsvi", "lspi-rmax")  # tuned with room too
+
+
+def fixed_of(label: str, env: str) -> dict[str, object]:
+    """What the sweep of an algorithm fixes in a domain."""
+    agent, fixed, _ = SPACES[label]
     if agent == "rlsvi" and env != RIVER:
-        fixed = {**fixed, "resample_every": 0}  # the paper resamples at the start of episodes only
-    fixed = as_printed(agent, env, fixed)
+        return {**fixed, "resample_every": 0}  # the paper resamples at the start of episodes only
+    return fixed
+
+
+def sweep_of(label: str, env: str, reading: str = PRINTED) -> Sweep:
+    """The sweep of an algorithm in a domain, with a reading of the tiles' memory."""
+    agent, _, space = SPACES[label]
+    fixed = as_read(agent, env, fixed_of(label, env), reading)
     steps = 20_000 if agent in QUADRATIC and env == SPARSE else 50_000
     return Sweep(label, agent, env, space, fixed, steps, SIZES[label], RUNS, default_measure(env), dtype_of(agent, env))
 
 
-def all_sweeps() -> list[Sweep]:
-    """Every sweep, the cheap ones first."""
-    return [sweep_of(label, env) for label in SPACES for env in DOMAINS_OF[label]]
+def key_of(label: str, env: str, reading: str = PRINTED) -> str:
+    """What a sweep's winner is kept under; a reading of the memory that changes nothing has no winner of its own."""
+    apart = reading == ROOM and env in HAS_READING and has_tiles(SPACES[label][0])
+    return f"{label} {env}{' room' if apart else ''}"
 
 
-def tune(store: Store, runner: Runner, out: Path, quiet: bool = False) -> bool:
-    """Run what is missing of every sweep, write the winners, each with its whole table, and say so; not if stopped."""
-    winners = {}
-    for sweep in all_sweeps():
+def all_sweeps() -> dict[str, Sweep]:
+    """Every sweep by the name of its winner, the cheap ones first; those with room for every tile are last."""
+    pairs = [(label, env) for label in SPACES for env in DOMAINS_OF[label]]
+    again = [(label, env) for label in AGAIN for env in HAS_READING]
+    sweeps = {key_of(label, env): sweep_of(label, env) for label, env in pairs}
+    return sweeps | {key_of(label, env, ROOM): sweep_of(label, env, ROOM) for label, env in again}
+
+
+def chosen_sweeps(only: Sequence[str]) -> dict[str, Sweep]:
+    """The sweeps of these labels, or (`room`) those with room for every tile; all of them if none is named."""
+    for name in only:
+        if name not in (*SPACES, ROOM):
+            raise unknown("sweep", name, (*SPACES, ROOM))
+    if not only:
+        return all_sweeps()
+    return {key: s for key, s in all_sweeps().items() if s.label in only or (ROOM in only and key.endswith(ROOM))}
+
+
+def tune(
+    store: Store,
+    runner: Runner,
+    out: Path,
+    quiet: bool = False,
+    only: Sequence[str] = (),
+    known: Mapping[str, Any] = {},
+) -> bool:
+    """Run what is missing of the sweeps, write the winners, each with its whole table, and say so; not if stopped.
+
+    The winners that were known before stay, but for those of the sweeps that are made.
+    """
+    winners = dict(known)
+    for key, sweep in chosen_sweeps(only).items():
         cells = [cell for settings in candidates(sweep) for cell in sweep_cells(sweep, settings)]
-        study = Study(f"sweep/{sweep.label}/{sweep.env}", tuple(Member(sweep.label, cell) for cell in cells))
+        study = Study(f"sweep/{key.replace(' ', '/')}", tuple(Member(sweep.label, cell) for cell in cells))
         if conduct(store, study, runner, quiet).stopped:
             return False
-        winners[f"{sweep.label} {sweep.env}"] = choose(sweep, {row.id: row for row in store.rows(study.name)}).as_data()
+        winners[key] = choose(sweep, {row.id: row for row in store.rows(study.name)}).as_data()
     write_atomic(out, lambda path: path.write_text(json.dumps(winners, indent=1, sort_keys=True) + "\n"))
     return True

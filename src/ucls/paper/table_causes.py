@@ -11,6 +11,7 @@ from ucls.stats import common_seeds
 
 EARLY = 0.1  # of the steps
 BETAS, LEVELS = (1e-4, 3e-4, 3e-3, 1e-2), (0.001,)
+STEPS = (0.1, 0.3)  # of w
 TRACE = 0.001  # what follows beta elsewhere stays where it is, so that beta alone changes
 WORDS = {"": "at the end", "early": "reward of the first tenth", "reward": "goals reached"}
 
@@ -37,7 +38,8 @@ def other_ucls() -> dict[str, Group]:
     changed |= {f"p = {p:g}": ucls(PUDDLE, p=p) for p in LEVELS}
     changed["c_max = 100"] = ucls(PUDDLE, c_max=100.0)
     changed["tuning"] = tuned("ucls-tuned", PUDDLE)
-    return {name: group._replace(heavy=True) for name, group in changed.items()}
+    changed = {name: group._replace(heavy=True) for name, group in changed.items()}
+    return changed | {f"w_step = {step:g}": ucls(PUDDLE).but(w_step=step) for step in STEPS}
 
 
 def _of_ucls() -> list[Experiment]:
@@ -46,9 +48,11 @@ def _of_ucls() -> list[Experiment]:
     optimistic = "Are its bounds too narrow?", "not 0.1"
     wide = "Are its bounds too narrow at first?", "not 1"
     tuning = "Would tuning help UCLS?", "of p, beta and b_step"
+    slower = "Does w take steps that are too long?", "not 1"
+    asked = {"beta": forgets, "p": optimistic, "c_max": wide, "w_step": slower}
     experiments = []
     for name, group in other_ucls().items():
-        question, than = {"beta": forgets, "p": optimistic, "c_max": wide}.get(name.split()[0], tuning)
+        question, than = asked.get(name.split()[0], tuning)
         experiments.append(Experiment(question, f"{name}, {than}", group, ucls(PUDDLE)))
     quiet = {"noise_sd": 0.01}
     usual = ucls(PUDDLE, **quiet)._replace(heavy=True)

@@ -153,7 +153,7 @@ def bootstrap(
     deviations = columns - origin
     size = n - 2 * cut
     centre = deviations[cut : n - cut].sum(axis=0) / size
-    if 1 < size and n < FEW and strata is None and statistic != "median":
+    if size > 1 and n < FEW and strata is None and statistic != "median":
         reach = half_widths(deviations, cut, confidence)
         return origin + centre, origin + (centre - reach), origin + (centre + reach)
     low, high = np.zeros((2, len(centre)))

@@ -11,7 +11,7 @@ import numpy as np
 
 from ucls.figures.palette import STYLES
 from ucls.figures.plot import Plot
-from ucls.paper.domains import CLASSIC, DOMAINS, ONE_STATE, PUDDLE, RIVER, SPARSE
+from ucls.paper.domains import CLASSIC, DOMAINS, ONE_STATE, PRINTED, PUDDLE, RIVER, ROOM, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.figure_1 import curve_panel
 from ucls.paper.figure_7 import gv_ucb
@@ -65,28 +65,28 @@ def exact(env: str, **settings: Any) -> Group:
     """UCLS with its complete bound, as it comes or with some settings."""
     steps = 20_000 if env == ONE_STATE else 50_000
     heavy = env in (SPARSE, CLASSIC)
-    return Group("ucls-exact", env, "ucls-exact", tuple(settings.items()), steps, heavy=heavy, printed=False)
+    return Group("ucls-exact", env, "ucls-exact", tuple(settings.items()), steps, heavy=heavy, reading=ROOM)
 
 
 def rivals(env: str) -> dict[str, Group]:
     """UCLS and the tuned competitors, with the environment's own features."""
-    groups = {key: tuned(key, env)._replace(heavy=key not in CHEAP) for key in RIVALS}
-    groups["gv-ucb"] = gv_ucb(SPARSE) if env == SPARSE else tuned("gv-ucb", env)._replace(heavy=True)
+    groups = {key: tuned(key, env, PRINTED)._replace(heavy=key not in CHEAP) for key in RIVALS}
+    groups["gv-ucb"] = gv_ucb(SPARSE) if env == SPARSE else tuned("gv-ucb", env, PRINTED)._replace(heavy=True)
     groups["ucls"] = ucls(env)._replace(keep=False, heavy=env == SPARSE)
-    return {key: group._replace(printed=False) for key, group in groups.items()}
+    return {key: group._replace(reading=ROOM) for key, group in groups.items()}
 
 
 def untuned(env: str, *agents: str, **world: Any) -> dict[str, Group]:
     """Some algorithms as they come, and Sarsa with optimistic values."""
     steps = exact(env).steps
-    others = {key: Group(key, env, key, tuple(world.items()), steps, heavy=True, printed=False) for key in agents}
+    others = {key: Group(key, env, key, tuple(world.items()), steps, heavy=True, reading=ROOM) for key in agents}
     return {"sarsa-optimistic": optimistic_sarsa(env, **world)._replace(steps=steps), **others}
 
 
 def optimistic_sarsa(env: str, **settings: Any) -> Group:
     """Sarsa with optimistic values, untuned."""
     given = {"optimistic": "yes", "epsilon": 0.0, **settings}
-    return Group("sarsa-optimistic", env, "sarsa", tuple(given.items()), printed=False)
+    return Group("sarsa-optimistic", env, "sarsa", tuple(given.items()), reading=ROOM)
 
 
 def contests() -> list[Contest]:
@@ -94,7 +94,7 @@ def contests() -> list[Contest]:
     main = [Contest(env, {}, rivals(env)) for env in (SPARSE, PUDDLE, RIVER)]
     less = {"noise_sd": 0.01}
     quiet = Contest(PUDDLE, less, untuned(PUDDLE, "ucls", **less))
-    dgpq = tuned("dgpq", CLASSIC)._replace(heavy=True, printed=False)
+    dgpq = tuned("dgpq", CLASSIC)._replace(heavy=True, reading=ROOM)
     classic = Contest(CLASSIC, {}, {**untuned(CLASSIC, "ucls"), "dgpq": dgpq})
     return [*main, classic, quiet, Contest(ONE_STATE, {}, untuned(ONE_STATE, "ucls", "ucls-l", "rlsvi"))]
 

@@ -10,7 +10,7 @@ from typing import Any
 from ucls.figures.palette import STYLES
 from ucls.figures.plot import Line, Panel, Plot, points_of
 from ucls.paper.beyond.comparison import NOT_RUN, optimistic_sarsa
-from ucls.paper.domains import DEEP_SEA
+from ucls.paper.domains import DEEP_SEA, ROOM
 from ucls.paper.evidence import Evidence
 from ucls.paper.groups import Group
 from ucls.paper.numbers import share
@@ -32,7 +32,7 @@ def group_of(key: str, size: int) -> Group:
     if key == "sarsa-optimistic":
         group = optimistic_sarsa(DEEP_SEA, size=size)
     else:
-        group = Group(key, DEEP_SEA, key, (("size", size),), printed=False)
+        group = Group(key, DEEP_SEA, key, (("size", size),), reading=ROOM)
     return group._replace(steps=size * EPISODES, most=SIZES[key][size], by_seed="mapping_seed")
 
 

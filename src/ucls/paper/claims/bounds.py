@@ -3,7 +3,7 @@
 import numpy as np
 
 from ucls.paper import figure_9, figure_theorem
-from ucls.paper.claims.check import Check, Claim, at_least, decided, not_run, part, turned
+from ucls.paper.claims.check import Check, Claim, Judge, by_chance, decided, most_reach, not_run, part, turned
 from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.numbers import interval, number
@@ -34,22 +34,24 @@ def final_policies(evidence: Evidence) -> Claim:
             wanted = near if key == "ucls" else None if near is None else not near
             what = f"{key} ({which}), loss from the start states against a tenth of {number(value)}"
             note = f", {lost} diverged" if lost else ""
-            checks.append(Check(what, interval(mean) + note, None if lost and wanted else wanted, len(loss)))
+            holds, p = None if lost and wanted else wanted, by_chance(mean, CLOSE * value)
+            checks.append(Check(what, interval(mean) + note, holds, len(loss), p))
         if key == "ucls":
             apart = evidence.difference(Sample(end.seeds, losses[0], 1), Sample(end.seeds, losses[1], 1))
             if apart is not None:
                 inside = max(abs(apart.low), abs(apart.high)) <= CLOSE * value
                 what = "UCLS, loss of (M) less that of (M+CIR), within a tenth of the optimal value"
-                checks.append(Check(what, interval(apart), True if inside else None, len(end.seeds)))
+                p = by_chance(apart, -CLOSE * value, CLOSE * value)
+                checks.append(Check(what, interval(apart), True if inside else None, len(end.seeds), p))
     sentence = (
         "River Swim, policies after 50k steps: UCLS's (M) and (M+CIR) overlap and are close to optimal; GV-UCB's are "
         "not."
     )
     otherwise = {}
     for choice in (choice for choice in CHOICES if choice.env == RIVER):
-        mean = evidence.final(choice_group(choice, "ucls")).mean
+        end = evidence.final(choice_group(choice, "ucls"))
         what = f"UCLS, reward a step at the end with {choice.title}"
-        otherwise[choice.name] = at_least(mean, (1 - CLOSE) * optimum_with(choice), what)
+        otherwise[choice.name] = most_reach(end, (1 - CLOSE) * optimum_with(choice), what)
     why = "The table of open choices has what it depends on: with those, UCLS's runs end far from the optimum."
     claim = Claim(11, sentence, "figure-9", tuple(checks))
     if claim.verdict is Verdict.REPRODUCED:  # these say nothing of GV-UCB: they can take the verdict back, not give it
@@ -114,4 +116,4 @@ def optimistic_values(evidence: Evidence) -> Claim:
     return Claim(13, sentence, "theorem", tuple(checks), why=why)
 
 
-JUDGES = (final_policies, policy_evaluation, optimistic_values)
+JUDGES: dict[int, Judge] = {11: final_policies, 12: policy_evaluation, 13: optimistic_values}

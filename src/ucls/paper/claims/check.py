@@ -1,6 +1,7 @@
 """The claims of the paper as code: what each says, what is measured, and whether it holds here."""
 
 from collections.abc import Callable, Mapping, Sequence
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,8 +10,10 @@ from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.numbers import interval, number, share
 from ucls.report import Verdict
 from ucls.runs.measures import signed
-from ucls.stats import Estimate, Summary, proportion
+from ucls.stats import Estimate, Summary, holm, proportion
 
+WIDTH = NormalDist().inv_cdf(0.975)  # standard errors that half a 95% interval is wide
+MOST = 0.8  # of the runs: where each ends at the optimum or far from it, that many must for "it reaches the optimum"
 FEWEST = 5  # runs that an interval is trusted with: fewer decide nothing
 LEVEL = 0.05
 OF_ANY_LENGTH = (12, 13)  # the theorems: they speak of no number of steps
@@ -20,13 +23,15 @@ HELD = {True: "yes", False: "no", None: "undecided"}
 class Check(NamedTuple):
     """One thing that a claim says: what is measured, what was found, and whether it holds (None: undecided).
 
-    What fewer than five runs say does not count for the verdict.
+    What fewer than five runs say does not count for the verdict. `p` is how likely a finding so clear would be, to
+    either side, if the truth lay on the line between holding and failing; None where nobody has computed it.
     """
 
     what: str
     found: str
     holds: bool | None
     runs: int
+    p: float | None = None
 
     @property
     def decided(self) -> bool | None:
@@ -37,7 +42,9 @@ class Check(NamedTuple):
 class Claim(NamedTuple):
     """A claim with its checks; `depends` names what the verdict turns on, if that was found (`turned`).
 
-    `short` claims were judged with fewer steps than they speak of, and are not decided.
+    `short` claims were judged with fewer steps than they speak of, and are not decided. One failing check decides, so
+    that many checks make a false failure likely: Holm's correction for their number takes that back. For all to hold
+    by chance is not made likelier by their number.
     """
 
     number: int
@@ -55,10 +62,22 @@ class Claim(NamedTuple):
             return Verdict.UNDECIDED
         if self.depends:
             return Verdict.DEPENDS
-        decisions = [check.decided for check in self.checks]
-        if False in decisions:
+        if min(self._failures(), default=1.0) < LEVEL:
             return Verdict.NOT_REPRODUCED
-        return Verdict.UNDECIDED if None in decisions else Verdict.REPRODUCED
+        return Verdict.REPRODUCED if all(check.decided for check in self.checks) else Verdict.UNDECIDED
+
+    def _failures(self) -> list[float]:
+        """The p-values of the checks that fail, corrected for the number of all; 0 where nobody has computed one."""
+        failing = [check.decided is False for check in self.checks]
+        corrected = holm([_known(c.p) if fails else 1.0 for c, fails in zip(self.checks, failing, strict=True)])
+        return [float(p) for p, fails in zip(corrected, failing, strict=True) if fails]
+
+    @property
+    def chance(self) -> float:
+        """How likely a verdict this clear would be by chance: all must hold, or any may fail. 1 if it is open."""
+        if self.verdict is Verdict.NOT_REPRODUCED:
+            return min(self._failures())
+        return max(_known(check.p) for check in self.checks) if self.verdict is Verdict.REPRODUCED else 1.0
 
     @property
     def words(self) -> str:
@@ -71,7 +90,7 @@ class Claim(NamedTuple):
             return "undecided: nothing was run"
         if self.short:
             return "undecided: a quick look"
-        fewest = min(check.runs for check in self.checks if check.decided is None)
+        fewest = min(check.runs for check in self.checks if not check.decided)
         return f"undecided with {fewest} run{'s' * (fewest != 1)}"
 
     @property
@@ -88,6 +107,7 @@ class Claim(NamedTuple):
         mark = {True: "\u2713", False: "\u2717", None: "?"}
         telling = sorted(self.checks, key=lambda check: (False, None, True).index(check.holds))
         checks = [{**check._asdict(), "holds": HELD[check.holds]} for check in self.checks]
+        checks = [{name: value for name, value in check.items() if value is not None} for check in checks]
         return {
             "number": self.number,
             "claim": self.sentence,
@@ -104,11 +124,44 @@ Judge = Callable[[Evidence], Claim]
 
 
 def turned(claim: Claim, others: Mapping[str, Sequence[Check]]) -> Claim:
-    """The claim, with the names of what turns its verdict: checks made with it changed say the opposite, decided."""
+    """The claim, with the names of what turns its verdict: checks made with it changed say the opposite, decided.
+
+    An open verdict turns on what decides it, if some of that decides one way and some the other. The more is changed,
+    the likelier one of the changes decides by chance: Holm's correction is for their number.
+    """
     held, failed = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED
-    opposite = {held: failed, failed: held}.get(claim.verdict)
-    names = [name for name, checks in others.items() if claim._replace(checks=tuple(checks)).verdict is opposite]
+    judged = {name: claim._replace(checks=tuple(checks), depends="") for name, checks in others.items()}
+    chances = dict(zip(judged, holm([other.chance for other in judged.values()]), strict=True))
+    sure = {name: other.verdict for name, other in judged.items() if chances[name] < LEVEL}
+    opposite = {held: {failed}, failed: {held}}.get(claim.verdict, {held, failed} & set(sure.values()))
+    if claim.verdict is Verdict.UNDECIDED and len(opposite) < 2:
+        return claim
+    names = [name for name, verdict in sure.items() if verdict in opposite]
     return claim._replace(depends=" and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names))
+
+
+def _known(p: float | None) -> float:
+    return 0.0 if p is None else p
+
+
+def by_chance(estimate: Sequence[Any], *levels: float) -> float:
+    """The p-value of the nearest of some levels, from an interval, as if it were normal towards that level.
+
+    >>> by_chance((1.0, 0.0, 3.0), 0.0), by_chance((1.0, 1.0, 1.0), 0.0), by_chance((1.0, 0.0, 2.0), 1.0, 9.0)
+    (0.05, 0.0, 1.0)
+    """
+    centre, low, high = estimate[:3]
+    chances = []
+    for level in levels:
+        reach, away = (centre - low if level < centre else high - centre), abs(centre - level)
+        z = WIDTH * away / reach if reach else np.inf if away else 0.0
+        chances.append(rounded(2 * NormalDist().cdf(-z)) if np.isfinite(z) else 0.0)
+    return max(chances)
+
+
+def rounded(p: float) -> float:
+    """A p-value with two digits, which is what is kept of it."""
+    return float(f"{p:.2g}")
 
 
 def decided(holds: bool, fails: bool) -> bool | None:
@@ -133,11 +186,12 @@ def better(evidence: Evidence, mine: Sample, theirs: Sample, what: str) -> list[
     runs = pair.pairs + pair.dropped
     if not pair.dropped and pair.difference is not None:
         _, low, high = signed(pair.difference, mine.sign)
-        return [Check(what, interval(pair.difference), decided(low > 0, high < 0), runs)]
+        return [Check(what, interval(pair.difference), decided(low > 0, high < 0), runs, rounded(pair.p))]
     sound = f"{interval(pair.difference)} in {pair.pairs} sound pairs, " if pair.difference is not None else ""
     lost = [f"{int(np.isinf(sample.scores).sum())} of {len(sample.scores)}" for sample in (mine, theirs)]
     clear = pair.p_rank < LEVEL and pair.wins != pair.losses
-    return [Check(what, f"{sound}{lost[0]} and {lost[1]} diverged", pair.wins > pair.losses if clear else None, runs)]
+    holds = pair.wins > pair.losses if clear else None
+    return [Check(what, f"{sound}{lost[0]} and {lost[1]} diverged", holds, runs, rounded(pair.p_rank))]
 
 
 def at_least(summary: Summary, level: float, what: str) -> list[Check]:
@@ -147,7 +201,19 @@ def at_least(summary: Summary, level: float, what: str) -> list[Check]:
         return [Check(what, f"all {lost} runs diverged", False, lost)] if lost else not_run(what)
     holds = decided(summary.low >= level and not lost, summary.high < level)
     note = f", {lost} diverged" if lost else ""
-    return [Check(what, f"{interval(summary)} against {number(level)}{note}", holds, summary.runs + lost)]
+    p = by_chance(summary, level)
+    return [Check(what, f"{interval(summary)} against {number(level)}{note}", holds, summary.runs + lost, p)]
+
+
+def most_reach(sample: Sample, level: float, what: str) -> list[Check]:
+    """Check that most runs are at a level or better, by Wilson's interval; one that diverged is not.
+
+    This is for runs that end near the optimum or far from it: the mean of those says how many did, and its interval is
+    not to be trusted.
+    """
+    reached = int((sample.scores >= sample.sign * level).sum())
+    side = "at least" if sample.sign > 0 else "at most"
+    return part(reached, len(sample.scores), f"{what}, {side} {number(level)}: runs", least=MOST)
 
 
 def within(estimate: Estimate | Summary, low: float, high: float, what: str, runs: int) -> list[Check]:
@@ -157,7 +223,7 @@ def within(estimate: Estimate | Summary, low: float, high: float, what: str, run
         return not_run(what)
     inside, outside = low <= least and most <= high, most < low or least > high
     text = f"{interval(estimate)} against {number(low)} to {number(high)}"
-    return [Check(what, text, decided(inside, outside), runs)]
+    return [Check(what, text, decided(inside, outside), runs, by_chance(estimate, low, high))]
 
 
 def apart(
@@ -173,12 +239,12 @@ def apart(
 
 
 def part(successes: int, runs: int, what: str, most: float | None = None, least: float | None = None) -> list[Check]:
-    """Check that a part of the runs is at most or at least a number, by Wilson's interval."""
+    """Check that a part of the runs is at most or at least a number, by Wilson's interval and the test behind it."""
     if (estimate := proportion(successes, runs)) is None:
         return not_run(what)
-    if most is not None:
-        holds = decided(estimate.high <= most, estimate.low > most)
-    else:
-        level = least or 0.0
-        holds = decided(estimate.low >= level, estimate.high < level)
-    return [Check(what, share(successes, runs, estimate), holds, runs)]
+    level = (least or 0.0) if most is None else most
+    below, above = estimate.high <= level, estimate.low >= level
+    holds = decided(above, estimate.high < level) if most is None else decided(below, estimate.low > level)
+    spread = np.sqrt(level * (1 - level) / runs)
+    p = rounded(2 * NormalDist().cdf(-abs(successes / runs - level) / spread)) if spread else None
+    return [Check(what, share(successes, runs, estimate), holds, runs, p)]

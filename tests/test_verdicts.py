@@ -1,0 +1,191 @@
+"""Verdicts: what decides them, what they turn on, and that many checks do not make a false one likelier."""
+
+import numpy as np
+import pytest
+
+from ucls.envs import one_state
+from ucls.paper import alternatives, domains, figure_5, figure_6
+from ucls.paper.claims import JUDGES, groups_behind, judge_all
+from ucls.paper.claims.check import MOST, Check, Claim, by_chance, most_reach, part, turned
+from ucls.paper.claims.plain import BEFORE, PLAIN, told, was
+from ucls.paper.contents import PARTS, groups_of, parts_of
+from ucls.paper.domains import PUDDLE, RIVER, ROOM, SPARSE
+from ucls.paper.evidence import Evidence, Sample
+from ucls.paper.groups import QUICK, cells_of, contenders, scale_of, tuned, ucls
+from ucls.paper.sweeps import all_sweeps, chosen_sweeps, key_of
+from ucls.report import Verdict
+from ucls.study.sweep import candidates
+
+
+def check(holds, p=None, runs=30):
+    return Check("", "", holds, runs, p)
+
+
+def test_one_failure_of_many_checks_decides_only_if_their_number_does_not_explain_it():
+    many = [check(True, 0.001)] * 19
+    assert Claim(1, "", None, (check(False, 0.04),)).verdict is Verdict.NOT_REPRODUCED
+    assert Claim(1, "", None, (check(False, 0.04), *many)).words == "undecided with 30 runs"
+    assert Claim(1, "", None, (check(False, 0.001), *many)).verdict is Verdict.NOT_REPRODUCED
+    assert Claim(1, "", None, (check(False), *many)).verdict is Verdict.NOT_REPRODUCED  # of before, without p
+
+
+def test_false_failures_stay_rare_however_many_checks_there_are():
+    """Of 20 checks at their line, one in three claims would fail by chance without the correction."""
+    rng, lost, uncorrected = np.random.default_rng(0), 0, 0
+    for _ in range(300):
+        checks = [c for n in rng.binomial(100, 0.5, 20) for c in part(int(n), 100, "", least=0.5)]
+        lost += Claim(1, "", None, tuple(checks)).verdict is Verdict.NOT_REPRODUCED
+        uncorrected += any(c.holds is False for c in checks)
+    assert uncorrected / 300 > 0.25
+    assert lost / 300 < 0.06
+
+
+def test_a_verdict_turns_only_on_what_many_changes_do_not_explain():
+    claim = Claim(1, "", None, (check(True, 0.0),))
+    idle = {f"other {i}": [check(True, 0.0)] for i in range(9)}
+    assert turned(claim, {"this": [check(False, 0.02)]}).depends == "this"
+    assert turned(claim, {"this": [check(False, 0.02)], **idle}).depends == "this"
+    perhaps = {f"other {i}": [check(False, 0.04)] for i in range(9)}
+    assert turned(claim, {"this": [check(False, 0.004)], **perhaps}).depends == "this"
+    assert turned(claim, perhaps).depends == ""
+
+
+def test_an_open_verdict_turns_on_what_decides_it_both_ways():
+    claim = Claim(1, "", None, (check(None, 0.5),))
+    yes, no = [check(True, 0.001)], [check(False, 0.001)]
+    assert turned(claim, {"a": yes, "b": no, "c": [check(None, 0.5)]}).words == "depends on a and b"
+    assert turned(claim, {"a": yes}).verdict is Verdict.UNDECIDED
+
+
+def test_runs_that_end_at_the_optimum_or_far_from_it_are_counted():
+    at_the_top = Sample(np.arange(30), np.where(np.arange(30) < 29, 0.22, 0.005), 1)
+    [found] = most_reach(at_the_top, 0.2, "reward")
+    assert (found.holds, found.found) == (True, "29 of 30 [0.83, 0.99]")
+    half = at_the_top._replace(scores=np.where(np.arange(30) < 15, 0.22, -np.inf))
+    assert most_reach(half, 0.2, "reward")[0].holds is False
+    steps = Sample(np.arange(30), -np.where(np.arange(30) < 26, 110.0, 10_000.0), -1)
+    assert most_reach(steps, 293.0, "steps")[0].holds is None
+    assert MOST == 0.8
+
+
+@pytest.mark.parametrize(("successes", "level"), [(3, 0.5), (14, 0.5), (29, 0.8), (24, 0.8), (19, 0.8), (23, 0.5)])
+def test_a_part_is_decided_where_its_p_value_says_so(successes, level):
+    [found] = part(successes, 30, "", least=level)
+    assert (found.p < 0.05) == (found.holds is not None)
+    assert by_chance((successes / 30, 0.0, 1.0), level) > 0.05
+
+
+@pytest.mark.parametrize("number", JUDGES)
+def test_every_run_that_a_claim_is_judged_by_is_made_with_it(number):
+    [part] = [part for part in PARTS if number in part.claims]
+    made = set(part.groups())
+    assert set(groups_behind(number)) <= made
+    assert part.title or part.module.plots
+
+
+def test_every_claim_belongs_to_one_part():
+    assert sorted(number for part in PARTS for number in part.claims) == list(range(1, 19)) == list(JUDGES)
+
+
+def test_claims_1_2_4_and_14_are_judged_with_what_the_paper_leaves_open_read_the_other_way():
+    literal = tuned("lspi-rmax", PUDDLE).but(gmax=-10_000.0)
+    assert literal in groups_behind(1)
+    assert literal in groups_behind(4)
+    for number in (1, 2, 4, 14):
+        behind = groups_behind(number)
+        assert any(group.reading == ROOM for group in behind), number
+        assert any(dict(group.settings).get("w_step") == 0.1 for group in behind), number
+        assert any(dict(group.settings).get("tilings") == 4 for group in behind), number
+
+
+def test_epsilon_greedy_sarsa_is_a_rival_as_in_the_figure():
+    for env in (RIVER, PUDDLE, SPARSE):
+        assert set(contenders(env).values()) <= {*groups_behind(1), *groups_behind(2)} | set(groups_behind(3))
+        assert tuned("sarsa-epsilon", env) in groups_behind(1)
+
+
+def test_a_quick_look_has_no_run_more_for_what_claims_turn_on():
+    for group in groups_of(parts_of([])):
+        assert bool(cells_of(group, QUICK)) != group.deep
+
+
+def test_one_state_has_a_thousand_runs_wherever_runs_decide_anything():
+    group = figure_5.lstd("LSTD-in-F", 0.01, True)
+    assert [scale_of(n).runs_of(group) for n in (2, 19, 20, 30)] == [2, 19, 1000, 1000]
+    assert scale_of(30, heavy=15).runs_of(group._replace(heavy=True)) == 1000
+    assert QUICK.runs_of(group) == 3
+    other = alternatives.ONE_STATE_DISCOUNT.change(group)
+    assert dict(other.settings)["discount"] == 0.9
+    assert scale_of(30, heavy=15).runs_of(other) == alternatives.DISCOUNT_RUNS
+
+
+def test_what_one_state_can_return_at_most_follows_its_discount():
+    assert one_state.facts(one_state.Env())["return_max"] == 10.0
+    assert one_state.facts(one_state.Env(discount=0.9))["return_max"] == pytest.approx(100.0)
+
+
+def test_the_memory_is_read_in_one_place(monkeypatch):
+    """Turning it turns every run with tiles in the two domains, and the open choice with it."""
+
+    def memory(group):
+        return dict(cells_of(group, QUICK)[0].settings).get("features.memory")
+
+    here, there = ucls(PUDDLE), alternatives.TILE_MEMORY.change(ucls(PUDDLE))._replace(deep=False)
+    usual = memory(here), memory(there)
+    assert usual == (128, 180)
+    monkeypatch.setattr(domains, "READING", ROOM)
+    turned_there = alternatives.TILE_MEMORY.change(ucls(PUDDLE))._replace(deep=False)
+    assert (memory(here), memory(turned_there)) == (180, 128)
+    assert alternatives.TILE_MEMORY.change(tuned("dgpq", PUDDLE)) == tuned("dgpq", PUDDLE)  # it has no tiles
+
+
+def test_competitors_are_tuned_again_with_room_for_every_tile_once_that_sweep_is_made(monkeypatch):
+    usual = tuned("sarsa-optimistic", PUDDLE)
+    found = {key_of("sarsa-optimistic", PUDDLE): {"settings": {"alpha": 0.2}}}
+    monkeypatch.setattr("ucls.paper.groups.winners", lambda: found)
+    assert dict(tuned("sarsa-optimistic", PUDDLE, ROOM).settings)["alpha"] == 0.2
+    found[key_of("sarsa-optimistic", PUDDLE, ROOM)] = {"settings": {"alpha": 0.5}}
+    again = alternatives.TILE_MEMORY.change(tuned("sarsa-optimistic", PUDDLE))
+    assert dict(again.settings)["alpha"] == 0.5
+    assert dict(tuned("sarsa-optimistic", PUDDLE).settings)["alpha"] == 0.2
+    assert usual.key == again.key
+
+
+def test_sweeps_can_be_made_one_by_one():
+    assert set(chosen_sweeps(["ucls-scale"])) == {"ucls-scale ucls/SparseMountainCar-v0"}
+    room = chosen_sweeps([ROOM])
+    assert {sweep.env for sweep in room.values()} == {RIVER, PUDDLE}
+    assert all("memory" not in sweep.fixed for sweep in room.values())
+    assert len(chosen_sweeps([])) == len(all_sweeps())
+
+
+def test_candidates_are_the_same_in_every_domain():
+    for label in ("sarsa-optimistic", "sarsa-epsilon", "ucls-l", "ucbootstrap", "dgpq", "rlsvi", "lspi-rmax"):
+        tried = [candidates(sweep) for sweep in chosen_sweeps([label]).values()]
+        assert all(one == tried[0] for one in tried)
+
+
+def test_ucls_is_swept_like_ucls_l_beyond_p_of_1_and_with_its_scale():
+    [sweep] = chosen_sweeps(["ucls-scale"]).values()
+    factors = [np.sqrt((1 + 1 / one["p"]) * one["c_max"]) for one in candidates(sweep)]
+    assert max(one["p"] for one in candidates(sweep)) > 1
+    assert min(factors) < 0.1 < 3 < max(factors)
+
+
+def test_optimal_in_puddle_world_is_what_these_features_reach(tmp_path):
+    from ucls.study import Store
+
+    with Store(tmp_path / "runs.sqlite", write=True) as store:
+        evidence = Evidence(store, scale_of(30))
+        assert figure_6.reachable(evidence) == pytest.approx(-36.7, abs=0.2)
+        [claim] = judge_all(evidence, [9])
+    assert claim.words == "undecided: nothing was run"
+
+
+def test_a_verdict_that_changed_says_from_what_and_why():
+    claim = Claim(18, "", None, (check(True, 0.001),))
+    assert was(claim).startswith("It was undecided before: now only Sherman-Morrison's")
+    assert was(claim) in told(claim)
+    assert was(claim._replace(checks=(check(None),))) == ""
+    assert was(claim._replace(short=True)) == ""
+    assert set(BEFORE) <= set(PLAIN)
