@@ -25,7 +25,12 @@ def cells(line: str) -> list[str]:
 
 def tables(page: str) -> list[Table]:
     """The tables of a page of docs/."""
-    found, heading, lines = [], "", [*(ROOT / "docs" / page).read_text().splitlines(), ""]
+    return read((ROOT / "docs" / page).read_text())
+
+
+def read(text: str) -> list[Table]:
+    """The tables of a text."""
+    found, heading, lines = [], "", [*text.splitlines(), ""]
     inside: list[str] = []
     for line in lines:
         if line.startswith("|"):

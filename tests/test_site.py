@@ -18,7 +18,7 @@ pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.
 
 ROOT = Path(__file__).parents[1]
 MODULES = (
-    *("agreement", "algorithms", "blocks", "docstrings", "foreign", "formulas", "outside"),
+    *("agreement", "algorithms", "blocks", "docstrings", "foreign", "formulas", "known", "outside"),
     *("pictures", "sentences", "tables", "titles", "whole"),
 )
 pytestmark = pytest.mark.xdist_group("browser")
@@ -133,6 +133,24 @@ def test_links_are_called_what_the_list_of_pages_calls_them(site):
     text = (site / "beyond.html").read_text()
     assert ">Departures</a>" in text.partition("<article")[2]
     assert ">departures.md<" not in text
+
+
+@pytest.mark.parametrize(
+    ("file", "number"),
+    [("environments.md", r"(?<=ucls-exact \| )[\d.]+"), ("data/environments.csv", r"(?<=000,)[\d.]+")],
+)
+def test_a_page_and_its_data_that_disagree_are_noticed(tmp_path, file, number):
+    from docsite import known
+
+    assert list(known.complaints()) == []
+    for name in ("environments.md", "data/environments.csv"):
+        text = (ROOT / "docs" / name).read_text()
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(re.sub(number, "12345", text, count=1) if name == file else text)
+    told = list(known.complaints(tmp_path / "environments.md", tmp_path / "data/environments.csv"))
+    assert told
+    assert all(line.startswith("docs/environments.md, ") for line in told)
 
 
 def test_what_leads_nowhere_is_an_error(tmp_path):

@@ -84,5 +84,14 @@ def as_csv(path: Path, runs: Iterable[Found]) -> None:
         writer.writerows(["" if value is None else _short(value) for value in run] for run in runs)
 
 
+def of_csv(path: Path) -> list[Found]:
+    """The runs of a table."""
+    kinds = {"task": str, "agent": str, "commit": str, "last_return": float, "greedy_return": float}
+    kinds |= {"cpu_seconds": float, "diverged": lambda text: bool(int(text))}
+    with path.open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    return [Found(**{name: kinds.get(name, int)(text) if text else None for name, text in row.items()}) for row in rows]
+
+
 def _short(value: Any) -> Any:
     return f"{value:.6g}" if isinstance(value, float) else int(value) if isinstance(value, bool) else value

@@ -14,38 +14,49 @@ from ucls._files import write_atomic
 from ucls.stats import summarise
 
 STUDY = "environments"
-NOT_RUN = "not run"
+NOT_RUN, OVERVIEW = "not run", "What their policies are worth"
 
 
 def write(store: Path, rivals: Path, page: Path) -> None:
     """Write the page and, in the folder `data` beside it, every run as a line of a table."""
     runs = found.ordered([*found.of_ours(store, STUDY), *found.of_rivals(rivals)])
-    pairs = found.asked_for(store, STUDY)
-    pairs += [pair for pair in dict.fromkeys((run.task, run.agent) for run in runs) if pair not in pairs]
-    text = _text(runs, pairs)
     data = page.parent / "data" / f"{page.stem}.csv"
     write_atomic(data, lambda path: found.as_csv(path, runs))
+    text = _text(found.of_csv(data), found.asked_for(store, STUDY))  # of the data as they are shipped, digit for digit
     write_atomic(page, lambda path: path.write_text(text))
 
 
-def _text(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> str:
+def tables(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> list[Table]:
+    """The tables of the page: of runs, and of the pairs of an environment and an agent that were asked for."""
+    pairs = [*pairs, *(pair for pair in dict.fromkeys((run.task, run.agent) for run in runs) if pair not in pairs)]
+    found = [_overview(runs, pairs)]
+    for task in TASKS:
+        of_task = [run for run in runs if run.task == task.title]
+        if of_task:
+            found.append(_section(task, [agent for title, agent in pairs if title == task.title], of_task))
+    return found
+
+
+def counted(runs: Sequence[Found]) -> str:
+    """How many runs the page is of, and at which commits they were made."""
     commits = ", ".join(f"`{commit}`" for commit in sorted({run.commit for run in runs}))
+    return f"{len(runs):,} runs, made with commit {commits}"
+
+
+def _text(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> str:
     about, day = describe(), datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
     facts = ", ".join(f"{name} {about[name]}" for name in ("python", "numpy", "numba", "gymnasium"))
-    made = f"{len(runs):,} runs, made with commit {commits} ({about['processor']}; {facts}); the page is of {day}."
-    parts = ["# Environments people know", "", BEFORE.strip(), "", made, "", _overview(runs, pairs), AFTER.strip(), ""]
+    made = f"{counted(runs)} ({about['processor']}; {facts}); the page is of {day}."
+    overview, *sections = map(markdown, tables(runs, pairs))
+    parts = ["# Environments people know", "", BEFORE.strip(), "", made, "", overview, AFTER.strip(), "", *sections]
     begun = {run.task for run in runs}
-    for task in TASKS:
-        agents = [agent for title, agent in pairs if title == task.title]
-        if task.title in begun:
-            parts.append(_section(task, agents, [run for run in runs if run.task == task.title]))
     missing = [title for title in dict.fromkeys(title for title, _ in pairs) if title not in begun]
     if missing:
         parts += ["## In the study, but not run yet", "", f"{', '.join(missing)}.", ""]
     return "\n".join(parts).rstrip() + "\n"
 
 
-def _overview(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> str:
+def _overview(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> Table:
     agents = list(dict.fromkeys(agent for _, agent in pairs))
     titles = list(dict.fromkeys(run.task for run in runs))
     rows = []
@@ -53,10 +64,10 @@ def _overview(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> str:
         groups = [[run for run in runs if (run.task, run.agent) == (title, agent)] for agent in agents]
         rows.append([title, *(_centre([run.greedy_return for run in group]) for group in groups)])
     note = "The mean return of the greedy policy after the last step; a dash where nothing was run."
-    return markdown(Table("What their policies are worth", ["environment", *agents], rows, note))
+    return Table(OVERVIEW, ["environment", *agents], rows, note)
 
 
-def _section(task: Task, agents: Sequence[str], runs: Sequence[Found]) -> str:
+def _section(task: Task, agents: Sequence[str], runs: Sequence[Found]) -> Table:
     steps = min(run.steps for run in runs)
     threshold = "none" if task.threshold is None else f"{task.threshold:g}"
     note = f"{steps:,} steps. Threshold: {threshold} ({task.why})."
@@ -64,7 +75,7 @@ def _section(task: Task, agents: Sequence[str], runs: Sequence[Found]) -> str:
         note = f"{note} {NOTES[task.title]}"
     head = ["agent", "last 20 episodes", f"greedy, {task.episodes:,} episodes", "steps to threshold", "CPU s", "runs"]
     rows = [_row(agent, [run for run in runs if run.agent == agent], task) for agent in agents]
-    return markdown(Table(task.title, head, rows, note))
+    return Table(task.title, head, rows, note)
 
 
 def _row(agent: str, runs: Sequence[Found], task: Task) -> list[str]:
