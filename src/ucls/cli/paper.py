@@ -19,8 +19,10 @@ def paper(
     figure: Annotated[
         list[str] | None,
         typer.Option(
+            "--only",
+            "--figure",
             help="Only 1, 2, 3, 5 to 9, mountain-car, theorem, choices, causes, beyond or beyond-bars; or, made only "
-            "when asked for, deep-sea, beyond-parts, beyond-map or beyond-long."
+            "when asked for, deep-sea, beyond-parts, beyond-map or beyond-long.",
         ),
     ] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of every line, with all the steps.")] = None,
@@ -42,10 +44,16 @@ def paper(
     page: Annotated[
         Path | None, typer.Option(help="Fill the marks <!-- verdicts -->, ... of this page and of PAGE-*.md beside it.")
     ] = None,
+    export: Annotated[
+        Path | None, typer.Option(help="Folder to write each part to, as data: --assemble makes pages of them.")
+    ] = None,
+    assemble: Annotated[
+        Path | None, typer.Option(help="Run nothing: fill --page from the parts that --export wrote to this folder.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Reproduce the paper: run what is missing, draw its figures, judge its claims, write a report."""
-    from ucls.paper import pages
+    from ucls.paper import pages, sections
     from ucls.paper import reproduce as reproduction
     from ucls.paper.contents import parts_of, titles_of
     from ucls.paper.groups import scale_of
@@ -56,6 +64,16 @@ def paper(
         raise UserError("--quick, --full and --runs exclude each other: give one")
     if heavy_runs is not None and runs is None and not full:
         raise UserError("--heavy-runs goes with --runs or --full: a quick look has one of each anyway")
+    if assemble is not None:
+        if page is None:
+            raise UserError("--assemble goes with --page: it fills that page from the parts")
+        reproduction.fill_from(assemble, page, out)
+        print(f"filled {page} from the parts in {assemble}")
+        return
+    if export is not None:
+        if not (full or runs):
+            raise UserError("--export goes with --runs or --full: a quick look is no part of a reproduction")
+        sections.refuse_unnamed()
     if page is not None:
         pages.marked(page, titles_of(parts_of(figure or ())))
         if pages.data_of(page) and (figure or not (full or runs)):
@@ -72,6 +90,8 @@ def paper(
     with Store(kept, write=True) as opened:
         runner = None if no_run else runner_of(jobs, ray, slurm)
         made = reproduction.reproduce(out, scale, asked, opened, runner, quiet=as_json)
+        if export is not None and made.complete:
+            reproduction.export(export, scale, asked, opened)
     if page is not None:
         pages.fill(page, made, out)
     if as_json:

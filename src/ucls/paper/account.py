@@ -14,6 +14,9 @@ from ucls.report import Verdict
 from ucls.settings import listed
 from ucls.study import Store, Study
 from ucls.study.cell import NUMERICS
+from ucls.study.result import Circumstance
+
+RAN = "What was run"
 
 
 class Reproduction(NamedTuple):
@@ -36,7 +39,7 @@ def note_of(scale: Scale, complete: bool) -> str:
 
 def facts_of(store: Store, study: Study, scale: Scale) -> dict[str, str]:
     """What it was made with, and how long it took."""
-    about = list(store.circumstances(study.name).values())
+    about = circumstances_of(store, study)
     seeds = sorted({member.cell.seed for member in study.members})
     return {
         "scale": scale.name,
@@ -44,13 +47,20 @@ def facts_of(store: Store, study: Study, scale: Scale) -> dict[str, str]:
         "seeds": f"{seeds[0]} to {seeds[-1]}; tuning seeds from 1,000,000,000",
         "machine": ", ".join(sorted({run.machine for run in about})),
         "versions": "; ".join(sorted({run.versions for run in about})),
-        "time": _time(sum(run.seconds for run in about)),
+        "time": time_words(sum(run.seconds for run in about)),
         "date": max((run.finished for run in about), default="")[:10],
         "numerics": str(NUMERICS),
     }
 
 
-def _time(seconds: float) -> str:
+def circumstances_of(store: Store, study: Study) -> list[Circumstance]:
+    """How the runs of a study were made, those of one that is declared under its name, or of a part of it."""
+    known = store.circumstances(study.name)
+    return [known[id] for id in dict.fromkeys(member.cell.id for member in study.members) if id in known]
+
+
+def time_words(seconds: float) -> str:
+    """The time of many runs in words."""
     spent = f"{seconds / 3600:.2f} hours" if seconds >= 3600 else f"{seconds / 60:.0f} minutes"
     return f"{spent} of one core, with what else it was doing"
 
@@ -83,7 +93,7 @@ def runs_table(store: Store, study: Study, groups: list[Group], scale: Scale) ->
             settings += "; printed memory" if group.reading == PRINTED else "; own features"
         counts = [f"{cells[0].steps:,}", str(len(done)), str(done.count("diverged")), speed]
         rows.append([group.key, DOMAINS[group.env].title, settings, *counts])
-    return "What was run", ["what", "domain", "settings", "steps", "runs", "diverged", "steps a second"], rows
+    return RAN, ["what", "domain", "settings", "steps", "runs", "diverged", "steps a second"], rows
 
 
 MADE = {"date": "on", "commit": "at commit", "numerics": "with numerics"}

@@ -6,7 +6,6 @@ A line `<!-- data PATH -->` names the file, from the page's folder, that keeps w
 
 import re
 import shutil
-import subprocess
 from collections.abc import Collection
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from ucls._files import write_atomic
 from ucls.errors import UserError
 from ucls.paper import shipped
 from ucls.paper.account import Reproduction, parts
+from ucls.paper.commits import commit_at
 
 MARK = re.compile(r"(<!-- ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 DATA = re.compile(r"^<!-- data (\S+) -->$", re.MULTILINE)
@@ -43,7 +43,8 @@ def marked(page: Path, tables: Collection[str]) -> dict[Path, str]:
 
 def fill(page: Path, made: Reproduction, out: Path) -> None:
     """Put the parts between their marks on a page, the figures it names beside it, and the data where it says."""
-    if commit := _commit(page.parent):
+    commit = made.facts.get("commit") or commit_at(page.parent)
+    if commit:
         made = made._replace(facts={**made.facts, "commit": commit})
     known = parts(made)
     texts = {path: filled(text, known) for path, text in marked(page, [title for title, _, _ in made.tables]).items()}
@@ -67,14 +68,3 @@ def data_of(page: Path) -> Path | None:
 def filled(text: str, known: dict[str, str]) -> str:
     """The text of a page with these parts between its marks."""
     return MARK.sub(lambda match: f"{match[1]}\n{known[match[2]]}\n\n{match[3]}", text)
-
-
-def _commit(folder: Path) -> str:
-    """The commit that a folder is at; nothing where there is none."""
-    try:
-        answer = subprocess.run(
-            ["git", "-C", str(folder), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return answer.stdout.strip()

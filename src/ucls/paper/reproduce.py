@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Any
 
 from ucls._files import write_atomic
-from ucls.paper.account import Reproduction, facts_of, markdown, note_of, runs_table, sweeps_table
+from ucls.paper import pages, sections
+from ucls.paper.account import (
+    Reproduction,
+    circumstances_of,
+    facts_of,
+    markdown,
+    note_of,
+    runs_table,
+    sweeps_table,
+)
 from ucls.paper.claims import judge_all
 from ucls.paper.claims.plain import title_of
 from ucls.paper.contents import PARTS, Part, groups_of, parts_of
@@ -38,17 +47,46 @@ def reproduce(
         declare(store, study)
     else:
         conduct(store, study, runner, quiet)
-    complete = all(row.status in ("done", "diverged") for row in store.rows(study.name))
+    made = _account(store, scale, chosen, study)
+    for plot in made.plots:
+        draw(plot, out / plot.name)
+    write(made, out)
+    return made
+
+
+def export(folder: Path, scale: Scale, figures: Sequence[str], store: Store) -> list[Path]:
+    """Write each of these parts, whose runs the store has, with all that it takes to assemble them later."""
+    chosen = parts_of(figures)
+    known, paths = study_of(chosen, scale), []
+    for part in chosen:
+        study = study_of([part], scale)._replace(name=known.name)
+        seconds = sum(run.seconds for run in circumstances_of(store, study))
+        made = _account(store, scale, [part], study)
+        paths.append(sections.export(sections.Section(part.name, made, seconds), folder))
+    return paths
+
+
+def fill_from(folder: Path, page: Path, out: Path) -> None:
+    """Fill a page from the parts that were exported to a folder."""
+    from ucls.figures.draw import draw
+
+    made = sections.assemble(folder, page)
+    for plot in made.plots:
+        draw(plot, out / plot.name)
+    pages.fill(page, made, out)
+
+
+def _account(store: Store, scale: Scale, chosen: Sequence[Part], study: Study) -> Reproduction:
+    """What the store's runs say of some parts; their study, or one that has it, is declared."""
+    wanted = {member.cell.id for member in study.members}
+    status = {row.id: row.status for row in store.rows(study.name)}
+    complete = all(status.get(id) in ("done", "diverged") for id in wanted)
     evidence, note = Evidence(store, scale), note_of(scale, complete)
     plots = [plot._replace(note=note) for part in chosen for plot in part.plots(evidence)]
-    for plot in plots:
-        draw(plot, out / plot.name)
     tables = [table for part in PARTS if part in chosen for table in part.tables(evidence)]
     tables += [sweeps_table(), runs_table(store, study, groups_of(chosen), scale)]
     claims = judge_all(evidence, [number for part in chosen for number in part.claims])
-    made = Reproduction(claims, tables, plots, complete, facts_of(store, study, scale), note)
-    write(made, out)
-    return made
+    return Reproduction(claims, tables, plots, complete, facts_of(store, study, scale), note)
 
 
 def write(made: Reproduction, out: Path) -> None:

@@ -1,0 +1,158 @@
+"""A reproduction part by part: each exported when it is done, and all assembled into pages later.
+
+`ucls paper --only PART --runs N --export FOLDER` writes FOLDER/PART.json: its claims, tables and figures as data, and
+what they were made with. `ucls paper --assemble FOLDER --page PAGE` puts parts together, if they belong together: one
+scale, one set of numerics, and commits that exist.
+"""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import ucls
+from ucls._files import write_atomic
+from ucls.errors import UserError
+from ucls.figures.plot import Line, Panel, Plot
+from ucls.paper import commits, pages, shipped
+from ucls.paper.account import RAN, Reproduction, sweeps_table, time_words
+from ucls.paper.contents import PARTS, Part, Table
+from ucls.study.cell import NUMERICS
+
+ARRAYS = ("at", "centre", "low", "high", "runs")
+
+
+class Section(NamedTuple):
+    """An exported part: what it is a part of, and how many seconds its runs took."""
+
+    name: str
+    made: Reproduction
+    seconds: float
+
+
+def code() -> Path:
+    """The folder of the code that makes runs."""
+    return Path(ucls.__file__).parent
+
+
+def refuse_unnamed() -> None:
+    """A part names the commit that it was made with: there must be one, and the code must be as it is there."""
+    if not commits.commit_at(code()):
+        raise UserError("a part names the commit that it was made with: export from a checkout with git")
+    if commits.is_changed(code()):
+        raise UserError(f"{code()} has changes that no commit has: commit them, then export")
+
+
+def export(section: Section, folder: Path) -> Path:
+    """Write a part, with the commit that it was made with."""
+    made = section.made._replace(facts={**section.made.facts, "commit": commits.commit_at(code())})
+    data = {"part": section.name, "seconds": round(section.seconds), **shipped.as_data(made)}
+    text = json.dumps({**data, "plots": [_plot_as_data(plot) for plot in made.plots]}, ensure_ascii=False)
+    path = folder / f"{section.name}.json"
+    write_atomic(path, lambda target: target.write_text(text + "\n", encoding="utf-8"))
+    return path
+
+
+def read(path: Path) -> Section:
+    """A part from its file."""
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        plots = [_plot_from_data(plot) for plot in data["plots"]]
+        section = Section(data["part"], shipped.from_data(data)._replace(plots=plots), float(data["seconds"]))
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise UserError(f"{path} is no part of a reproduction: `ucls paper --export` writes them") from error
+    if section.name not in {part.name for part in PARTS}:
+        raise UserError(f"{path} is of a part {section.name!r} that there is not: `ucls paper --help` lists them")
+    return section
+
+
+def assemble(folder: Path, page: Path) -> Reproduction:
+    """The reproduction that a page shows, from the parts in a folder."""
+    sections = {section.name: section for section in map(read, sorted(folder.glob("*.json")))}
+    needed = _needed(page, sections)
+    if missing := [part.name for part in needed if part.name not in sections]:
+        raise UserError(
+            f"{folder} lacks {', '.join(missing)}: `ucls paper --only {missing[0]} --runs N --export {folder}`"
+        )
+    found = [sections[part.name] for part in needed]
+    _refuse_strangers(found, page.parent)
+    return _merged(found)
+
+
+def _needed(page: Path, sections: dict[str, Section]) -> list[Part]:
+    """All of the paper for the pages of the shipped reproduction; else what has a table on the page, or a figure."""
+    texts = "".join(pages.marked(page, [part.title for part in PARTS if part.title]).values())
+    if pages.data_of(page):
+        return [part for part in PARTS if not part.beyond]
+    drawn = {
+        name: any(f"({plot.name}.png)" in texts for plot in section.made.plots) for name, section in sections.items()
+    }
+    return [part for part in PARTS if f"<!-- {part.title.lower()} -->" in texts or drawn.get(part.name)]
+
+
+def _refuse_strangers(sections: Sequence[Section], history: Path) -> None:
+    for section in sections:
+        facts = section.made.facts
+        if not section.made.complete:
+            raise UserError(f"part {section.name} lacks runs: make it again, it goes on")
+        if facts.get("numerics") != str(NUMERICS):
+            raise UserError(
+                f"part {section.name} has numerics {facts.get('numerics')}, the code here {NUMERICS}: make it again"
+            )
+        if facts.get("scale") != sections[0].made.facts.get("scale"):
+            raise UserError(
+                f"part {section.name} is of {facts.get('scale')}, part {sections[0].name} of "
+                f"{sections[0].made.facts.get('scale')}: make them alike"
+            )
+        if not commits.exists(facts.get("commit", ""), history):
+            raise UserError(
+                f"part {section.name} was made at commit {facts.get('commit')}, which does not exist: make it again"
+            )
+
+
+def _merged(sections: Sequence[Section]) -> Reproduction:
+    all_made = [section.made for section in sections]
+    claims = sorted((claim for made in all_made for claim in made.claims), key=lambda claim: claim.number)
+    own = [table for made in all_made for table in made.tables if table[0] not in (RAN, sweeps_table()[0])]
+    ran = _all_runs([table for made in all_made for table in made.tables if table[0] == RAN])
+    facts = {name: _joined([made.facts.get(name, "") for made in all_made]) for name in all_made[0].facts}
+    facts["runs"] = f"{sum(int(row[4]) for row in ran[2]):,}"
+    facts["time"] = time_words(sum(section.seconds for section in sections)) + "; what parts share counts in each"
+    facts["date"] = max(made.facts.get("date", "") for made in all_made)
+    plots = {plot.name: plot for made in all_made for plot in made.plots}
+    return Reproduction(claims, [*own, sweeps_table(), ran], [*plots.values()], True, facts, all_made[0].note)
+
+
+def _all_runs(tables: Sequence[Table]) -> Table:
+    """What was run for any part, each once; the speed is that of the first part that tells of it."""
+    rows = {tuple(row[:6]): row for table in reversed(tables) for row in reversed(table[2])}
+    return RAN, tables[0][1], list(reversed(rows.values()))
+
+
+def _joined(values: Sequence[str]) -> str:
+    return ", ".join(dict.fromkeys(value for value in values if value))
+
+
+def _plot_as_data(plot: Plot) -> dict[str, Any]:
+    panels = [{**p._asdict(), "lines": [_line_as_data(line) for line in p.lines]} for p in plot.panels]
+    return {**plot._asdict(), "panels": panels}
+
+
+def _line_as_data(line: Line) -> dict[str, Any]:
+    arrays = {name: getattr(line, name) for name in ARRAYS}
+    kept = {name: None if a is None else [float(f"{x:.6g}") for x in np.asarray(a)] for name, a in arrays.items()}
+    return {**line._asdict(), **kept}
+
+
+def _plot_from_data(data: dict[str, Any]) -> Plot:
+    panels = []
+    for panel in data["panels"]:
+        lines = [Line(**_with_arrays(line)) for line in panel["lines"]]
+        panels.append(Panel(**{**panel, "lines": tuple(lines), "limits": tuple(panel["limits"])}))
+    return Plot(**{**data, "panels": tuple(panels)})
+
+
+def _with_arrays(line: dict[str, Any]) -> dict[str, Any]:
+    return {name: np.array(value) if name in ARRAYS and value is not None else value for name, value in line.items()}
