@@ -69,11 +69,12 @@ def complaints() -> Iterator[str]:
 
 
 def write() -> None:
-    """Write the tables that are copies."""
+    """Write the tables that are copies, or come from data."""
     for (page, mark), made in COPIES.items():
         path = ROOT / page
         text = path.read_text()
         path.write_text(text.replace(_between(text, mark), made()))
+    known.write()
 
 
 def _between(text: str, mark: str) -> str:

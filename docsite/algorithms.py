@@ -99,4 +99,5 @@ def _default(setting: Setting) -> str:
     if setting.follows is None:
         return f"`{setting.default}`"
     otherwise = f", else `{setting.otherwise}`" if setting.otherwise is not None else ""
-    return f"that of `{setting.follows}`{otherwise}"
+    of = "the environment's" if setting.follows == setting.name else "that of"
+    return f"{of} `{setting.follows}`{otherwise}"

@@ -23,7 +23,7 @@ PAGES = sorted(
     ["README.md", "CONTRIBUTING.md", "SECURITY.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md"))]
 )
 FIRST = (
-    *("README.md", "docs/index.md", "docs/concepts.md", "docs/bound.md", "docs/tutorial.md"),
+    *("README.md", "docs/index.md", "docs/concepts.md", "docs/glossary.md", "docs/bound.md", "docs/tutorial.md"),
     *("docs/choose.md", "docs/environments.md", "docs/extend.md", "docs/practice.md", "docs/studies.md"),
 )
 RUN = ("python", "sh")

@@ -151,6 +151,8 @@ def test_a_page_and_its_data_that_disagree_are_noticed(tmp_path, file, number):
     told = list(known.complaints(tmp_path / "environments.md", tmp_path / "data/environments.csv"))
     assert told
     assert all(line.startswith("docs/environments.md, ") for line in told)
+    known.write(tmp_path / "environments.md", tmp_path / "data/environments.csv")
+    assert list(known.complaints(tmp_path / "environments.md", tmp_path / "data/environments.csv")) == []
 
 
 def test_what_leads_nowhere_is_an_error(tmp_path):

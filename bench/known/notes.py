@@ -19,7 +19,7 @@ Every run is a line of [data/environments.csv](data/environments.csv).
 AFTER = """
 ## How to read the tables
 
-- Numbers are means over runs with 95% bootstrap intervals. Runs differ in their seed, from 0 upwards. With three runs
+- Numbers are means over runs with 95% intervals, Student's. Runs differ in their seed, from 0 upwards. With three runs
   an interval says little.
 - *Last 20 episodes* is the mean return while learning, exploration and all. *Greedy* is that of the actions with the
   best means after the last step, in episodes that nobody learned from.

@@ -23,8 +23,9 @@ def show_run(result: dict[str, Any]) -> None:
     more = f", {result['new_steps']:,} of them now," if result["new_steps"] < result["steps"] else ""
     rows = [("steps", f"{result['steps']:,}{more} at {result['steps_per_second']:,.0f} a second")]
     if result["episodes"]:
-        rows.append(("episodes", f"{result['episodes']:,}, the last 20 of {result['last_episode_steps']:.1f} steps"))
-        rows.append(("return", f"{result['last_episode_return']:.6g} in the last 20 episodes"))
+        last = "the last 20" if result["episodes"] > 20 else f"all {result['episodes']}"
+        rows.append(("episodes", f"{result['episodes']:,}, {last} of {result['last_episode_steps']:.1f} steps"))
+        rows.append(("return", f"{result['last_episode_return']:.6g} in {last} episodes"))
     rows.append(("reward", f"{result['total_reward']:,.6g} in all"))
     rows.append(("", f"{result['last_fifth_reward']:.4g} a step in the last fifth"))
     if result["optimal_reward_rate"] is not None:
