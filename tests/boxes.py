@@ -22,6 +22,8 @@ class UCLS:
         b_step=0.01,
         w_step=1.0,
         solver="preconditioned",
+        learned="variance",
+        averages="exponential",
     ):
         self.A = np.zeros((d, d))
         self.b, self.z, self.w = np.zeros(d), np.zeros(d), np.zeros(d)
@@ -32,6 +34,7 @@ class UCLS:
         self.literal = literal
         self.gamma_previous = 0.0
         self.solver, self.t, self.A_regularised = solver, 0, eta * np.eye(d)
+        self.learned, self.averages = learned, averages
 
     def start(self):
         self.gamma_previous = 0.0
@@ -44,7 +47,8 @@ class UCLS:
         return x @ self.w + np.sqrt((1 + 1 / self.p) * xCx)
 
     def update(self, x, r, gamma, x_next):
-        beta = self.beta
+        self.t += 1
+        beta = self.beta if self.averages == "exponential" else 1 / (self.t + 1)
         delta = r + (gamma * x_next - x) @ self.w
         if self.literal:
             self.z = gamma * self.lambda_ * self.z + x
@@ -55,16 +59,17 @@ class UCLS:
         self.A = (1 - beta) * self.A + beta * np.outer(z, x - gamma * x_next)
 
         alpha = min(1.0, self.b_step / (np.linalg.norm(self.A, "fro") ** 2 * (x @ x) + 1.0))
-        self.B = self.B - alpha * np.outer(self.A @ (self.A.T @ (self.B @ x) - x), x)
+        if self.learned == "variance":
+            self.B = self.B - alpha * np.outer(self.A @ (self.A.T @ (self.B @ x) - x), x)
 
         self.nu = (1 - beta) * self.nu + beta * delta * z
-        a = self.B.T @ self.nu
+        a = self.B.T @ self.nu if self.learned == "variance" else 0 * self.nu
         temp = self.c_max
         self.c_max = max(self.c_max, np.max(a**2))
         if temp != self.c_max:
             for i in range(len(x)):
                 self.C[i, i] += self.c[i] * (self.c_max - temp)
-        near = np.flatnonzero(z != 0) if self.literal else np.flatnonzero(np.abs(z) > beta)
+        near = np.flatnonzero(z != 0) if self.literal else np.flatnonzero(np.abs(z) > self.beta)
         self.c[near] *= 1 - beta
         block = np.ix_(near, near)
         self.C[block] = (1 - beta) * self.C[block] + beta * np.outer(a[near], a[near])
@@ -76,7 +81,6 @@ class UCLS:
     def solved(self):
         """The last line of the box, or an alternative of the appendix "Alternative updates for LSTD"."""
         identity, residual = np.eye(len(self.w)), self.b - self.A @ self.w
-        self.t += 1
         if self.solver == "preconditioned":
             return self.w + self.w_step * (self.B.T + self.eta * identity) @ residual
         if self.solver == "fixed_step":
@@ -85,6 +89,8 @@ class UCLS:
             return np.linalg.solve(self.A_regularised, self.b)
         if self.solver == "conjugate_gradient":
             return conjugate_gradient(self.A + self.eta * identity, self.b, self.w, 0.0)
+        if self.solver == "pseudo_inverse":
+            return np.linalg.pinv(self.A, rcond=1e-9) @ self.b
         return np.linalg.solve(self.A + self.eta * identity, self.b) if self.t % 100 == 0 else self.w
 
 
@@ -431,11 +437,12 @@ class DGPQ:
 class RLSVI:
     """Stationary RLSVI, which has no box: Bayesian linear regression on the list of all transitions."""
 
-    def __init__(self, d, l=1.0, sigma=1.0, resample_every=5000, n_backups=1):
+    def __init__(self, d, l=1.0, sigma=1.0, resample_every=5000, n_backups=1, correlation=0.0):
         self.transitions = []
         self.theta, self.mean, self.Lambda = np.zeros(d), np.zeros(d), l * np.eye(d)
         self.l, self.sigma, self.resample_every, self.n_backups = l, sigma, resample_every, n_backups
         self.since = 0
+        self.correlation, self.xi = correlation, None
 
     def start(self, rng):
         self.sample(rng)
@@ -448,7 +455,9 @@ class RLSVI:
             self.Lambda = X.T @ X / self.sigma**2 + self.l * np.eye(d)
             self.mean = np.linalg.solve(self.Lambda, X.T @ y) / self.sigma**2
             factor = np.linalg.cholesky(self.Lambda)
-            self.theta = self.mean + np.linalg.solve(factor.T, rng.standard_normal(d))
+            fresh, c = rng.standard_normal(d), self.correlation
+            self.xi = fresh if self.xi is None else c * self.xi + np.sqrt(1 - c**2) * fresh
+            self.theta = self.mean + np.linalg.solve(factor.T, self.xi)
         self.since = 0
 
     def update(self, x, r, gamma, xs_next, rng):

@@ -66,6 +66,14 @@ class Transitions:
             box.update(self.X[t], self.r[t], self.gamma[t], self.X_next[t])
         return box.C
 
+    def linear_td(self, alpha, alpha_var):
+        box = boxes.UCLSL(len(self.w), lambda_=self.lambda_, alpha=alpha, alpha_var=alpha_var)
+        for t in range(self.n):
+            if self.start[t]:
+                box.start()
+            box.update(self.X[t], self.r[t], self.gamma[t], self.X_next[t])
+        return np.outer(box.w_var, box.w_var)
+
     def block_bootstrap(self, resamples, blocks, seed):
         edges = np.linspace(0, self.n, blocks + 1).astype(int)
         weights = np.random.default_rng(seed).exponential(size=(resamples, blocks))

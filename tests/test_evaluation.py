@@ -5,9 +5,10 @@ import pytest
 
 from evaluation_oracle import Transitions
 from ucls.errors import UserError
-from ucls.evaluation import ESTIMATORS, LSTD, BlockBootstrap, Robust, Running
+from ucls.evaluation import ESTIMATORS, LSTD, BlockBootstrap, LinearTD, Robust, Running
 
 D = 5
+ON_POLICY = {"running", "linear_td"}
 
 
 def trajectory(seed=0, n=120, d=D, dense=False):
@@ -57,10 +58,38 @@ def test_running_average_is_that_of_the_box():
         np.testing.assert_allclose(lstd.spread(Running(beta)).covariance, oracle.running(beta), rtol=1e-9, atol=1e-12)
 
 
-def test_running_average_refuses_importance_ratios():
+def test_the_bound_of_linear_td_is_that_of_the_box():
+    lstd, oracle = learned(trajectory(), 0.8, on_policy=True)
+    for steps in ((0.01, 0.1), (0.2, 0.05)):
+        found = lstd.spread(LinearTD(*steps)).covariance
+        np.testing.assert_allclose(found, oracle.linear_td(*steps), rtol=1e-9, atol=1e-12)
+    assert np.linalg.matrix_rank(found) == 1
+
+
+def test_the_bound_of_linear_td_does_not_fall_with_the_data():
+    """Rewards of +1 and -1 and a discount of 0: the true standard error is 1/sqrt(n), that of w_var stays."""
+    r = np.random.default_rng(1).choice([-1.0, 1.0], size=40_000)
+    lstd, found = LSTD(1, lambda_=0.0), []
+    for part in np.split(r, 20):
+        here = np.zeros((len(part), 1), np.int64)
+        lstd.observe_batch(here, part, np.zeros(len(part)), here)
+        found.append([lstd.standard_error([0], name) for name in ("sandwich", "linear_td")])
+    sandwich, linear = np.array(found).T
+    np.testing.assert_allclose(sandwich[-1], 1 / np.sqrt(40_000), rtol=0.02)
+    assert np.median(linear[10:]) > 20 * sandwich[-1]
+
+
+def test_the_bound_of_linear_td_says_when_it_diverges():
+    lstd, _ = learned(trajectory(), 0.8, on_policy=True)
+    with pytest.raises(UserError, match="give smaller steps"):
+        lstd.spread(LinearTD(alpha_var=1e6))
+
+
+@pytest.mark.parametrize("name", sorted(ON_POLICY))
+def test_what_follows_the_policy_refuses_importance_ratios(name):
     lstd, _ = learned(trajectory(), 0.5)
     with pytest.raises(UserError, match="on-policy"):
-        lstd.spread("running")
+        lstd.spread(name)
 
 
 def test_stream_equals_batch_in_every_form_of_features():
@@ -82,7 +111,7 @@ def test_stream_equals_batch_in_every_form_of_features():
     for lstd in (stream, sparse, valued):
         np.testing.assert_allclose(lstd.w, whole.w, rtol=1e-10)
         assert lstd.report() == pytest.approx(whole.report())
-        for name in set(ESTIMATORS) - {"running"}:
+        for name in set(ESTIMATORS) - ON_POLICY:
             np.testing.assert_allclose(lstd.spread(name).covariance, whole.spread(name).covariance, rtol=1e-8)
     assert stream.interval([2], p=0.2) == pytest.approx(
         tuple(part[0] for part in whole.interval(np.eye(D)[[2]], p=0.2))
@@ -172,7 +201,7 @@ def test_duplicated_features_are_reported_and_do_no_harm():
     once.observe_batch(X, r, gamma, X_next, 1.0, start)
     assert (twice.report().rank, twice.report().features) == (D, 2 * D)
     both = np.hstack([np.eye(D), np.eye(D)])
-    for name in set(ESTIMATORS) - {"running"}:
+    for name in set(ESTIMATORS) - ON_POLICY:
         mine, theirs = twice.interval(both, estimator=name), once.interval(np.eye(D), estimator=name)
         np.testing.assert_allclose(mine.high, theirs.high, rtol=1e-6, err_msg=name)
     assert np.isinf(twice.interval(np.eye(2 * D)).high).all()

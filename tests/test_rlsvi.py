@@ -41,7 +41,11 @@ def test_kernel_equals_regression_on_all_transitions(env_id):
     assert run.learner.state.stride[0] == run.learner.plan.n_actions
 
 
-@pytest.mark.parametrize("settings", [{"n_backups": 3}, {"resample_every": 0}], ids=["backups", "episodes"])
+@pytest.mark.parametrize(
+    "settings",
+    [{"n_backups": 3}, {"resample_every": 0}, {"correlation": 0.9, "resample_every": 20, "n_backups": 2}],
+    ids=["backups", "episodes", "correlated"],
+)
 def test_kernel_equals_regression_with_other_settings(settings):
     check_against_oracle("ucls/PuddleWorld-v0", 500, **settings)
 
@@ -97,6 +101,23 @@ def test_samples_have_the_mean_and_covariance_of_the_posterior():
     assert np.abs(white.mean(1)).max() < 4.5 / np.sqrt(draws)
     assert np.abs(white @ white.T / draws - np.eye(24)).max() < 4.5 * np.sqrt(2 / draws)
     assert 1e-4 < chi2.sf((white**2).sum(), 24 * draws) < 1 - 1e-4
+
+
+def test_correlated_samples_last_and_have_the_covariance_of_the_posterior():
+    """xi = L'(theta - mean) is an autoregression: variance 1, and 0.95 of it is in the next."""
+    hyper = rlsvi.Hyper(l=0.3, sigma=0.8, correlation=0.95)
+    state, _ = after_data(hyper)
+    rng, xi = np.random.default_rng(4), np.empty((3000, 24))
+    for i in range(len(xi)):
+        rlsvi.sample(state, hyper, rng)
+        xi[i] = np.tril(state.L).T @ (state.theta - state.mean)
+    assert np.mean(xi[1:] * xi[:-1]) == pytest.approx(0.95, abs=0.05)
+    assert np.mean(xi**2) == pytest.approx(1.0, abs=0.05)
+    afresh = hyper._replace(correlation=0.0)
+    for i in range(len(xi)):
+        rlsvi.sample(state, afresh, rng)
+        xi[i] = np.tril(state.L).T @ (state.theta - state.mean)
+    assert abs(np.mean(xi[1:] * xi[:-1])) < 0.02
 
 
 def test_interval_is_the_posterior_and_looking_changes_nothing():

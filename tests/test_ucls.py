@@ -56,10 +56,51 @@ def test_kernel_equals_the_box_on_every_environment(env_id, literal):
     check_against_oracle(env_id, 500, literal)
 
 
-@pytest.mark.parametrize("solver", ["sherman_morrison", "fixed_step", "conjugate_gradient", "direct"])
+@pytest.mark.parametrize("solver", ["sherman_morrison", "fixed_step", "conjugate_gradient", "direct", "pseudo_inverse"])
 @pytest.mark.parametrize("env", ["ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/MountainCar-v0"])
 def test_every_solver_equals_its_oracle(env, solver):
     check_against_oracle(env, 400, settings={"solver": solver, "eta": 0.01})
+
+
+@pytest.mark.parametrize("settings", [{"learned": "counts"}, {"averages": "sample"}], ids=str)
+@pytest.mark.parametrize("env", ["ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"])
+def test_counts_only_and_sample_averages_equal_their_oracles(env, settings):
+    check_against_oracle(env, 400, settings=settings)
+
+
+@pytest.mark.parametrize("solver", ["sherman_morrison", "direct", "pseudo_inverse"])
+def test_sample_averages_go_with_the_solvers(solver):
+    check_against_oracle("ucls/RiverSwim-v0", 300, settings={"averages": "sample", "solver": solver, "eta": 0.01})
+
+
+def test_counts_only_is_a_bonus_for_visits_on_a_fixed_step():
+    """B stays I and C is what is left of the start: (1 - beta)^visits on the diagonal, nothing elsewhere."""
+    run = small_run("ucls/RiverSwim-v0", seed=3, learned="counts", feature_value="1", w_step=0.1)
+    other = small_run("ucls/RiverSwim-v0", seed=3, feature_value="1", w_step=0.1)
+    for each in (run, other):
+        each.advance(600)
+    state, size = run.learner.state, run.learner.coder.size
+    assert np.array_equal(state.system.Bt, np.eye(size))
+    assert np.array_equal(np.tril(state.C), np.diag(state.c))
+    visits = np.log(state.c) / np.log(1 - 0.001)
+    np.testing.assert_allclose(visits, np.round(visits), atol=1e-6)
+    assert visits.max() > 50
+    assert state.c_max[0] == 1.0
+    assert not np.array_equal(other.learner.state.system.Bt, np.eye(size))  # so it acts
+    assert np.tril(other.learner.state.C, -1).any()
+
+
+def test_sample_averages_weigh_all_samples_alike():
+    """b is the mean of r z, with the start as one sample; with beta it has forgotten most of them."""
+    hyper = ucls.Hyper(averages=ucls.SAMPLE, lambda_=0.0, beta=0.2)
+    state, forgetting = ucls.init(hyper, 1, 1, 1), ucls.init(ucls.Hyper(lambda_=0.0, beta=0.2), 1, 1, 1)
+    xs, rng = la.Active(np.zeros((1, 1), np.int64), np.ones((1, 1))), np.random.default_rng(0)
+    for r in range(100):
+        ucls.update(state, hyper, xs, 0, float(r), 0.0, xs, 0, rng)
+        ucls.update(forgetting, hyper._replace(averages=ucls.EXPONENTIAL), xs, 0, float(r), 0.0, xs, 0, rng)
+    assert state.system.b[0] == pytest.approx(sum(range(100)) / 101)
+    assert forgetting.system.b[0] > 90
+    assert state.c[0] == pytest.approx(1 / 101)  # the start counts as one sample too
 
 
 def test_a_solver_that_cannot_start_is_refused():

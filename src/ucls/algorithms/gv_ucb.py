@@ -3,7 +3,9 @@
 The sibling of UCLS that Corollary 1 gives: the noise nu of the TD error is taken to be independent with one variance
 sigma^2 everywhere, so that the action is the one with the largest x'w + sigma sqrt((1 + 1/p) x'Cx). sigma^2 is the
 average of nu^2 less the squared average of nu, both for the weights of the moment: they are written in averages of r,
-r^2, d = x - gamma x', r d and D = d d', which do not depend on w. C is learned as in UCLS, from a = B'z_bar.
+r^2, d = x - gamma x', r d and D = d d', which do not depend on w. C is averaged as in UCLS, with a = B'z_bar. As in
+UCLS, with features of 1/n B stays I within a hundredth, so that a is z_bar rather than A^-1 z_bar (`ucls diagnose`):
+runs with the defaults do not tell whether the covariance of Corollary 1 is right, in either reading.
 
 What is C? With averages of weights k_t, w - w* = A^-1 sum_t k_t z_t nu_t, so the covariance of w is sigma^2 A^-1 S
 A^-T, where S = sum_t k_t^2 z_t z_t'. Corollary 1 prints z_bar z_bar' in the place of S, as if all noises were one: with

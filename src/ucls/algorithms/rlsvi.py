@@ -19,7 +19,10 @@ factor of Lambda, are float64 whatever the dtype: a sum in float32 stops growing
 
 Departures: the paper has no box for it, and resamples at the start of every episode in Puddle World and Sparse Mountain
 Car, and every 5000 steps in River Swim, which has one episode. Here it is both everywhere, so an episode beyond 5000
-steps is resampled within; `resample_every=0` leaves it to episodes. `n_backups` repeats regression and sample.
+steps is resampled within; `resample_every=0` leaves it to episodes. `n_backups` repeats regression and sample. Osband's
+variant without episodes samples often, and lets what is random in theta last: with `correlation` c, theta is mean +
+L^-T xi, where xi is c times the last xi plus sqrt(1 - c^2) times fresh noise. The paper does not say whether it did; 0,
+the default, draws each sample afresh.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -32,7 +35,7 @@ from ucls.kernels._jit import jit
 from ucls.kernels.arrays import IntScalar, Matrix, Vector
 from ucls.kernels.ranges import COUNT, MADE, Count, Grows
 from ucls.kernels.row_table import Table, longer, number, table
-from ucls.settings import POSITIVE, Whole
+from ucls.settings import POSITIVE, Before, Real, Whole
 
 CELLS, MOVES = 1024, 4096  # room to begin with
 
@@ -46,6 +49,9 @@ class Hyper(NamedTuple):
         int, Whole(), "steps after which theta is sampled again within an episode; 0 for never"
     ] = 5000
     n_backups: Annotated[int, Whole(1, 1000), "regressions, each followed by a sample, whenever theta is sampled"] = 1
+    correlation: Annotated[
+        float, Real(at_least=0, below=1), Before(0.0), "of the noise of a sample with that of the last; 0 draws afresh"
+    ] = 0.0
 
 
 class State(NamedTuple):
@@ -183,13 +189,18 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
 def sample(state, hyper, rng):
     """Regress on all data with targets from the last theta, and sample the next; as often as `n_backups` says."""
     n, stride, precision = state.seen[0], state.stride[0], 1.0 / hyper.sigma**2
+    xi = last_noise(state, hyper.correlation)
     for first in range(stride):
         cholesky.factor(state.XX, n, first, stride, precision, hyper.l, state.L)
     for _ in range(hyper.n_backups):
         mean, noise = regressand(state), np.empty(len(state.theta))
         for i in range(len(noise)):
             mean[i] *= precision
-            noise[i] = rng.standard_normal() if i < n else rng.standard_normal() / state.L[i, i]
+            noise[i] = rng.standard_normal()
+        if hyper.correlation > 0.0:
+            xi = kept_noise(hyper.correlation, xi, noise)
+        for i in range(n, len(noise)):
+            noise[i] /= state.L[i, i]
         for first in range(stride):
             cholesky.forward(state.L, n, first, stride, mean)
             cholesky.backward(state.L, n, first, stride, mean)
@@ -198,6 +209,26 @@ def sample(state, hyper, rng):
             state.mean[i] = mean[i]
             state.theta[i] = mean[i] + noise[i]
     state.since[0] = 0
+
+
+@jit
+def last_noise(state, correlation):
+    """xi = L'(theta - mean), what the last sample drew; nothing where nobody asks for it."""
+    xi = np.zeros(len(state.theta) if correlation > 0.0 else 0)
+    for i in range(len(xi)):
+        for j in range(i + 1):
+            xi[j] += state.L[i, j] * (state.theta[i] - state.mean[i])
+    return xi
+
+
+@jit
+def kept_noise(correlation, xi, noise):
+    """Mix fresh noise with the last, if there was one, in place; and keep it for the next."""
+    if np.any(xi != 0.0):
+        fresh = np.sqrt(1.0 - correlation**2)
+        for i in range(len(noise)):
+            noise[i] = correlation * xi[i] + fresh * noise[i]
+    return noise.copy()
 
 
 @jit

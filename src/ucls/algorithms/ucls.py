@@ -2,12 +2,19 @@
 
 Kumaraswamy, Schlegel, White and White, "Context-Dependent Upper-Confidence Bounds for Directed Exploration",
 NeurIPS 2018. The agent learns action values x'w by least-squares TD, keeps an estimate C of the covariance of w, and
-takes the action with the largest upper bound x'w + sqrt((1 + 1/p) x'Cx). C is learned where the agent is (where the
-trace z is large), so that the width of the bound depends on the state and stays large where it has not been.
+takes the action with the largest upper bound x'w + sqrt((1 + 1/p) x'Cx). C starts as c_max I and is averaged with a a'
+where the agent is (where the trace z is large), so that the bound stays wide where it has not been.
 
 The letters are the paper's: A and b the averages of LSTD, B the running estimate of A^-T, nu the average of TD error
 times trace, c_max the largest a_i^2 so far, which every C_ii is taken to have started from (c counts how much of that
 start is left).
+
+What is learned in practice is less than the letters say. With features of 1/n and beta = 0.001, the defaults, A is so
+small that B stays I within a hundredth, and a a' is so small that x'Cx is what is left of the start, c_max sum_i x_i^2
+(1 - beta)^(visits of i), until that has faded to next to nothing. Then the radius counts visits, hardly knows of a
+variance, and w moves by a fixed step of b - Aw. `ucls diagnose` shows it along a run (docs/diagnose.md has numbers).
+`learned=counts` forces it, B = I and a = 0, to be held against the box; larger features (`feature_value=1`, with a
+smaller `w_step`) let B move.
 
 Departures from the printed box, each a setting that can be put back:
 - C_ij is averaged where |z_i| and |z_j| exceed `trace_threshold` (default beta), not where they differ from 0: a trace
@@ -17,6 +24,8 @@ Departures from the printed box, each a setting that can be put back:
 - x'Cx is cut at 0 from below: a partial average can lose positive semi-definiteness.
 - `solver` names other ways to move w towards the solution of A w = b, those of the appendix "Alternative updates for
   LSTD" and `direct`; preconditioned is the box. Nothing else changes: C is learned with B in all of them.
+- `averages=sample` has beta_t = 1/(t + 1) in the place of beta, the paper's 1/t with the start as one more sample: at
+  t = 1 the printed one would wipe the start of C where the trace is. A w = b has the same solution with either.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -26,6 +35,7 @@ import numpy as np
 from ucls.errors import UserError
 from ucls.kernels import active as la
 from ucls.kernels import preconditioner, solvers
+from ucls.kernels import pseudo_inverse as pseudo
 from ucls.kernels import sherman_morrison as inv
 from ucls.kernels import system as sy
 from ucls.kernels import traces as tr
@@ -34,9 +44,11 @@ from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector, diagonal
 from ucls.kernels.averages import average_block
 from ucls.kernels.products import transposed_times_both
 from ucls.kernels.ranges import COUNT
-from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows, Whole
+from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Before, Choice, Follows, Whole
 
-PRECONDITIONED, SHERMAN_MORRISON, FIXED_STEP, CONJUGATE_GRADIENT, DIRECT = range(5)
+PRECONDITIONED, SHERMAN_MORRISON, FIXED_STEP, CONJUGATE_GRADIENT, DIRECT, PSEUDO_INVERSE = range(6)
+VARIANCE, COUNTS = range(2)
+EXPONENTIAL, SAMPLE = range(2)
 
 
 class Hyper(NamedTuple):
@@ -57,10 +69,19 @@ class Hyper(NamedTuple):
     ] = tr.PREVIOUS
     solver: Annotated[
         int,
-        Choice("preconditioned", "sherman_morrison", "fixed_step", "conjugate_gradient", "direct"),
+        Choice("preconditioned", "sherman_morrison", "fixed_step", "conjugate_gradient", "direct", "pseudo_inverse"),
         "how w moves towards A w = b; preconditioned is the box",
     ] = PRECONDITIONED
     solve_every: Annotated[int, Whole(1), "steps between two solutions of the solver direct"] = 100
+    learned: Annotated[
+        int, Choice("variance", "counts"), Before("variance"), "what C is: counts has B = I and a = 0, and only fades"
+    ] = VARIANCE
+    averages: Annotated[
+        int,
+        Choice("exponential", "sample"),
+        Before("exponential"),
+        "weight of the newest sample: beta, or 1/(t + 1) in the t-th step",
+    ] = EXPONENTIAL
 
 
 class State(NamedTuple):
@@ -78,12 +99,12 @@ class State(NamedTuple):
 
 
 def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for: A, B, C and, for one solver, an inverse."""
-    return (4 if hyper.solver == SHERMAN_MORRISON else 3) * size**2 + 6 * size
+    """Numbers that `init` makes room for: A, B, C and, for two solvers, an inverse."""
+    return (4 if hyper.solver in (SHERMAN_MORRISON, PSEUDO_INVERSE) else 3) * size**2 + 6 * size
 
 
 def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
-    """Start from A = 0, B = I, C = c_max I, with `size` features; one solver gets room for an inverse."""
+    """Start from A = 0, B = I, C = c_max I, with `size` features; two solvers get room for an inverse."""
     inverted = hyper.solver == SHERMAN_MORRISON
     if inverted and hyper.eta == 0:
         raise UserError("the solver sherman_morrison starts from A = eta I: give eta > 0")
@@ -95,7 +116,9 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
         c=np.ones(size, dtype),
         c_max=np.array([hyper.c_max], dtype),
         gamma=np.zeros(1),
-        inverse=inv.inverse(size if inverted else 0, hyper.eta or 1.0, dtype),
+        inverse=pseudo.pseudo_inverse(size, dtype)
+        if hyper.solver == PSEUDO_INVERSE
+        else inv.inverse(size if inverted else 0, hyper.eta or 1.0, dtype),
         t=np.zeros(1, np.int64),
     )
 
@@ -156,7 +179,8 @@ def act(state, hyper, xs, rng):
 @jit
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     """Learn from one transition: the body of Algorithm 2 after a' is chosen."""
-    system, z, nu, w, beta = state.system, state.trace.z, state.nu, state.system.w, hyper.beta
+    system, z, nu, w = state.system, state.trace.z, state.nu, state.system.w
+    beta = next_weight(state, hyper)
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
     n = max(la.see(system.seen, x), la.see(system.seen, x_next))
 
@@ -169,17 +193,28 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     # B ~ A^-T; the pass over A gives b - Aw as well
     g, v = sy.gradient_and_residual(system, n, x)
     alpha = min(1.0, hyper.b_step / (system.norm2[0] * la.square(x) + 1.0))
-    sy.subtract_outer(system.Bt, n, alpha, g, x)
+    if hyper.learned == VARIANCE:
+        sy.subtract_outer(system.Bt, n, alpha, g, x)
 
     la.average(nu, n, beta, delta, z)
     avec, Bv = transposed_times_both(system.Bt, n, nu, v)
+    if hyper.learned == COUNTS:
+        avec[:] = 0.0
     raise_initial(state, n, avec)
-    average_where(state, hyper, n, avec)
+    average_where(state, hyper, n, beta, avec)
 
     if hyper.solver == PRECONDITIONED:
         sy.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
     else:
-        solve(state, hyper, n, delta, x, gamma, x_next, v)
+        solve(state, hyper, n, beta, delta, x, gamma, x_next, v)
+
+
+@jit
+def next_weight(state, hyper):
+    """The weight of this step's sample in every average; steps are counted where that or a solver asks for it."""
+    if hyper.averages == SAMPLE or hyper.solver != PRECONDITIONED:
+        state.t[0] += 1
+    return hyper.beta if hyper.averages == EXPONENTIAL else 1.0 / (state.t[0] + 1.0)
 
 
 @jit
@@ -200,26 +235,28 @@ def raise_initial(state, n, avec):
 
 
 @jit
-def average_where(state, hyper, n, avec):
+def average_where(state, hyper, n, beta, avec):
     """C_ij <- (1 - beta) C_ij + beta a_i a_j where the traces of i and j are large; less is left of the start there."""
-    keep = state.c.dtype.type(1.0 - hyper.beta)
+    keep = state.c.dtype.type(1.0 - beta)
     near = tr.above(state.trace, n, hyper.trace_threshold)
     for i in near:
         state.c[i] *= keep
-    average_block(state.C, near, hyper.beta, avec)
+    average_block(state.C, near, beta, avec)
 
 
 @jit
-def solve(state, hyper, n, delta, x, gamma, x_next, v):
+def solve(state, hyper, n, beta, delta, x, gamma, x_next, v):
     """Move w as one of the alternatives to the box does; v is b - Aw."""
     system = state.system
-    state.t[0] += 1
     if hyper.solver == SHERMAN_MORRISON:
-        gain = inv.sherman_morrison(state.inverse, n, hyper.beta, state.trace.z, x, gamma, x_next)
+        gain = inv.sherman_morrison(state.inverse, n, beta, state.trace.z, x, gamma, x_next)
         inv.correct(system.w, n, delta, gain)
     elif hyper.solver == FIXED_STEP:
         la.add(system.w, n, hyper.w_step, v)
     elif hyper.solver == CONJUGATE_GRADIENT:
         solvers.conjugate_gradient(system, n, hyper.eta, 0.0, 1e-3, 50)
+    elif hyper.solver == PSEUDO_INVERSE:
+        sound = pseudo.average(state.inverse, system, n, beta, state.trace.z, x, gamma, x_next)
+        pseudo.solve(state.inverse, system, n, sound)
     elif state.t[0] % hyper.solve_every == 0:
         solvers.eliminate(system, n, hyper.eta)

@@ -1,8 +1,9 @@
 """What is read inside a learner: numbers of its own that tell what its bounds are made of.
 
 An algorithm that has such numbers gives them by `inside`, each under the name that a person reads. One whose squared
-radius is a start that fades and something learned tells by `learned` how much of it was learned; that is averaged over
-the states of a density, as the radius is.
+radius is a start that fades and something learned tells by `learned` how much of it was learned. That is averaged over
+a density, as the radius is, in two ways: every squared radius by its size, and every state and action alike. The second
+is the larger where the start has faded: what is left of the radius there is learned, and next to nothing.
 """
 
 import functools
@@ -14,23 +15,26 @@ from ucls.kernels import active as la
 from ucls.kernels._jit import jit
 from ucls.runs.learner import Learner
 
-LEARNED = "learned part"
+LEARNED, ALIKE = "learned part", "learned part by state"
 
 
 def inside(learner: Learner, points: np.ndarray, d_s: np.ndarray, d: np.ndarray | None = None) -> dict[str, float]:
     """The numbers of a learner by name, nothing if it has none.
 
-    The learned part is a mean over the weights `d` of states and actions, or, where there are none, over `d_s` of
+    The learned parts are means over the weights `d` of states and actions, or, where there are none, over `d_s` of
     states with the action that the agent would take.
     """
     algorithm: Any = learner.algorithm
     found = algorithm.inside(learner.state, learner.hyper) if hasattr(algorithm, "inside") else {}
     if not hasattr(algorithm, "learned"):
         return found
+    mean, top = learner.survey(points)
     if d is None:
-        chosen = np.argmax(learner.survey(points)[1], axis=1)
-        d = d_s[:, None] * np.eye(learner.plan.n_actions)[chosen]
-    return {**found, LEARNED: float(np.sum(d * _parts(learner, points)))}
+        d = d_s[:, None] * np.eye(learner.plan.n_actions)[np.argmax(top, axis=1)]
+    parts, by_size = _parts(learner, points), d * (top - mean) ** 2
+    whole = float(np.sum(by_size))
+    learned = float(np.sum(by_size * parts)) / whole if whole > 0.0 else np.nan
+    return {**found, LEARNED: learned, ALIKE: float(np.sum(d * parts))}
 
 
 def columns(readings: list[dict[str, float]]) -> dict[str, np.ndarray]:

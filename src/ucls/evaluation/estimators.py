@@ -23,6 +23,7 @@ from ucls.kernels.traces import live_trace
 RANK_TOLERANCE = 1e-12  # of the largest singular value of A: below is rounding
 FULL_LEVERAGE = 1e-8  # a transition is fitted by itself alone if 1 - h is below this
 BLOCKS = 64
+LARGEST = 1e100  # a weight beyond has diverged, and its square may be no number
 
 
 class Fit(NamedTuple):
@@ -171,6 +172,29 @@ class Running(NamedTuple):
         return Spread(running_covariance(fit.log, fit.n, fit.size, fit.lambda_, self.beta))
 
 
+class LinearTD(NamedTuple):
+    """The appendix's bound for linear TD: w_var w_var', where w_var follows the TD errors of a w learned by TD.
+
+    w_var is to solve A w_var = nu as TD solves A w = b, one sample at a time. It is one draw of an error and not its
+    variance, has no width across its one direction, and does not fall with n: the step sizes, parts of an error as in
+    UCLS-L, are constant. Time O(n m), memory O(d).
+    """
+
+    alpha: float = 0.01
+    alpha_var: float = 0.1
+
+    def spread(self, fit: Fit) -> Spread:
+        """Estimate the covariance of w."""
+        from ucls.evaluation.replay import linear_spread
+
+        if (fit.log.rho[: fit.n] != 1).any():
+            raise UserError("the estimator 'linear_td' is on-policy: leave rho out, or use another estimator")
+        w_var = linear_spread(fit.log, fit.n, fit.size, fit.lambda_, self.alpha, self.alpha_var)
+        if not (np.abs(w_var) < LARGEST).all():
+            raise UserError("the estimator 'linear_td' diverged: give smaller steps, LinearTD(alpha=, alpha_var=)")
+        return Spread(np.outer(w_var, w_var))
+
+
 class BlockBootstrap(NamedTuple):
     """The covariance of w when `blocks` stretches of the log get random weights, exponential with mean 1.
 
@@ -199,7 +223,7 @@ class BlockBootstrap(NamedTuple):
         return Spread(moved.T @ moved / self.resamples)
 
 
-Estimator = Sandwich | LeaveOneOut | Robust | GlobalPrinted | GlobalCorrected | Running | BlockBootstrap
+Estimator = Sandwich | LeaveOneOut | Robust | GlobalPrinted | GlobalCorrected | Running | LinearTD | BlockBootstrap
 
 ESTIMATORS: dict[str, Any] = {
     "leave_one_out": LeaveOneOut,
@@ -207,6 +231,7 @@ ESTIMATORS: dict[str, Any] = {
     "robust": Robust,
     "block_bootstrap": BlockBootstrap,
     "running": Running,
+    "linear_td": LinearTD,
     "global_corrected": GlobalCorrected,
     "global_printed": GlobalPrinted,
 }

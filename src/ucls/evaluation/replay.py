@@ -1,8 +1,8 @@
-"""UCLS's own running average of the covariance of w, by letting its kernel learn from a log."""
+"""What UCLS and UCLS-L keep as the covariance of w, by letting their kernels learn from a log."""
 
 import numpy as np
 
-from ucls.algorithms import ucls
+from ucls.algorithms import ucls, ucls_l
 from ucls.evaluation.log import Log, features
 from ucls.kernels._jit import jit
 from ucls.kernels.active import Active
@@ -21,6 +21,23 @@ def _replay(log, n, state, hyper, rng):
         if log.decay[t] == 0.0:
             ucls.start(state, hyper, rng)
         ucls.update(state, hyper, _one_action(x), 0, log.reward[t], log.discount[t], _one_action(x_next), 0, rng)
+
+
+@jit
+def _replay_linear(log, n, state, hyper, rng):
+    for t in range(n):
+        x, x_next = features(log, t)
+        if log.decay[t] == 0.0:
+            ucls_l.start(state, hyper, rng)
+        ucls_l.update(state, hyper, _one_action(x), 0, log.reward[t], log.discount[t], _one_action(x_next), 0, rng)
+
+
+def linear_spread(log: Log, n: int, size: int, lambda_: float, alpha: float, alpha_var: float) -> np.ndarray:
+    """w_var as UCLS-L has it after n transitions; its step sizes are parts of an error."""
+    hyper = ucls_l.Hyper(lambda_=float(lambda_), alpha=float(alpha), alpha_var=float(alpha_var))
+    state = ucls_l.init(hyper, size, 1, size)
+    _replay_linear(log, n, state, hyper, np.random.default_rng(0))
+    return state.w_var
 
 
 def running_covariance(log: Log, n: int, size: int, lambda_: float, beta: float) -> np.ndarray:

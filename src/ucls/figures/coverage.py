@@ -11,7 +11,7 @@ from matplotlib.ticker import PercentFormatter
 
 from ucls._files import write_atomic
 from ucls.evaluation.chains import TITLES
-from ucls.figures.palette import AMBER, BLUE, GREEN, INK, ROSE, SILVER, SKY, VERMILION
+from ucls.figures.palette import AMBER, BLUE, GREEN, GREY, INK, ROSE, SILVER, SKY, VERMILION
 from ucls.figures.style import STYLE, undated
 
 LAMBDA, P = 0.8, 0.1
@@ -23,6 +23,7 @@ LOOKS = {
     "robust": (GREEN, "^-"),
     "block_bootstrap": (ROSE, "v-"),
     "running": (VERMILION, "D-"),
+    "linear_td": (GREY, "d:"),
     "global_corrected": (AMBER, "P--"),
     "global_printed": (SILVER, "x--"),
 }
