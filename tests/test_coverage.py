@@ -154,7 +154,7 @@ def test_context_dependent_variance_spends_less_on_the_dull_lever():
 
 def test_the_command_writes_page_figures_and_numbers(tmp_path):
     rows = json.loads(ucls("coverage", "--quick", "--runs", 2, "--out", tmp_path, "--json").stdout)
-    assert len(rows) == 4 * 3 * 2 * 2 * 7 * 2 * 3  # chains, settings, lambdas, sizes, estimators, factors, p
+    assert len(rows) == 4 * 3 * 2 * 2 * 8 * 2 * 3  # chains, settings, lambdas, sizes, estimators, factors, p
     assert len((tmp_path / "coverage.csv").read_text().splitlines()) == len(rows) + 1
     assert json.loads((tmp_path / "coverage.json").read_text()) == rows
     page = (tmp_path / "coverage.md").read_text()
