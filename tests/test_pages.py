@@ -115,3 +115,16 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
         elif block.language == "toml" and (name := tomllib.loads(block.code).get("name")):
             (tmp_path / f"{name}.toml").write_text(block.quick)
     assert MADE.get(page, set()) <= {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.filterwarnings("ignore::ucls.errors.Notice")
+def test_the_tutorial_prints_what_it_says_at_full_size(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(matplotlib, "use", lambda backend: None)
+    printed, code = io.StringIO(), CODE["docs/tutorial.md"]
+    with redirect_stdout(printed):
+        exec("\n".join(block.code for block in code if block.language == "python"), {"__name__": "page"})
+    shown = [block.code for block in code if block.language == "text"]
+    assert len(shown) == 2
+    for block in shown:
+        assert block in printed.getvalue()
