@@ -4,15 +4,24 @@ import numpy as np
 import pytest
 
 from ucls.envs import one_state
-from ucls.paper import alternatives, domains, figure_5, figure_6
+from ucls.paper import (
+    alternatives,
+    domains,
+    figure_1,
+    figure_5,
+    figure_6,
+    figure_theorem,
+    table_one_setting,
+    table_open_choices,
+)
 from ucls.paper.claims import JUDGES, groups_behind, judge_all
 from ucls.paper.claims.check import MOST, Check, Claim, by_chance, most_reach, part, turned
 from ucls.paper.claims.plain import BEFORE, PLAIN, told, was
 from ucls.paper.contents import PARTS, groups_of, parts_of
 from ucls.paper.domains import PUDDLE, RIVER, ROOM, SPARSE
 from ucls.paper.evidence import Evidence, Sample
-from ucls.paper.groups import QUICK, cells_of, contenders, scale_of, tuned, ucls
-from ucls.paper.sweeps import all_sweeps, chosen_sweeps, key_of
+from ucls.paper.groups import MAIN, QUICK, cells_of, contenders, scale_of, tuned, ucls, winners
+from ucls.paper.sweeps import all_sweeps, candidates_of, chosen_sweeps, key_of
 from ucls.report import Verdict
 from ucls.study.sweep import candidates
 
@@ -189,3 +198,32 @@ def test_a_verdict_that_changed_says_from_what_and_why():
     assert was(claim._replace(checks=(check(None),))) == ""
     assert was(claim._replace(short=True)) == ""
     assert set(BEFORE) <= set(PLAIN)
+
+
+def test_the_one_setting_of_a_competitor_is_the_candidate_with_the_best_mean_rank():
+    for key in table_one_setting.KEYS:
+        total = sum(table_one_setting.ranks(key, env) for env in MAIN)
+        best = candidates_of(key)[int(np.argmin(total))]
+        assert table_one_setting.one_setting(key) == best
+        for env in MAIN:
+            ranked = table_one_setting.ranks(key, env)
+            assert ranked.sum() == pytest.approx(16 * 17 / 2)  # ties share their rank
+            assert dict(table_one_setting.group_of(key, env).settings).items() >= best.items()
+    assert (table_one_setting.ranks("rlsvi", SPARSE) == 8.5).all()  # none reached the goal: all alike
+    river = table_one_setting.ranks("ucls-l", RIVER)
+    winner = candidates_of("ucls-l").index(winners()[key_of("ucls-l", RIVER)]["settings"])
+    assert int(np.argmin(river)) == winner
+
+
+def test_the_memory_the_coder_and_the_step_of_w_are_open_choices():
+    rows = {(choice.title, choice.env) for choice in table_open_choices.CHOICES}
+    for env in (RIVER, PUDDLE):
+        for title in ("room for every tile", "state and action hashed together", "w_step 0.1"):
+            assert (title, env) in rows
+    room = [table_open_choices.group_of(choice, "dgpq") for choice in table_open_choices.CHOICES if not choice.settings]
+    assert room == [tuned("dgpq", RIVER), tuned("dgpq", PUDDLE)]  # it has no tiles
+
+
+def test_figure_1_has_rlsvi_with_a_million_steps_in_puddle_world():
+    assert figure_theorem.long_rlsvi() in figure_1.groups()
+    assert set(contenders(PUDDLE)) <= set(figure_6.shown(PUDDLE))

@@ -22,6 +22,7 @@ from ucls.paper import (
     figure_mountain_car,
     figure_theorem,
     table_causes,
+    table_one_setting,
     table_open_choices,
 )
 from ucls.paper.beyond import bars, comparison, deep_sea, long, parts
@@ -73,6 +74,7 @@ PARTS = (
     Part("theorem", figure_theorem, claims=(12, 13, 18)),
     Part("choices", table_open_choices, "Open choices"),
     Part("causes", table_causes, "Experiments behind the why"),
+    Part("one-setting", table_one_setting, "One setting for all domains"),
     Part("beyond", comparison, "Beyond the paper", beyond=True),
     Part("beyond-bars", bars, "Bars of our own", beyond=True),
     Part("deep-sea", deep_sea, "Deep Sea", beyond=True, asked=True),

@@ -7,7 +7,7 @@ from ucls.paper.figure_1 import curve_panel
 from ucls.paper.groups import MAIN, Group, contenders, has_winner, tuned
 
 LONG = 2_000_000  # steps after which what these features can do in Puddle World has been learned
-SMALL_ALPHA = 0.03
+SMALL_ALPHA = 0.01
 
 
 def shown(env: str) -> dict[str, Group]:

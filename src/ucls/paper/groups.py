@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping
 from importlib import resources
 from typing import Any, NamedTuple
 
-from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, QUADRATIC, READING, RIVER, SPARSE, as_read, dtype_of
+from ucls.paper import domains
+from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, QUADRATIC, RIVER, SPARSE, as_read, dtype_of
 from ucls.paper.sweeps import SPACES, fixed_of, key_of
 from ucls.settings import listed
 from ucls.study import Cell, make_cells
@@ -115,7 +116,7 @@ def ucls(env: str, **settings: Any) -> Group:
 
 def tuned(key: str, env: str, reading: str = "", **more: Any) -> Group:
     """A competitor at the settings that its sweep found, and more if given."""
-    settings = {**fixed_of(key, env), **_chosen(key, env, reading or READING), **more}
+    settings = {**fixed_of(key, env), **sweep_result(key, env, reading)["settings"], **more}
     agent = SPACES[key][0]
     return Group(key, env, agent, tuple(settings.items()), heavy=_slow(agent, env), reading=reading)
 
@@ -124,10 +125,10 @@ def _slow(agent: str, env: str) -> bool:
     return agent in QUADRATIC and env in (SPARSE, CLASSIC)
 
 
-def _chosen(key: str, env: str, reading: str) -> dict[str, Any]:
+def sweep_result(key: str, env: str, reading: str = "") -> dict[str, Any]:
     """What the sweep with a reading found; what the one with the printed memory did, where that is the only one yet."""
     found = winners()
-    return (found.get(key_of(key, env, reading)) or found[key_of(key, env)])["settings"]
+    return found.get(key_of(key, env, reading or domains.READING)) or found[key_of(key, env)]
 
 
 def has_winner(key: str, env: str) -> bool:

@@ -85,7 +85,11 @@ def _needed(page: Path, sections: dict[str, Section]) -> list[Part]:
     """All of the paper for the pages of the shipped reproduction; else what has a table on the page, or a figure."""
     texts = "".join(pages.marked(page, [part.title for part in PARTS if part.title]).values())
     if pages.data_of(page):
-        return [part for part in PARTS if not part.beyond]
+        of_the_paper = [part for part in PARTS if not part.beyond]
+        for title in (part.title.lower() for part in of_the_paper if part.title):
+            if f"<!-- {title} -->" not in texts:
+                raise UserError(f"no page beside {page} shows {title!r}: add <!-- {title} --> and <!-- end --> to one")
+        return of_the_paper
     drawn = {
         name: any(f"({plot.name}.png)" in texts for plot in section.made.plots) for name, section in sections.items()
     }

@@ -104,6 +104,11 @@ def sweep_of(label: str, env: str, reading: str = PRINTED) -> Sweep:
     return Sweep(label, agent, env, space, fixed, steps, SIZES[label], RUNS, default_measure(env), dtype_of(agent, env))
 
 
+def candidates_of(label: str) -> list[dict[str, Any]]:
+    """What the sweep of an algorithm tries: the same in every domain."""
+    return candidates(sweep_of(label, DOMAINS_OF[label][0]))
+
+
 def key_of(label: str, env: str, reading: str = PRINTED) -> str:
     """What a sweep's winner is kept under; a reading of the memory that changes nothing has no winner of its own."""
     apart = reading == ROOM and env in HAS_READING and has_tiles(SPACES[label][0])

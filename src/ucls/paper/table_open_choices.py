@@ -1,14 +1,17 @@
 """The open choices: does a conclusion change with what the paper leaves open?
 
 Each choice is made the other way, for UCLS and for the competitors it is held against, at the settings they have
-elsewhere: what is asked is whether UCLS learns and who is ahead, not what a new sweep would find.
+elsewhere: what is asked is whether UCLS learns and who is ahead, not what a new sweep would find. Only for another
+memory of the tiles competitors are tuned again, once that sweep is made.
 """
 
 from typing import Any, NamedTuple
 
-from ucls.paper.domains import DOMAINS, PUDDLE, RIVER
+from ucls.features.tiles import Settings
+from ucls.paper.alternatives import SMALL_STEP, TILE_MEMORY, W_STEP
+from ucls.paper.domains import DOMAINS, PRINTED, PUDDLE, READING, RIVER, SPARSE, has_tiles
 from ucls.paper.evidence import Evidence, optimum
-from ucls.paper.groups import Group, tuned, ucls
+from ucls.paper.groups import MAIN, Group, tuned, ucls
 from ucls.paper.numbers import mean_of_runs, number
 from ucls.stats import Summary
 
@@ -16,17 +19,25 @@ RIVALS = ("sarsa-optimistic", "dgpq", "ucbootstrap")
 
 
 class OpenChoice(NamedTuple):
-    """A choice the paper leaves open: its name, how it reads the other way, and the settings that make it so."""
+    """A choice the paper leaves open: its name, how it reads the other way, and the settings that make it so.
+
+    The memory of the tiles has no settings of its own: `alternatives` reads it, and tunes competitors again for it.
+    """
 
     name: str
     title: str
     env: str
     settings: dict[str, Any]
     of_ucls_only: bool = False
+    deep: bool = False
 
 
 THRESHOLD = "the trace threshold", "trace threshold 0, the literal box"
 VALUE = "the feature value", "feature value 1"
+ROOT = "the feature value 1/sqrt_n", "feature value 1/sqrt_n"
+MEMORY = TILE_MEMORY.name, "room for every tile" if READING == PRINTED else "memory 128, as printed"
+CODER = "the coder", "state and action hashed together"
+STEP = W_STEP.name, f"w_step {SMALL_STEP:g}"
 
 CHOICES = (
     OpenChoice(*THRESHOLD, RIVER, {"trace_threshold": 0}, of_ucls_only=True),
@@ -35,6 +46,13 @@ CHOICES = (
     OpenChoice(*VALUE, PUDDLE, {"feature_value": "1"}),
     OpenChoice("the tiling", "4 tilings of 32, as printed", RIVER, {"tilings": 4, "tiles": 32}),
     OpenChoice("the noise", "noise 0.01", PUDDLE, {"noise_sd": 0.01}),
+    OpenChoice(*ROOT, RIVER, {"feature_value": "1/sqrt_n"}, deep=True),
+    OpenChoice(*ROOT, PUDDLE, {"feature_value": "1/sqrt_n"}, deep=True),
+    OpenChoice(*MEMORY, RIVER, {}, deep=True),
+    OpenChoice(*MEMORY, PUDDLE, {}, deep=True),
+    OpenChoice(*CODER, RIVER, {"hashing": "joint"}, deep=True),
+    OpenChoice(*CODER, PUDDLE, {"hashing": "joint"}, deep=True),
+    *(OpenChoice(*STEP, env, {"w_step": SMALL_STEP}, of_ucls_only=True, deep=True) for env in MAIN),
     OpenChoice("the probabilities", "Osband's probabilities", RIVER, {"probabilities": "osband"}),
 )
 
@@ -42,11 +60,14 @@ CHOICES = (
 def group_of(choice: OpenChoice, key: str) -> Group:
     """The runs of an algorithm with a choice made the other way."""
     base = ucls(choice.env) if key == "ucls" else tuned(key, choice.env)
+    if choice.name == TILE_MEMORY.name:
+        return TILE_MEMORY.change(base)
     given = choice.settings
-    if key == "dgpq":  # it has no tiles
-        given = {name: v for name, v in given.items() if name not in ("feature_value", "tilings", "tiles")}
+    if not has_tiles(base.agent):
+        given = {name: v for name, v in given.items() if name not in Settings._fields}
     settings = {**dict(base.settings), **given}
-    return base._replace(settings=tuple(settings.items()), keep=base.keep and not given, heavy=True)
+    heavy = not choice.deep or base.heavy
+    return base._replace(settings=tuple(settings.items()), keep=base.keep and not given, heavy=heavy, deep=choice.deep)
 
 
 def groups() -> list[Group]:
@@ -56,10 +77,10 @@ def groups() -> list[Group]:
 
 
 def optimum_with(choice: OpenChoice) -> float:
-    """The optimal reward a step, or return, with a choice made the other way."""
+    """The optimal reward a step, return or length of an episode, with a choice made the other way."""
     world = {name: value for name, value in choice.settings.items() if name in ("noise_sd", "probabilities")}
     best = optimum(choice.env, **world)
-    return best.reward_rate if choice.env == RIVER else best.episode_return
+    return {RIVER: best.reward_rate, PUDDLE: best.episode_return, SPARSE: best.episode_steps}[choice.env]
 
 
 def rows(evidence: Evidence) -> list[list[str]]:
