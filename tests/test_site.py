@@ -155,6 +155,17 @@ def test_a_page_and_its_data_that_disagree_are_noticed(tmp_path, file, number):
     assert list(known.complaints(tmp_path / "environments.md", tmp_path / "data/environments.csv")) == []
 
 
+def test_the_picture_of_optimism_shows_what_its_caption_says():
+    from docsite.optimism import moments
+
+    begun, early, later, end = moments()
+    assert begun.upper.tolist() == [1.0, 1.0, 1.0]
+    assert early.pulls[2] == later.pulls[2] < end.pulls[2]  # C is left alone, and tried again
+    assert later.upper.argmin() == 2
+    assert end.pulls[1] > 250
+    assert abs(end.upper[1] - 0.6) < 0.06
+
+
 def test_what_leads_nowhere_is_an_error(tmp_path):
     shutil.copytree(ROOT / "docs", tmp_path / "docs")
     config = (ROOT / "mkdocs.yml").read_text()
