@@ -17,7 +17,11 @@ import pytest
 
 import ucls
 from ucls import _files
+from ucls.algorithms import algorithm_module
+from ucls.envs import module_of
+from ucls.features import features_module
 from ucls.kernels import _jit
+from ucls.runs import steps
 
 USE = "import numpy as np\nfrom ucls.algorithms import helped\nprint(helped.twice(np.ones(3)))"
 HELPER = "from ucls.kernels._jit import jit\n\n\n@jit\ndef add(x):\n    return x.sum() + {}\n"
@@ -319,6 +323,34 @@ def test_a_kernel_that_only_kernels_call_has_no_wrapper_for_python(made):
     assert len(inner.overloads) == 1
     names = [f.name for cres in around.overloads.values() for f in cres.library.get_defined_functions()]
     assert sum("cpython" in name for name in names) == 1
+
+
+@compiled
+def test_a_woven_kernel_is_a_part_of_its_caller_and_has_no_code_of_its_own(made, tmp_path):
+    def double(x):
+        return 2.0 * x
+
+    part = _jit.woven(made(double))
+
+    def around(x):
+        return part(x) + 1.0
+
+    kernel = made(around)
+    assert kernel(3.0) == 7.0
+    assert not part.overloads
+    assert [file.name.partition("-")[0] for file in files(tmp_path)] == ["around"]
+    assert made(around)(3.0) == 7.0
+
+
+@compiled
+def test_the_steps_of_a_learner_are_woven_into_the_loop_of_a_run():
+    world, algorithm, features = module_of("ucls/RiverSwim-v0"), algorithm_module("sarsa"), features_module("tiles")
+    loop = steps.compiled(world, algorithm, features)
+    parts = dict(zip(loop.py_func.__code__.co_freevars, loop.py_func.__closure__, strict=True))
+    for name in ("begin", "advance"):
+        part = parts[name].cell_contents
+        assert part.targetoptions["inline"] == "always"
+        assert part.targetoptions["fastmath"] == loop.targetoptions["fastmath"]  # or it would round as its caller does
 
 
 falling: Any = None

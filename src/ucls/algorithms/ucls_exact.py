@@ -40,7 +40,7 @@ from ucls.kernels import active as la
 from ucls.kernels import lazy_matrix as lz
 from ucls.kernels import ranges
 from ucls.kernels import returns as rt
-from ucls.kernels._jit import jit
+from ucls.kernels._jit import jit, woven
 from ucls.kernels.arrays import IntScalar, Scalar, Vector
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Follows, Known
 
@@ -232,6 +232,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     state.t[0] += 1
 
 
+@woven
 @jit
 def spread(C, n, g, delta, x, gamma, x_next):
     """C <- (I - g d') C (I - g d')' + delta^2 g g' = C - g q' - q g', q = C d - (d'C d + delta^2) g / 2."""

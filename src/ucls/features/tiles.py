@@ -13,7 +13,7 @@ import numpy as np
 
 from ucls.errors import UserError
 from ucls.features import BUDGET, Room
-from ucls.kernels._jit import exact
+from ucls.kernels._jit import exact, woven
 from ucls.kernels.arrays import IntMatrix, IntScalar, IntVector, Vector
 from ucls.kernels.ranges import MADE, Count, Index, Within, is_permutation
 from ucls.kernels.row_table import slots_for
@@ -128,6 +128,7 @@ def look(coder, s, xs):
     _encode(coder, s, xs, False)
 
 
+@woven
 @exact
 def _encode(coder, s, xs, remember):
     keys, indices, count = coder.keys, coder.indices, coder.count  # outside of the loop, where it would cost most of it
