@@ -63,6 +63,20 @@ DEPARTURES = (
         (Trial("ucls", PUDDLE, {"hashing": "joint"}, "episodes"),),
     ),
     Departure(
+        "UCLS: step of w",
+        "w <- w + (B' + eta I)(b - Aw), a step of 1",
+        "the same by default; smaller steps are a setting (`w_step`)",
+        "with features of 1/n B stays I, so that 1 is a fixed step; larger features let B move, and then 1 may diverge",
+        unmeasured="by default ours is the text; `ucls diagnose` with `w_step` shows one run after another",
+    ),
+    Departure(
+        "UCLS: beta_t",
+        "beta_t = 1/t gives sample averages",
+        "beta by default; `averages=sample` has 1/(t + 1)",
+        "at t = 1 the printed one would wipe the start of C where the trace is",
+        unmeasured="the boxes have a constant beta, and so have we",
+    ),
+    Departure(
         "UCLS: x'Cx below 0",
         "the square root of (1 + 1/p) x'Cx",
         "x'Cx is cut at 0",
@@ -118,6 +132,20 @@ DEPARTURES = (
         (Trial("dgpq", CLASSIC, {"r_max": -1}, "episodes", steps=20_000),),
     ),
     Departure(
+        "DGPQ: noise of the process",
+        "not given",
+        "a variance of 0.1 (`noise`); what is tested is the variance of the function alone",
+        "without any noise two samples in one place make the process singular",
+        unmeasured="there is no literal number to hold against ours",
+    ),
+    Departure(
+        "UCBootstrap: base learner and start",
+        "any learner, and a window of weights",
+        "Sarsa(0.9) by default (`base`); blocks are at most as long as the window by now, and the first action is any",
+        "no base learner is named, and before the first weights there is nothing to resample",
+        unmeasured="there is no literal reading to hold against ours",
+    ),
+    Departure(
         "LSPI-Rmax: IsKnown",
         "the smallest count of all features; a visit counts the feature's value",
         "of the active features; a visit counts 1 (`counting`)",
@@ -140,6 +168,13 @@ DEPARTURES = (
         "residual A'b - (A'A + eta_r I) w, denominator d'(A'A + eta_r I) d",
         "printed, the two belong to different systems: the iteration solves neither",
         unmeasured="the literal one is not a setting; a test shows that it does not solve the system",
+    ),
+    Departure(
+        "LSTD, conjugate gradient: when to stop",
+        "after a step, when the squared residual is at most 0.001, or after a fixed number of steps",
+        "before it too, when the residual is at most 0.001 of A'b (`tolerance`), or after 50 (`iterations`)",
+        "an absolute residual depends on the scale of the features: with small ones it is met at once",
+        unmeasured="the literal test is not a setting",
     ),
     Departure(
         "LSTD, Sherman-Morrison",
@@ -168,6 +203,20 @@ DEPARTURES = (
         "400 times the depth: 0.1 less the distance to the puddle's segment, where that is positive",
         "literally the cost would grow with the distance from the puddle",
         unmeasured="the literal one is another task",
+    ),
+    Departure(
+        "One-State: discount",
+        "not given",
+        "0 (`discount`)",
+        "an inference: only then is the step size that the caption of Figure 5 calls best the best of those tried",
+        unmeasured="there is no literal number to hold against ours",
+    ),
+    Departure(
+        "all episodes: the cutoff",
+        "episodes are cut off at 10,000 steps, silent on what is learned from the last",
+        "a cutoff is no end: the last transition bootstraps, then the trace restarts (`cutoff`)",
+        "an end would teach that the state where time ran out is worth nothing more",
+        unmeasured="there is no literal reading to hold against ours",
     ),
     Departure(
         "River Swim: probabilities",
