@@ -58,7 +58,7 @@ def stamped_step(state, hyper, xs, a, r, gamma, xs_next, a_next, rng, now, marks
     avec, Bv = transposed_times_both(system.Bt, n, nu, v)
     _mark(now, marks, 7)
     raise_initial(state, n, avec)
-    average_where(state, hyper, n, avec)
+    average_where(state, hyper, n, beta, avec)
     _mark(now, marks, 8)
     sy.precondition(w, n, hyper.w_step, Bv, hyper.eta, v)
     state.gamma[0] = gamma
