@@ -21,6 +21,8 @@ import ucls
 from ucls.envs import ENVIRONMENTS
 from ucls.kernels import active as la
 
+UNLIKE = ("ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/DeepSea-v0")
+
 
 class Transition(NamedTuple):
     """One step as the learner sees it, with dense features: every action's, before and after."""
@@ -105,6 +107,15 @@ def check_uncompiled(test_module, steps, *more):
 @pytest.fixture(params=list(ENVIRONMENTS))
 def env_id(request):
     """Every environment in turn."""
+    return request.param
+
+
+@pytest.fixture(params=[env if env in UNLIKE else pytest.param(env, marks=pytest.mark.slow) for env in ENVIRONMENTS])
+def unlike(request):
+    """Environments that differ in features, actions and ends: to compile a loop for each of all takes minutes.
+
+    The others are slow; uncompiled, `check_uncompiled` has them all.
+    """
     return request.param
 
 

@@ -98,9 +98,9 @@ def test_callback_can_stop_the_learning():
     assert agent.steps == 40
 
 
-def test_saved_agent_continues_bit_for_bit_on_our_environment(env_id, tmp_path):
-    tiled = make_world(env_id).features[0] == "tiles"
-    agent = Agent(gymnasium.make(env_id), seed=4, tilings=4) if tiled else Agent(env_id, seed=4)
+def test_saved_agent_continues_bit_for_bit_on_our_environment(unlike, tmp_path):
+    tiled = make_world(unlike).features[0] == "tiles"
+    agent = Agent(gymnasium.make(unlike), seed=4, tilings=4) if tiled else Agent(unlike, seed=4)
     agent.learn(150)
     path = agent.save(tmp_path / "agent.safetensors")
     agent.learn(100)

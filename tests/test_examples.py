@@ -20,13 +20,13 @@ RIVER = "ucls/RiverSwim-v0"
 
 
 @pytest.mark.xdist_group("my_agent")
-def test_it_keeps_every_promise(env_id):
-    check_algorithm("my_agent", [env_id])
+def test_it_keeps_every_promise(unlike):
+    check_algorithm("my_agent", [unlike])
 
 
 @pytest.mark.xdist_group("my_agent")
-def test_a_saved_run_goes_on_bit_for_bit_and_its_file_names_no_code(env_id, tmp_path):
-    run = small_run(env_id, "my_agent", seed=9)
+def test_a_saved_run_goes_on_bit_for_bit_and_its_file_names_no_code(unlike, tmp_path):
+    run = small_run(unlike, "my_agent", seed=9)
     run.advance(333)
     path = run.save(tmp_path / "run.safetensors")
     rest = run.advance(300)

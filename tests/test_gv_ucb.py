@@ -69,8 +69,8 @@ def check_against_oracle(env, steps, literal=False, corrected=False):
 
 
 @pytest.mark.parametrize("kind", ["default", "literal", "corrected"])
-def test_kernel_equals_the_box_on_every_environment(env_id, kind):
-    check_against_oracle(env_id, 400, literal=kind == "literal", corrected=kind == "corrected")
+def test_kernel_equals_the_box_on_every_environment(unlike, kind):
+    check_against_oracle(unlike, 400, literal=kind == "literal", corrected=kind == "corrected")
 
 
 def test_plain_python_equals_the_box():

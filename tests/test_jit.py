@@ -126,6 +126,21 @@ run.advance(4000)
 print(hashlib.sha256(checkpoint.to_bytes(run.checkpoint(), run.about())).hexdigest())"""
 
 
+LOADED = """import sys
+from ucls.runs.loop import make_run
+run = make_run("ucls/RiverSwim-v0", "sarsa")
+run.advance(10)
+print("numba.np.arraymath" in sys.modules)"""
+
+
+@compiled
+def test_where_kernels_are_found_nothing_is_loaded_that_only_a_compiler_needs():
+    """Numba's knowledge of arrays, and SciPy with it, take as long as everything else of a start."""
+    command = [sys.executable, "-c", LOADED]
+    said = [subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() for _ in range(2)]
+    assert said[1] == "False"
+
+
 @compiled
 @pytest.mark.slow
 def test_a_run_has_the_same_bits_where_kernels_are_compiled_and_where_they_are_found(tmp_path):

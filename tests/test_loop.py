@@ -45,9 +45,9 @@ def test_the_state_after_termination_is_not_encoded():
 
 
 def test_float32_is_a_setting():
-    run = make_run("ucls/RiverSwim-v0", dtype="float32")
+    run = make_run("ucls/RiverSwim-v0", "sarsa", dtype="float32")
     assert not run.advance(200).diverged
-    assert run.learner.state.system.w.dtype == np.float32
+    assert run.learner.state.w.dtype == np.float32
     with pytest.raises(UserError, match="float64, float32"):
         make_run("ucls/RiverSwim-v0", dtype="float16")
 

@@ -35,14 +35,14 @@ def check_against_oracle(env, steps, kind=("in", "constant", 0.0), iterations=3)
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(map(str, kind)))
-def test_kernel_equals_the_box_on_every_environment(env_id, kind):
-    check_against_oracle(env_id, 300, kind)
+def test_kernel_equals_the_box_on_every_environment(unlike, kind):
+    check_against_oracle(unlike, 300, kind)
 
 
 @pytest.mark.parametrize("regulariser", ["in", "out"])
-def test_every_step_ends_within_the_tolerance(env_id, regulariser):
+def test_every_step_ends_within_the_tolerance(unlike, regulariser):
     """With as many iterations as it takes, w solves the box's system to one part in a thousand after every step."""
-    run = small_run(env_id, "lstd-cg", seed=7, regulariser=regulariser, iterations=20000)
+    run = small_run(unlike, "lstd-cg", seed=7, regulariser=regulariser, iterations=20000)
     system = run.learner.state.system
     oracle = boxes.LSTDCG(run.learner.coder.size, regulariser=regulariser, most=0)
     for t in follow(run, 200):

@@ -32,8 +32,8 @@ def check_against_oracle(env, steps, literal=False):
 
 
 @pytest.mark.parametrize("literal", [False, True], ids=["corrected", "literal"])
-def test_kernel_equals_the_box_on_every_environment(env_id, literal):
-    check_against_oracle(env_id, 500, literal)
+def test_kernel_equals_the_box_on_every_environment(unlike, literal):
+    check_against_oracle(unlike, 500, literal)
 
 
 def test_plain_python_equals_the_box():

@@ -46,6 +46,7 @@ from numba.core import types
 from numba.core.caching import NullCache
 from numba.core.compiler import CompileResult
 from numba.core.event import Listener, register
+from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from ucls._compiling import clock
@@ -154,10 +155,10 @@ class KernelCache(NullCache):
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """The compiled kernel for these types; None if nobody has compiled it, which then is for this process to do."""
-        target_context.refresh()
         path = self._path(sig, target_context.codegen())
         if path is None:
             return None
+        _make_ready(target_context, ours=path.parents[1] == kernel_cache())
         found = _read(path, target_context)
         if found is None and self._hold(sig, path):
             found = _read(path, target_context)  # whoever held it before may have made it
@@ -221,6 +222,18 @@ class KernelCache(NullCache):
 def _kinds(sig: Any) -> tuple[Any, ...]:
     """The types of the arguments of a signature, which may be those types alone."""
     return tuple(getattr(sig, "args", sig))
+
+
+def _make_ready(target_context: Any, ours: bool) -> None:
+    """Load what machine code calls at run time.
+
+    For ours that is the manager of memory. All that numba knows how to compile, and SciPy with it, takes as long as
+    the rest of a start, and numba's compiler loads it when it is needed. Code of others may call more of it.
+    """
+    if ours:
+        rtsys.initialize(target_context)
+    else:
+        target_context.refresh()
 
 
 def _read(path: Path, target_context: Any) -> Any:
