@@ -49,8 +49,8 @@ NOTES = {
         "learned the lake."
     ),
     "LunarLander-v3": (
-        "No agent of ours learns to land: 129 waves are too coarse a picture of eight numbers. To tell `ucls-exact` that "
-        "no return exceeds 200 did not help (one run, seed 700)."
+        "No agent of ours learns to land: 129 waves are too coarse a picture of eight numbers. To tell `ucls-exact` "
+        "that no return exceeds 200 did not help (one run, seed 700)."
     ),
     "CliffWalking-v1": (
         "Most runs of `ucls-exact` end on a detour a row away from the cliff. At the edge it remembers what followed "
