@@ -43,8 +43,8 @@ NOTES = {
     "FrozenLake 4x4, slippery": (
         "The best policy is worth 0.74. Where `ucls-exact` misses it, it is by one action in the cell beside the goal. "
         "Tried once or twice, with bad luck, it shows no noise yet and stays below another. With `m` = 1 and `lambda` "
-        "= 0.4, as elsewhere, that was so in every third run, so the defaults for numbered states are others: about "
-        "15 pairs were tried on seeds 700 to 794, with Deep Sea beside. RLSVI takes every target to be noisy "
+        "= 0.4, as elsewhere, that was so in every third run. So numbered states have defaults of their own, chosen "
+        "among about 15 pairs on seeds 700 to 794, with Deep Sea beside. RLSVI takes every target to be noisy "
         "with a deviation of 1 (`sigma`), which is the whole return here. With a tenth of that a run on another seed "
         "learned the lake."
     ),
