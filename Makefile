@@ -3,13 +3,14 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+DEV := $(VENV)/.dev
 
 .PHONY: paper docs test test-all check bench bench-check clean
 
 paper: $(READY)
 	$(BIN)/ucls paper --quick --out out/paper
 
-docs: $(READY)
+docs: $(DEV)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 	@echo out/site/index.html
 
@@ -19,23 +20,28 @@ test: check
 test-all: check
 	$(BIN)/python -m pytest -q -n 2 --dist loadgroup
 
-check: $(READY)
+check: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/pyright
 
-bench: $(READY)
+bench: $(DEV)
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
 	$(BIN)/python -m bench
 
-bench-check: $(READY)
+bench-check: $(DEV)
 	$(BIN)/python -m bench check
 
+# The package is all that `make paper` needs; tests, checks and pages need more.
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $(READY)
+
+$(DEV): $(READY)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $(DEV)
 
 clean:
 	rm -rf $(VENV) out
