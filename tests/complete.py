@@ -45,7 +45,10 @@ class UCLSExact:
             way = max([0.0] + [r for r, gamma in steps if gamma > 0])
             gamma = max([0.0] + [gamma for _, gamma in steps])
             span = 1 / (1 - gamma) if gamma < 1 else max(len(episode) for episode in self.episodes)
-            v0 = max([0.0, way * span] + [r for r, gamma in steps if gamma == 0])
+            once, hoped = max([0.0] + [r for r, gamma in steps if gamma == 0]), way * span
+            while hoped > once and max(self.observed(), default=-np.inf) >= 0.95 * hoped:
+                hoped *= 4
+            v0 = max(once, hoped)
         return max([v0, *self.observed()])
 
     def observed(self):

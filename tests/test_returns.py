@@ -27,8 +27,23 @@ def after(*episodes):
         ([[(2.0, 0.5), (5.0, 0.0)], [(0.0, 0.75), (0.0, 0.0)]], 8.0),
         ([[(2.0, 1.0), (0.0, 1.0), (0.0, 0.0)], [(0.0, 1.0), (9.0, 0.0)]], 9.0),
         ([[(4.0, 1.0), (0.0, 1.0), (0.0, 0.0)], [(0.0, 1.0), (9.0, 0.0)]], 12.0),
+        ([[(1.0, 0.5)] * 8], 8.0),
+        ([[(1.0, 1.0)] * 3 + [(1.0, 0.0)]], 16.0),
+        ([[(1.0, 0.0)], [(1.0, 0.0)]], 1.0),
     ],
-    ids=["none", "zero", "negative", "end", "way", "largest-discount", "undiscounted-end", "undiscounted-way"],
+    ids=[
+        "none",
+        "zero",
+        "negative",
+        "end",
+        "way",
+        "largest-discount",
+        "undiscounted-end",
+        "undiscounted-way",
+        "all-that-was-hoped-for",
+        "as-often-as-the-longest-episode",
+        "an-end-pays-once",
+    ],
 )
 def test_the_guess_follows_its_rule(episodes, expected):
     assert rt.guess(after(*episodes)) == pytest.approx(expected)

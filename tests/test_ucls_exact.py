@@ -11,6 +11,7 @@ from shadow import along, assert_close, shadow
 from test_lazy_matrix import matrix
 from ucls import Agent
 from ucls.algorithms import ucls_exact
+from ucls.envs import make_world
 from ucls.errors import Notice, UserError
 from ucls.kernels import active as la
 from ucls.runs.loop import make_run
@@ -231,3 +232,10 @@ def test_each_part_of_the_bound_acts(settings, acts):
         same.append(np.array_equal(run.advance(500).rewards, greedy.advance(500).rewards))
         assert (run.learner.interval(np.array([0.0]))[1] > 0).any() == acts
     assert all(same) != acts
+
+
+def test_a_larger_reward_is_found_behind_a_small_one_that_nobody_told_it_of():
+    """River Swim's bank pays 0.005 and its top 1. When the bank's return is had, the agent hopes for more."""
+    run = make_run("ucls/RiverSwim-v0", "ucls-exact", seed=0, settings={"return_max": "unknown"})
+    optimum = make_world("ucls/RiverSwim-v0").optimal()
+    assert run.advance(20_000).rewards[-5_000:].mean() >= 0.9 * optimum.reward_rate

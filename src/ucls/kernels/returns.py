@@ -2,8 +2,10 @@
 
 Guessed, it is the larger of the largest reward that came with an end and the largest one on the way, which might come
 for ever, over 1 - gamma (or once for each step of the longest episode, where nothing is discounted); 0 where no reward
-was positive. While every reward was 0 any positive number does, because nothing is compared with it: 1. The guess is
-scale-free: rewards of another size make it larger or smaller by as much.
+was positive. While every reward was 0 any positive number does, because nothing is compared with it: 1. An end pays
+once, but a reward on the way may be the lesser of two: once a return has come near what was hoped for, all of that is
+had, and `MORE` times as much is hoped for. The guess is scale-free: rewards of another size make it larger or smaller
+by as much.
 
 A return that was observed is a bound from below on the largest one. `observe` keeps the rewards of the episode until
 it ends, or until there are `ROOM` of them, and then looks at the return from every state in it; where the episode did
@@ -21,6 +23,8 @@ from ucls.kernels.ranges import COUNT, FLAG, NOT_NEGATIVE, UNIT, Count
 ROOM = 1024
 TO_COME = 0.01
 NONE = -1e300  # below every return
+HAD = 0.95  # the part of what was hoped for with which all of it is had
+MORE = 4.0  # times that, which is hoped for then: twice found River Swim's top in 9 of 10 runs, this in all
 
 
 class Returns(NamedTuple):
@@ -105,4 +109,8 @@ def guess(seen):
     if seen.varied[0] == 0:
         return 1.0
     span = 1.0 / (1.0 - seen.discount[0]) if seen.discount[0] < 1.0 else float(seen.longest[0])
-    return max(seen.at_end[0], seen.on_way[0] * span)
+    hoped = seen.on_way[0] * span
+    if hoped > seen.at_end[0]:
+        while HAD * hoped <= seen.attained[0] < np.inf:
+            hoped *= MORE
+    return max(seen.at_end[0], hoped)
