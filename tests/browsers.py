@@ -20,11 +20,7 @@ def missing():
     return ""
 
 
-MARKS = [
-    pytest.mark.browser,
-    pytest.mark.xdist_group("browser"),
-    pytest.mark.skipif(bool(missing()), reason=missing()),
-]
+MARKS = [pytest.mark.browser, pytest.mark.skipif(bool(missing()), reason=missing())]
 
 
 def in_a_browser(test):

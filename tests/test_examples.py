@@ -19,12 +19,10 @@ from ucls.testing import check_algorithm, small_run
 RIVER = "ucls/RiverSwim-v0"
 
 
-@pytest.mark.xdist_group("my_agent")
 def test_it_keeps_every_promise(unlike):
     check_algorithm("my_agent", [unlike])
 
 
-@pytest.mark.xdist_group("my_agent")
 def test_a_saved_run_goes_on_bit_for_bit_and_its_file_names_no_code(unlike, tmp_path):
     run = small_run(unlike, "my_agent", seed=9)
     run.advance(333)
@@ -36,7 +34,6 @@ def test_a_saved_run_goes_on_bit_for_bit_and_its_file_names_no_code(unlike, tmp_
     assert np.array_equal(rest.rewards, again.advance(300).rewards)
 
 
-@pytest.mark.xdist_group("my_agent")
 def test_the_command_trains_and_resumes_it(tmp_path):
     words = ("train", RIVER, "--agent", "my_agent")
     found = json.loads(ucls(*words, "--steps", 700, "--set", "kappa=2", "--out", tmp_path / "whole", "--json").stdout)
@@ -49,7 +46,6 @@ def test_the_command_trains_and_resumes_it(tmp_path):
         ucls("train", RIVER, "--steps", 10, "--resume", tmp_path / "part")
 
 
-@pytest.mark.xdist_group("my_agent")
 def test_a_cell_names_it_too(tmp_path):
     [cell] = make_cells(RIVER, "my_agent", steps=300, seeds=[4], settings={"kappa": 2.0}, resolution=1)
     assert cell.code, "a changed file makes other cells"
@@ -61,14 +57,12 @@ def test_a_cell_names_it_too(tmp_path):
     assert np.array_equal(found.arrays["curve"], expected.rewards)
 
 
-@pytest.mark.xdist_group("my_agent")
 def test_it_finds_the_top_of_the_river():
     """Always up earns 0.222 a step, Sarsa without the bonus 0.005."""
     assert make_run(RIVER, "my_agent", seed=0).advance(20_000).last_fifth_reward > 0.15
     assert make_run(RIVER, "my_agent", seed=0, settings={"kappa": 0}).advance(20_000).last_fifth_reward < 0.01
 
 
-@pytest.mark.xdist_group("my_agent")
 def test_a_module_of_the_earlier_contract_still_runs():
     def init(hyper, size, n_actions, n_active, steps, dtype=np.float64):
         assert steps == 0

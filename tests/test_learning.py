@@ -37,7 +37,7 @@ def test_puddle_world_is_learned_within_15000_steps():
 
 
 def test_sparse_mountain_car_finds_the_goal_again_and_again():
-    happened = make_run("ucls/SparseMountainCar-v0", seed=10).advance(20_000)
+    happened = make_run("ucls/SparseMountainCar-v0", seed=10, dtype="float32").advance(20_000)
     assert happened.rewards.sum() >= 15
     assert happened.episode_steps[-10:].mean() < 300
 

@@ -39,8 +39,6 @@ needs_ray = pytest.mark.skipif(find_spec("ray") is None, reason="Ray is not inst
 needs_submitit = pytest.mark.skipif(
     find_spec("submitit") is None, reason="submitit is not installed: pip install 'ucls[slurm]'"
 )
-# One worker of pytest for those that use many processes, so that they do not crowd out each other.
-pytestmark = pytest.mark.xdist_group("runners")
 
 
 @pytest.fixture(scope="module")

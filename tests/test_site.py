@@ -21,7 +21,6 @@ MODULES = (
     *("agreement", "algorithms", "blocks", "docstrings", "foreign", "formulas", "known", "outside"),
     *("pictures", "sentences", "tables", "titles", "whole"),
 )
-pytestmark = pytest.mark.xdist_group("browser")
 
 
 def build(folder, *words):
