@@ -47,7 +47,7 @@ class UCLSExact:
             span = 1 / (1 - gamma) if gamma < 1 else max(len(episode) for episode in self.episodes)
             once, hoped = max([0.0] + [r for r, gamma in steps if gamma == 0]), way * span
             while hoped > once and max(self.observed(), default=-np.inf) >= 0.95 * hoped:
-                hoped *= 4
+                hoped *= 2
             v0 = max(once, hoped)
         return max([v0, *self.observed()])
 
