@@ -2,6 +2,7 @@
 
 import doctest
 import importlib
+import inspect
 import os
 import re
 import shutil
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from browsers import in_a_browser, launched
+from ucls import Agent
 
 pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.[docs]'")
 
@@ -81,6 +83,13 @@ def test_the_reference_says_what_an_agent_is_made_with(site):
     text = (site / "api" / "agent.html").read_text()
     for name in ("features", "discount", "low, high"):
         assert f"<code>{name}</code>" in text
+
+
+def test_the_reference_has_what_agents_inherit_too(site):
+    text = (site / "api" / "agent.html").read_text()
+    public = [name for name, _ in inspect.getmembers(Agent, inspect.isfunction) if not name.startswith("_")]
+    assert {"predict", "interval", "uncertainty", "explain", "watch"} < {*public}
+    assert [name for name in public if f'id="ucls.runs.agent.Agent.{name}"' not in text] == []
 
 
 def test_formulas_are_mathml_and_no_page_fetches_anything(site):
