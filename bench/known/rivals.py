@@ -18,7 +18,7 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from bench.known.tasks import ABREAST, TASKS, WINDOW, Task, limited, reached, rivals_of
+from bench.known.tasks import ABREAST, TASKS, WINDOW, Task, limited, reached, rivals_of, task_of
 from bench.machine import package_revision
 from ucls.runs.naming import make_env
 from ucls.study.declare import Study
@@ -29,7 +29,8 @@ RIVALS = {"DQN": stable_baselines3.DQN, "PPO": stable_baselines3.PPO}
 def measure(study: Study, store: Path, only: Sequence[str], seeds: int) -> None:
     """Run what the file lacks: the first seeds, with the steps that the study has for each environment."""
     torch.set_num_threads(1)
-    steps = {member.cell.env: member.cell.steps for member in study.members}
+    cells = [member.cell for member in study.members]
+    steps = {task_of(cell.env, dict(cell.settings)).title: cell.steps for cell in cells}
     path = rivals_of(store)
     there = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     known = {(found["task"], found["label"], found["seed"]) for found in there}
@@ -40,7 +41,7 @@ def measure(study: Study, store: Path, only: Sequence[str], seeds: int) -> None:
             for seed in range(seeds):
                 if (task.title, name, seed) not in known:
                     found = {"task": task.title, "label": name, "seed": seed, "commit": package_revision()}
-                    found |= _run(task, name, steps[task.env], seed)
+                    found |= _run(task, name, steps[task.title], seed)
                     with path.open("a") as file:
                         file.write(json.dumps(found) + "\n")
                     print(found, flush=True)
