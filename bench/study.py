@@ -24,12 +24,14 @@ from ucls.study.runners.local import local_runner
 
 NAME, GROUPS = "filled", 20
 QUERIES = ("status", "compare")
+SHORT = {"short": 10_000, "shortest": 2000}  # steps of cells that take a third of a second, and a fifteenth
 
 
 def measure(effort: Effort) -> dict[str, Any]:
     """Measure with every core."""
     with every_core():
-        return {"speed": _speed(effort), "short": _short(effort), "queries": _queries(effort)}
+        short = {name: _short(effort, steps) for name, steps in SHORT.items()}
+        return {"speed": _speed(effort), **short, "queries": _queries(effort)}
 
 
 def _speed(effort: Effort) -> dict[str, Any]:
@@ -45,11 +47,11 @@ def _speed(effort: Effort) -> dict[str, Any]:
     return {"steps": steps, "cells": cells, **_compared(rates)}
 
 
-def _short(effort: Effort) -> dict[str, Any]:
+def _short(effort: Effort, steps: int) -> dict[str, Any]:
     """Cells a second of a whole study of short cells, from its first line to its last: what starts is counted."""
     if len(ALL_CORES) < 2:
         return {"skipped": "only one core"}
-    steps, cells = effort.of((2000, 40), (200, 8))
+    steps, cells = effort.of((steps, 40), (200, 8))
     todo = make_cells("ucls/RiverSwim-v0", "ucls-exact", steps=steps, seeds=range(cells))
     runners = _runners()
     list(runners["one"](todo[:1], Checkpoints(), Event()))  # compiles
@@ -153,14 +155,19 @@ def _ask(query: str, command: list[str], times: int) -> Iterator[tuple[str, Any]
 
 def tables(found: dict[str, Any]) -> list[Table]:
     """Speed, and seconds of questions."""
-    speed, short, queries = found["speed"], found["short"], found["queries"]
+    speed, queries = found["speed"], found["queries"]
     compared = []
     if "skipped" not in speed:
         note = f"UCLS in Puddle World, cells of {speed['steps']:,} steps; the second half of a study, all started."
         compared.append(_speed_table(speed, "Studies, steps a second in all", "steps a second", note))
-        note = f"{short['cells']} cells of {short['steps']:,} steps of ucls-exact in River Swim, from the first line to"
-        note += " the last: workers are started, and find their kernels compiled."
-        compared.append(_speed_table(short, "Studies of short cells, cells a second", "cells a second", note))
+        for name in SHORT:
+            short = found[name]
+            note = (
+                f"{short['cells']} cells of {short['steps']:,} steps of ucls-exact in River Swim, from the first line"
+            )
+            note += " to the last: workers are started, and find their kernels compiled."
+            title = f"Studies of {'' if name == 'short' else 'very '}short cells, cells a second"
+            compared.append(_speed_table(short, title, "cells a second", note))
     return [*compared, _query_table(queries)]
 
 

@@ -143,7 +143,8 @@ def test_the_page_opens_with_sentences_of_every_part_that_has_some():
         "first": {"warm": {name: one}, "over": {name: {opening.BARE: one}}, "cold": {name: [30.0] * 3}},
         "study": {
             "speed": {"two over one": one},
-            "short": {"cells": 40, "two over one": one},
+            "short": {"cells": 40, "steps": 1000, "two over one": one},
+            "shortest": {"cells": 40, "steps": 100, "two over one": one},
             "queries": {"1000": {"status": one, "compare": one}},
         },
     }
@@ -156,7 +157,7 @@ def test_the_page_opens_with_sentences_of_every_part_that_has_some():
         " learner's.",
         "For as many steps of it Stable-Baselines3 takes, against `ucls-exact`: DQN 2 times as long.",
         "Two workers take 2 times the steps a second of one.",
-        "They finish a study of 40 short cells 2 times as fast as one, their start included.",
+        "They finish 40 short cells of 1,000 steps 2 times and of 100 steps 2 times as fast as one, start included.",
         "A store of 1,000 cells answers `study status` in 2 s and `study compare` in 2 s.",
     ]
 

@@ -98,6 +98,18 @@ def test_nodes_have_the_moments_of_the_noise_they_replace():
     assert nodes.weight[nodes.u > 0.3].sum() == pytest.approx(0.7)
 
 
+def test_the_gain_is_that_of_the_chain_that_a_point_ends_in():
+    """Points 0 and 1 are a chain that is two thirds of the time in 0. Point 2 stays for ever, 3 goes there or to 0."""
+    rows = [[0.75, 0.25, 0, 0], [0.5, 0.5, 0, 0], [0, 0, 1, 0], [0.5, 0, 0.5, 0]]
+    rewards = np.array([3.0, 0.0, 7.0, 100.0])
+    for points, expected in ((2, [2, 2]), (4, [2, 2, 7, 4.5])):
+        chances = np.array(rows)[:points, :points]
+        first = np.arange(points + 1) * points
+        where = np.tile(np.arange(points), points)
+        model = planning.grid.Model(rewards[:points], first, where, chances.ravel())
+        assert planning.grid.gain(model, np.zeros(points, np.int64))[:, 0] == pytest.approx(expected, abs=1e-8)
+
+
 def test_a_second_call_reads_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("UCLS_CACHE_DIR", str(tmp_path))
     env = make_world("ucls/OneState-v0").env
@@ -223,7 +235,7 @@ def test_a_shifted_reward_shifts_the_values_of_a_continuing_task():
 def test_the_reward_rates_that_are_known_are_those_that_are_planned(optimal):
     assert REWARD_RATES.keys() == ENVIRONMENTS.keys()
     for id, known in REWARD_RATES.items():
-        assert known == pytest.approx(optimal(id).reward_rate, rel=1e-12), id
+        assert known == pytest.approx(optimal(id).reward_rate, rel=1e-10), id
 
 
 def test_a_reward_rate_is_known_with_default_settings_only(monkeypatch):
