@@ -65,6 +65,11 @@ NOTES = {
         "500 states and 6 actions are 3,000 features: least squares takes 2 ms a step here, and Sarsa hardly any. "
         "Untold that 20 is the best there is, `ucls-exact` finds policies as good as the best."
     ),
+    "MiniGrid DoorKey 5x5": (
+        "Key, door and wall are elsewhere in every episode, so that there is always a state that `ucls-exact` has not "
+        "seen, and it hopes for more there than the goal pays: when the steps end it still explores, and hardly gets "
+        "to the goal on the way. What it has learned by then is the best policy of all."
+    ),
     "CliffWalking-v1": (
         "Most runs of `ucls-exact` end on a detour a row away from the cliff. At the edge it remembers what followed "
         "there at first, falls included; nothing is forgotten, and it does not go there again."
