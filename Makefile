@@ -28,7 +28,7 @@ check: $(DEV)
 	$(BIN)/pyright
 
 kernels: $(READY)
-	$(BIN)/ucls compile ucls/RiverSwim-v0 --agent ucls-exact --agent ucls --agent gv-ucb --agent rlsvi --jobs 1
+	$(BIN)/ucls compile ucls/RiverSwim-v0 --agent ucls-exact --agent ucls --agent gv-ucb --jobs 1
 
 bench: $(DEV)
 	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'

@@ -164,7 +164,13 @@ def test_a_file_without_a_history_is_read(tmp_path):
     assert (again.steps, len(again.history.rewards)) == (30, 0)
 
 
-@pytest.mark.parametrize("name", ALGORITHMS)
+# One of each kind always runs: every algorithm has kernels to compile.
+OFTEN = ("ucls-exact", "ucls", "sarsa", "ucbootstrap", "rlsvi", "dgpq")
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name in OFTEN else pytest.mark.slow) for name in ALGORITHMS]
+)
 def test_predict_is_the_algorithms_own_rule_and_leaves_it_alone(name):
     agent = Agent("ucls/RiverSwim-v0", name, seed=2).learn(60)
     before = {key: array.copy() for key, array in agent.learner.checkpoint().items()}

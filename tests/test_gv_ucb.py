@@ -90,6 +90,7 @@ def test_kernel_equals_the_box_when_the_scales_are_folded_in():
     assert folded > 10
 
 
+@pytest.mark.slow
 def test_float32_follows_float64_on_a_fixed_stream():
     states = in_both_precisions(gv_ucb, gv_ucb.Hyper(), 1000)
     assert states[1].noise.D.part.dtype == states[1].C.dtype == np.float32

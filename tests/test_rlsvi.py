@@ -185,6 +185,7 @@ def test_dense_features_are_kept_exactly():
     assert state.cells.count[0] == 301
 
 
+@pytest.mark.slow
 def test_float32_follows_float64():
     hyper = rlsvi.Hyper()
     states = [after_data(hyper, dtype=dtype)[0] for dtype in (np.float64, np.float32)]

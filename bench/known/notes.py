@@ -52,23 +52,24 @@ NOTES = {
     ),
     "Acrobot-v1": (
         "The one environment where `ucls-exact` is behind Sarsa and `ucls`, with the same waves. Its prior has a "
-        "part in that: on seeds 700 to 709 the last episodes are worth -118, with `m` = 0.05 in place of 1 they are "
-        "worth -108, and those of `ucls` -107. But in CartPole, which has waves too, so small an `m` costs more "
-        "than half of the return. Another `lambda`, `factor` or discount, or other features, made no difference or "
-        "a bad one (4 runs each)."
+        "part in that. On seeds 700 to 709 the last episodes are worth -118, and with `m` = 0.05 in place of 1 they "
+        "are worth -108. Those of `ucls` are worth -107. But in CartPole, which has waves too, so small an `m` "
+        "costs more than half of the return. Another `lambda`, `factor` or discount, or other features, made no "
+        "difference or a bad one (4 runs each)."
     ),
     "LunarLander-v3": (
-        "No agent of ours learns to land. More waves (order 3), bounds as narrow as those of a good flight, another "
-        "`m`, and to tell `ucls-exact` that no return exceeds 200 did not help (2 or 3 runs each, seeds from 700)."
+        "No agent of ours learns to land. More waves (order 3) and bounds as narrow as those of a good flight did "
+        "not help. Nor did another `m`, or a `return_max` of 200 (2 or 3 runs each, seeds from 700). DQN is ahead "
+        "here."
     ),
     "Taxi-v4": (
         "500 states and 6 actions are 3,000 features: least squares takes 2 ms a step here, and Sarsa hardly any. "
         "Untold that 20 is the best there is, `ucls-exact` finds policies as good as the best."
     ),
     "MiniGrid DoorKey 5x5": (
-        "Key, door and wall are elsewhere in every episode, so that there is always a state that `ucls-exact` has not "
-        "seen, and it hopes for more there than the goal pays: when the steps end it still explores, and hardly gets "
-        "to the goal on the way. What it has learned by then is the best policy of all."
+        "Key, door and wall are elsewhere in every episode. So there is always a state that `ucls-exact` has not "
+        "seen, where it hopes for more than the goal pays. When the steps end it still explores, and hardly gets to "
+        "the goal on the way. What it has learned by then is the best policy of all."
     ),
     "CliffWalking-v1": (
         "Most runs of `ucls-exact` end on a detour a row away from the cliff. At the edge it remembers what followed "

@@ -46,7 +46,7 @@ def counted(runs: Sequence[Found]) -> str:
 def _text(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> str:
     about, day = describe(), datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
     facts = ", ".join(f"{name} {about[name]}" for name in ("python", "numpy", "numba", "gymnasium"))
-    made = f"{counted(runs)} ({about['processor']}; {facts}); the page is of {day}."
+    made = f"{counted(runs)}. The machine: {about['processor']}; {facts}. The page is of {day}."
     overview, *sections = map(markdown, tables(runs, pairs))
     parts = ["# Environments people know", "", BEFORE.strip(), "", made, "", overview, AFTER.strip(), "", *sections]
     begun = {run.task for run in runs}
