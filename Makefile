@@ -31,7 +31,7 @@ kernels: $(READY)
 	$(BIN)/ucls compile ucls/RiverSwim-v0 --agent ucls-exact --agent ucls --agent gv-ucb --jobs 1
 
 bench: $(DEV)
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]'
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check 'ucls[bench]'
 	$(BIN)/python -m bench
 
 bench-check: $(DEV)

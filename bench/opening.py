@@ -5,6 +5,7 @@ from typing import Any
 
 from bench.first import OTHERS, OURS
 from bench.rivals import THEIRS
+from bench.study import SHORT
 from bench.tables import number
 
 D = 512
@@ -69,14 +70,14 @@ def _first(found: dict[str, Any]) -> Iterator[str]:
 
 
 def _study(found: dict[str, Any]) -> Iterator[str]:
-    speed, short = found["speed"], [found[name] for name in ("short", "shortest")]
+    speed, short = found["speed"], [found[name] for name in SHORT]
     if "two over one" in speed:
         yield f"Two workers take {number(speed['two over one'][1])} times the steps a second of one."
-    if all("two over one" in each for each in short):
+    if all("two over one" in one for one in short):
         over = short[0].get("Ray over local")
         ray = f"; two on Ray are {number(over[1])} times as fast as two local ones" if over else ""
-        each = [f"of {one['steps']:,} steps {number(one['two over one'][1])} times" for one in short]
-        yield f"They finish {short[0]['cells']} short cells {' and '.join(each)} as fast as one, start included{ray}."
+        faster = [f"of {one['steps']:,} steps {number(one['two over one'][1])} times" for one in short]
+        yield f"They finish {short[0]['cells']} short cells {' and '.join(faster)} as fast as one, start included{ray}."
     for cells, took in list(found["queries"].items())[-1:]:
         asked = [f"`study {query}` in {number(took[query][1])} s" for query in ("status", "compare") if query in took]
         yield f"A store of {int(cells):,} cells answers {' and '.join(asked)}."

@@ -162,10 +162,8 @@ def tables(found: dict[str, Any]) -> list[Table]:
         compared.append(_speed_table(speed, "Studies, steps a second in all", "steps a second", note))
         for name in SHORT:
             short = found[name]
-            note = (
-                f"{short['cells']} cells of {short['steps']:,} steps of ucls-exact in River Swim, from the first line"
-            )
-            note += " to the last: workers are started, and find their kernels compiled."
+            note = f"{short['cells']} cells of {short['steps']:,} steps of ucls-exact in River Swim, all of the study:"
+            note += " workers are started, and find their kernels compiled."
             title = f"Studies of {'' if name == 'short' else 'very '}short cells, cells a second"
             compared.append(_speed_table(short, title, "cells a second", note))
     return [*compared, _query_table(queries)]

@@ -110,7 +110,12 @@ def env_id(request):
     return request.param
 
 
-@pytest.fixture(params=[env if env in UNLIKE else pytest.param(env, marks=pytest.mark.slow) for env in ENVIRONMENTS])
+def always(often, names):
+    """Names as parameters of a test that has kernels to compile for each: those that do not run often are slow."""
+    return [pytest.param(name, marks=() if name in often else pytest.mark.slow) for name in names]
+
+
+@pytest.fixture(params=always(UNLIKE, ENVIRONMENTS))
 def unlike(request):
     """Environments that differ in features, actions and ends: to compile a loop for each of all takes minutes.
 

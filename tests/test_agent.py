@@ -8,6 +8,7 @@ import gymnasium
 import numpy as np
 import pytest
 
+from conftest import always
 from ucls import Agent, UserError, checkpoint
 from ucls.algorithms import ALGORITHMS, sarsa
 from ucls.envs import make_world
@@ -164,13 +165,7 @@ def test_a_file_without_a_history_is_read(tmp_path):
     assert (again.steps, len(again.history.rewards)) == (30, 0)
 
 
-# One of each kind always runs: every algorithm has kernels to compile.
-OFTEN = ("ucls-exact", "ucls", "sarsa", "ucbootstrap", "rlsvi", "dgpq")
-
-
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in OFTEN else pytest.mark.slow) for name in ALGORITHMS]
-)
+@pytest.mark.parametrize("name", always(("ucls-exact", "ucls", "sarsa", "ucbootstrap", "rlsvi", "dgpq"), ALGORITHMS))
 def test_predict_is_the_algorithms_own_rule_and_leaves_it_alone(name):
     agent = Agent("ucls/RiverSwim-v0", name, seed=2).learn(60)
     before = {key: array.copy() for key, array in agent.learner.checkpoint().items()}

@@ -6,6 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 
+from conftest import always
 from ucls import Agent, UserError
 from ucls.algorithms import ALGORITHMS
 
@@ -40,13 +41,10 @@ def test_a_batch_is_its_observations_one_by_one_bit_for_bit(cart):
         assert actions[i] == cart.predict(s, deterministic=True)[0]
 
 
-# Those that draw their actions, and one that only breaks ties, always run: every one has kernels to compile.
-DRAWN = ("sarsa", "rlsvi", "ucbootstrap", "ucls-exact")
+DRAWN = ("sarsa", "rlsvi", "ucbootstrap", "ucls-exact")  # three that draw their actions, and one that breaks ties
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in DRAWN else pytest.mark.slow) for name in ALGORITHMS]
-)
+@pytest.mark.parametrize("name", always(DRAWN, ALGORITHMS))
 def test_what_is_drawn_for_a_batch_is_drawn_row_by_row(name):
     many = Agent("ucls/RiverSwim-v0", name, seed=2).learn(60)
     one = copy.deepcopy(many)

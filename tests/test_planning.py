@@ -12,17 +12,12 @@ from ucls.kernels._jit import jit
 from ucls.planning import action_values, normal_nodes, product_nodes, uniform_nodes
 
 
-@pytest.fixture(scope="module")
-def optimal():
-    """Solutions by id and settings. Those that are kept were computed by the same lines of code, which name them."""
-
-    def get(id, **settings):
-        return make_world(id, settings).optimal()
-
-    return get
+def optimal(id, **settings):
+    """What is known of the best policy of a world. What is kept of it was computed by the same lines, which name it."""
+    return make_world(id, settings).optimal()
 
 
-def test_river_swim_optimum_is_to_swim_up_everywhere_and_earns_0_222_a_step(optimal):
+def test_river_swim_optimum_is_to_swim_up_everywhere_and_earns_0_222_a_step():
     found = optimal("ucls/RiverSwim-v0")
     assert found.reward_rate == pytest.approx(0.2225, abs=0.001)
     assert (found.episode_return, found.episode_steps) == (None, None)
@@ -30,11 +25,11 @@ def test_river_swim_optimum_is_to_swim_up_everywhere_and_earns_0_222_a_step(opti
         assert np.argmax(action_values(found, np.array([s]))) == river_swim.UP
 
 
-def test_river_swim_with_osband_probabilities_is_much_easier(optimal):
+def test_river_swim_with_osband_probabilities_is_much_easier():
     assert optimal("ucls/RiverSwim-v0", probabilities="osband").reward_rate > 0.4
 
 
-def test_river_swim_values_agree_with_the_six_state_chain_in_kind(optimal):
+def test_river_swim_values_agree_with_the_six_state_chain_in_kind():
     q = optimal("ucls/RiverSwim-v0").q.max(axis=-1)
     # The gain over (1 - discount) is what a value would be if the start did not matter.
     assert q[0] < 0.222 / 0.01 < q[-1]
@@ -42,14 +37,14 @@ def test_river_swim_values_agree_with_the_six_state_chain_in_kind(optimal):
 
 
 @pytest.mark.parametrize(("noise_sd", "steps", "score"), [(0.1, 32.9, -36.5), (0.01, 32.0, -32.1)])
-def test_puddle_world_optimum_takes_the_reference_steps_and_return(optimal, noise_sd, steps, score):
+def test_puddle_world_optimum_takes_the_reference_steps_and_return(noise_sd, steps, score):
     found = optimal("ucls/PuddleWorld-v0", noise_sd=noise_sd)
     assert found.episode_steps == pytest.approx(steps, abs=0.15)
     assert found.episode_return == pytest.approx(score, abs=0.3)
     assert found.reward_rate == pytest.approx(score / steps, rel=0.01)
 
 
-def test_puddle_world_values_agree_with_the_returns_that_are_earned(optimal):
+def test_puddle_world_values_agree_with_the_returns_that_are_earned():
     found = optimal("ucls/PuddleWorld-v0", noise_sd=0.1)
     x, y = np.meshgrid(np.linspace(0.105, 0.295, 20), np.linspace(0.455, 0.645, 20))
     values = [action_values(found, np.array(s)).max() for s in zip(x.ravel(), y.ravel(), strict=True)]
@@ -57,7 +52,7 @@ def test_puddle_world_values_agree_with_the_returns_that_are_earned(optimal):
 
 
 @pytest.mark.parametrize("id", ["ucls/MountainCar-v0", "ucls/SparseMountainCar-v0"])
-def test_mountain_car_optimum_takes_97_7_steps(optimal, id):
+def test_mountain_car_optimum_takes_97_7_steps(id):
     found = optimal(id)
     assert found.episode_steps == pytest.approx(97.7, abs=0.1)
     if id == "ucls/MountainCar-v0":
@@ -68,11 +63,11 @@ def test_mountain_car_optimum_takes_97_7_steps(optimal, id):
         assert 511 < 50_000 * found.reward_rate < 513
 
 
-def test_undiscounted_sparse_mountain_car_still_has_a_policy_that_arrives(optimal):
+def test_undiscounted_sparse_mountain_car_still_has_a_policy_that_arrives():
     assert optimal("ucls/SparseMountainCar-v0", discount=1).episode_steps == pytest.approx(97.7, abs=0.2)
 
 
-def test_one_state_optimum_is_right_and_exact(optimal):
+def test_one_state_optimum_is_right_and_exact():
     found = optimal("ucls/OneState-v0")
     assert found.reward_rate == pytest.approx(2.0, abs=1e-12)
     assert action_values(found, np.zeros(1)) == pytest.approx([1.0, 2.0], abs=1e-12)
@@ -232,7 +227,7 @@ def test_a_shifted_reward_shifts_the_values_of_a_continuing_task():
     assert planning.best_values(table) == pytest.approx(np.array([[3.0, 4.0]]) - 20.0, abs=1e-8)
 
 
-def test_the_reward_rates_that_are_known_are_those_that_are_planned(optimal):
+def test_the_reward_rates_that_are_known_are_those_that_are_planned():
     assert REWARD_RATES.keys() == ENVIRONMENTS.keys()
     for id, known in REWARD_RATES.items():
         assert known == pytest.approx(optimal(id).reward_rate, rel=1e-10), id

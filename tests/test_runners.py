@@ -31,7 +31,6 @@ from ucls.study.runners.run_cell import run_cell
 from ucls.study.runners.slurm import Terms, batches_of, run_slurm
 
 CELLS = 16
-SEEN = {}
 # What is tried are the runners: kernels as plain Python start at once in every new process.
 UNCOMPILED = {"NUMBA_DISABLE_JIT": "1"}
 
@@ -58,10 +57,8 @@ def cells_of(agent="sarsa", n=3, steps=200, **more):
     params=["local", pytest.param("submitit", marks=needs_submitit), pytest.param("ray", marks=needs_ray)],
 )
 def seen(request, tmp_path_factory):
-    """What was seen of a study in trouble on each runner: one study for all, in whatever order tests come."""
-    if request.param not in SEEN:
-        SEEN[request.param] = give_trouble(tmp_path_factory.mktemp("trouble"), CELLS, request.param)
-    return SEEN[request.param]
+    """What was seen of a study in trouble on each runner."""
+    return give_trouble(tmp_path_factory.mktemp("trouble"), CELLS, request.param)
 
 
 @pytest.fixture(scope="module")
