@@ -24,6 +24,7 @@ class UCLS:
         solver="preconditioned",
         learned="variance",
         averages="exponential",
+        initial="fades",
     ):
         self.A = np.zeros((d, d))
         self.b, self.z, self.w = np.zeros(d), np.zeros(d), np.zeros(d)
@@ -34,7 +35,7 @@ class UCLS:
         self.literal = literal
         self.gamma_previous = 0.0
         self.solver, self.t, self.A_regularised = solver, 0, eta * np.eye(d)
-        self.learned, self.averages = learned, averages
+        self.learned, self.averages, self.initial = learned, averages, initial
 
     def start(self):
         self.gamma_previous = 0.0
@@ -70,7 +71,8 @@ class UCLS:
             for i in range(len(x)):
                 self.C[i, i] += self.c[i] * (self.c_max - temp)
         near = np.flatnonzero(z != 0) if self.literal else np.flatnonzero(np.abs(z) > self.beta)
-        self.c[near] *= 1 - beta
+        if self.initial == "fades":
+            self.c[near] *= 1 - beta
         block = np.ix_(near, near)
         self.C[block] = (1 - beta) * self.C[block] + beta * np.outer(a[near], a[near])
 

@@ -125,11 +125,11 @@ def test_a_part_that_lacks_runs_or_is_missing_or_is_something_else_is_named(part
 
 def test_the_pages_of_the_shipped_reproduction_need_all_of_the_paper(made, page):
     page.write_text("<!-- data claims.json -->\n" + PAGE)
-    with pytest.raises(UserError, match=r"no page beside .* shows 'experiments behind the why': add <!-- experiments"):
+    with pytest.raises(UserError, match=r"no page beside .* shows 'what is learned': add <!-- what"):
         sections.assemble(made[1], page)
-    titles = ("experiments behind the why", "one setting for all domains")
+    titles = ("what is learned", "experiments behind the why", "one setting for all domains")
     (page.parent / "page-more.md").write_text("".join(f"<!-- {title} -->\n<!-- end -->\n" for title in titles))
-    with pytest.raises(UserError, match=r"lacks 1, 3, 5, 6, 7, 9, mountain-car, theorem, causes, one-setting"):
+    with pytest.raises(UserError, match=r"lacks 1, 3, 5, 6, 7, 9, mountain-car, theorem, learned, causes, one-setting"):
         sections.assemble(made[1], page)
 
 

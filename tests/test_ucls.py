@@ -90,6 +90,18 @@ def test_counts_only_is_a_bonus_for_visits_on_a_fixed_step():
     assert np.tril(other.learner.state.C, -1).any()
 
 
+def test_where_c_stays_a_larger_c_max_is_added_whole():
+    """It equals its oracle, and acts where c_max grows: what was visited then has as much added as what was not."""
+    run, _ = check_against_oracle("ucls/PuddleWorld-v0", 400, settings={"c_max": 1e-6, "initial": "stays"})
+    state = run.learner.state
+    assert state.c_max[0] > 1e-6
+    assert (state.c == 1).all()
+    before = np.diag(state.C).copy()
+    ucls.raise_initial(state, 1, np.array([1.0]))
+    np.testing.assert_allclose(np.diff(np.diag(state.C) - before), 0.0, atol=1e-12)
+    assert np.diag(state.C)[0] > before[0] + 0.5
+
+
 def test_sample_averages_weigh_all_samples_alike():
     """b is the mean of r z, with the start as one sample; with beta it has forgotten most of them."""
     hyper = ucls.Hyper(averages=ucls.SAMPLE, lambda_=0.0, beta=0.2)

@@ -26,6 +26,7 @@ Departures from the printed box, each a setting that can be put back:
   LSTD" and `direct`; preconditioned is the box. Nothing else changes: C is learned with B in all of them.
 - `averages=sample` has beta_t = 1/(t + 1) in the place of beta, the paper's 1/t with the start as one more sample: at
   t = 1 the printed one would wipe the start of C where the trace is. A w = b has the same solution with either.
+- `initial=stays` leaves c at 1, where the box lets it fade; it matters only if c_max grows.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -49,6 +50,7 @@ from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Before, Choic
 PRECONDITIONED, SHERMAN_MORRISON, FIXED_STEP, CONJUGATE_GRADIENT, DIRECT, PSEUDO_INVERSE = range(6)
 VARIANCE, COUNTS = range(2)
 EXPONENTIAL, SAMPLE = range(2)
+FADES, STAYS = range(2)
 
 
 class Hyper(NamedTuple):
@@ -82,6 +84,12 @@ class Hyper(NamedTuple):
         Before("exponential"),
         "weight of the newest sample: beta, or 1/(t + 1) in the t-th step",
     ] = EXPONENTIAL
+    initial: Annotated[
+        int,
+        Choice("fades", "stays"),
+        Before("fades"),
+        "what a larger c_max adds to C: as much as is left of its start, or (stays) as if all were",
+    ] = FADES
 
 
 class State(NamedTuple):
@@ -239,8 +247,9 @@ def average_where(state, hyper, n, beta, avec):
     """C_ij <- (1 - beta) C_ij + beta a_i a_j where the traces of i and j are large; less is left of the start there."""
     keep = state.c.dtype.type(1.0 - beta)
     near = tr.above(state.trace, n, hyper.trace_threshold)
-    for i in near:
-        state.c[i] *= keep
+    if hyper.initial == FADES:
+        for i in near:
+            state.c[i] *= keep
     average_block(state.C, near, beta, avec)
 
 

@@ -21,8 +21,8 @@ def paper(
         typer.Option(
             "--only",
             "--figure",
-            help="Only 1, 2, 3, 5 to 9, mountain-car, theorem, choices, causes, one-setting, beyond or beyond-bars; "
-            "or, made only when asked for, deep-sea, beyond-parts, beyond-map or beyond-long.",
+            help="Only 1, 2, 3, 5 to 9, mountain-car, theorem, learned, choices, causes, one-setting, beyond or "
+            "beyond-bars; or, made only when asked for, deep-sea, beyond-parts, beyond-map or beyond-long.",
         ),
     ] = None,
     runs: Annotated[int | None, typer.Option(min=1, help="Runs of every line, with all the steps.")] = None,

@@ -13,6 +13,7 @@ STYLES = {
     "ucls": ("UCLS", BLUE),
     "ucls-exact": ("UCLS, complete bound", BLACK),
     "ucls-p": ("UCLS, p swept", NIGHT),
+    "ucls-counts": ("UCLS, counts only", GREY),
     "ucls-l": ("UCLS-L", SKY),
     "gv-ucb": ("GV-UCB", ROSE),
     "gv-ucb-corrected": ("GV-UCB, corrected", "#8C3F6B"),

@@ -22,6 +22,7 @@ from ucls.paper import (
     figure_mountain_car,
     figure_theorem,
     table_causes,
+    table_learned,
     table_one_setting,
     table_open_choices,
 )
@@ -72,6 +73,7 @@ PARTS = (
     Part("9", figure_9, claims=(11,)),
     Part("mountain-car", figure_mountain_car, claims=(6,)),
     Part("theorem", figure_theorem, claims=(12, 13, 18)),
+    Part("learned", table_learned, "What is learned", claims=(19,)),
     Part("choices", table_open_choices, "Open choices"),
     Part("causes", table_causes, "Experiments behind the why"),
     Part("one-setting", table_one_setting, "One setting for all domains"),

@@ -9,7 +9,7 @@ from ucls.paper.evidence import Evidence
 from ucls.paper.groups import Group, tuned, ucls
 from ucls.stats import Curves, band
 
-SOLVERS = ("preconditioned", "sherman_morrison", "fixed_step", "conjugate_gradient", "direct")
+SOLVERS = ("preconditioned", "sherman_morrison", "fixed_step", "conjugate_gradient", "direct", "pseudo_inverse")
 LONG = 1_000_000
 
 

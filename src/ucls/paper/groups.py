@@ -132,8 +132,8 @@ def sweep_result(key: str, env: str, reading: str = "") -> dict[str, Any]:
 
 
 def has_winner(key: str, env: str) -> bool:
-    """Whether a sweep has been made."""
-    return key_of(key, env) in winners()
+    """Whether a sweep has been made, with the reading of the figures."""
+    return key_of(key, env, domains.READING) in winners()
 
 
 @functools.cache

@@ -3,7 +3,8 @@
 What costs d^2 a step is tuned on 20,000 of the 50,000 steps in Sparse Mountain Car, where a whole run takes a minute.
 The paper's figures show UCLS untuned and GV-UCB at the p that the paper gives. UCLS's sweeps over p, and over its whole
 scale, answer one claim (17): the bound of UCLS-L may shrink to nothing, that of UCLS only with c_max. `ucls-tuned`,
-`gv-ucb` and `dgpq-wide`, with four times the budget, are experiments (`table_causes`) only.
+`gv-ucb` and `dgpq-wide`, with four times the budget, are experiments (`table_causes`) only. `ucls-joint`, with twice
+the budget, searches what the paper leaves open of UCLS for one reading in all domains (`table_learned`).
 
 Candidates depend on the space alone, so that they are the same in every domain (`table_one_setting`). With room for
 every tile the competitors are tuned again where the printed memory is smaller.
@@ -36,6 +37,7 @@ from ucls.study.runners.base import Runner
 from ucls.study.sweep import Range, Space, Sweep, candidates, sweep_cells
 
 SIZE, RUNS = 16, 3
+JOINT = "ucls-joint"
 
 # What each algorithm's sweep fixes and ranges over; DGPQ's ranges are those of its box.
 SPACES: dict[str, tuple[str, dict[str, object], Space]] = {
@@ -72,8 +74,20 @@ SPACES["ucls-tuned"] = (
     {},
     {"p": Range(1e-3, 0.9), "beta": Range(1e-4, 1e-2), "b_step": Range(0.001, 0.1)},
 )
+SPACES[JOINT] = (
+    "ucls",
+    {},
+    {
+        "feature_value": ("1", "1/sqrt_n", "1/n"),
+        "w_step": (1.0, 0.3, 0.1),
+        "initial": ("fades", "stays"),
+        "b_step": Range(0.01, 1.0),
+        "beta": Range(3e-4, 1e-2),
+        "c_max": Range(0.01, 10.0),
+    },
+)
 SPACES["gv-ucb"] = ("gv-ucb", {}, {"p": Range(1e-5, 0.9)})
-SIZES = dict.fromkeys(SPACES, SIZE) | {"dgpq-wide": 4 * SIZE}
+SIZES = dict.fromkeys(SPACES, SIZE) | {"dgpq-wide": 4 * SIZE, JOINT: 2 * SIZE}
 
 DOMAINS_OF = dict.fromkeys(SPACES, (RIVER, PUDDLE, SPARSE)) | {
     "dgpq": (RIVER, PUDDLE, SPARSE, CLASSIC),
@@ -85,7 +99,8 @@ DOMAINS_OF = dict.fromkeys(SPACES, (RIVER, PUDDLE, SPARSE)) | {
 }
 
 
-AGAIN = ("sarsa-optimistic", "sarsa-epsilon", "ucls-l", "ucbootstrap", "rlsvi", "lspi-rmax")  # tuned with room too
+# Tuned with room too; the joint reading only so.
+AGAIN = ("sarsa-optimistic", "sarsa-epsilon", "ucls-l", "ucbootstrap", "rlsvi", "lspi-rmax", "gv-ucb", "ucls-tuned")
 
 
 def fixed_of(label: str, env: str) -> dict[str, object]:
@@ -117,8 +132,9 @@ def key_of(label: str, env: str, reading: str = PRINTED) -> str:
 
 def all_sweeps() -> dict[str, Sweep]:
     """Every sweep by the name of its winner, the cheap ones first; those with room for every tile are last."""
-    pairs = [(label, env) for label in SPACES for env in DOMAINS_OF[label]]
-    again = [(label, env) for label in AGAIN for env in HAS_READING]
+    pairs = [(label, env) for label in SPACES if label != JOINT for env in DOMAINS_OF[label]]
+    again = [(label, env) for label in AGAIN for env in HAS_READING if env in DOMAINS_OF[label]]
+    again += [(JOINT, env) for env in DOMAINS_OF[JOINT]]
     sweeps = {key_of(label, env): sweep_of(label, env) for label, env in pairs}
     return sweeps | {key_of(label, env, ROOM): sweep_of(label, env, ROOM) for label, env in again}
 

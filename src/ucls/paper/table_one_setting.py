@@ -4,6 +4,7 @@ The candidates of a sweep are the same in every domain. The one with the best me
 is the competitor's one setting; candidates that do equally well share their rank.
 """
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -32,10 +33,11 @@ def ranks(key: str, env: str) -> np.ndarray:
     return np.array([1 + sum(other > one for other in marks) + (marks.count(one) - 1) / 2 for one in marks])
 
 
-def one_setting(key: str) -> dict[str, Any]:
-    """The candidate that is best across the domains."""
+def one_setting(key: str, counts: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> dict[str, Any]:
+    """The candidate that is best across the domains, among those that count."""
     total = np.sum([ranks(key, env) for env in MAIN], axis=0)
-    return candidates_of(key)[int(np.argmin(total))]
+    candidates = candidates_of(key)
+    return candidates[min((i for i, settings in enumerate(candidates) if counts(settings)), key=total.__getitem__)]
 
 
 def group_of(key: str, env: str) -> Group:

@@ -92,6 +92,7 @@ PLAIN = {
         "A swept p does help UCLS, but UCLS-L is not clearly better than UCLS.",
     ),
     18: Plain("The box's solver is the most stable", OPEN, "Sherman-Morrison diverges; the others differ in few runs."),
+    19: Plain("Ours: the learned variance matters"),
 }
 
 
