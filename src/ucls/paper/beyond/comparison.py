@@ -1,7 +1,7 @@
 """Beyond the paper: UCLS with its complete bound (`ucls-exact`) against UCLS and the tuned competitors.
 
-Here every algorithm has the environments' own features, with room for every tile. The competitors keep the settings
-that their sweeps found with the printed memory; UCLS and `ucls-exact` are not tuned.
+Here every algorithm has the environments' own features, with room for every tile. The competitors are tuned with
+them; UCLS and `ucls-exact` are not tuned.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ import numpy as np
 
 from ucls.figures.palette import STYLES
 from ucls.figures.plot import Plot
-from ucls.paper.domains import CLASSIC, DOMAINS, ONE_STATE, PRINTED, PUDDLE, RIVER, ROOM, SPARSE
+from ucls.paper.domains import CLASSIC, DOMAINS, ONE_STATE, PUDDLE, RIVER, ROOM, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.figure_1 import curve_panel
 from ucls.paper.figure_7 import gv_ucb
@@ -70,8 +70,8 @@ def exact(env: str, **settings: Any) -> Group:
 
 def rivals(env: str) -> dict[str, Group]:
     """UCLS and the tuned competitors, with the environment's own features."""
-    groups = {key: tuned(key, env, PRINTED)._replace(heavy=key not in CHEAP) for key in RIVALS}
-    groups["gv-ucb"] = gv_ucb(SPARSE) if env == SPARSE else tuned("gv-ucb", env, PRINTED)._replace(heavy=True)
+    groups = {key: tuned(key, env, ROOM)._replace(heavy=key not in CHEAP) for key in RIVALS}
+    groups["gv-ucb"] = gv_ucb(SPARSE) if env == SPARSE else tuned("gv-ucb", env, ROOM)._replace(heavy=True)
     groups["ucls"] = ucls(env)._replace(keep=False, heavy=env == SPARSE)
     return {key: group._replace(reading=ROOM) for key, group in groups.items()}
 
