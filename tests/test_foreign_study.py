@@ -267,7 +267,7 @@ if __name__ == "__main__":
 @pytest.mark.parametrize(
     ("module", "runner", "made"),
     [
-        pytest.param("ray", "ray_runner", "ray_runner('local', 1)", id="ray"),
+        pytest.param("ray", "ray_runner", "ray_runner('local', 1)", id="ray", marks=pytest.mark.slow),
         pytest.param("slurm", "slurm_runner", "slurm_runner(jobs=1, executor='local')", id="submitit"),
     ],
 )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ucls import planning
-from ucls.envs import ENVIRONMENTS, REWARD_RATES, World, make_world, one_state, river_swim
+from ucls.envs import ENVIRONMENTS, KNOWN, World, make_world, one_state, river_swim
 from ucls.kernels._jit import jit
 from ucls.planning import action_values, normal_nodes, product_nodes, uniform_nodes
 
@@ -227,15 +227,19 @@ def test_a_shifted_reward_shifts_the_values_of_a_continuing_task():
     assert planning.best_values(table) == pytest.approx(np.array([[3.0, 4.0]]) - 20.0, abs=1e-8)
 
 
-def test_the_reward_rates_that_are_known_are_those_that_are_planned():
-    assert REWARD_RATES.keys() == ENVIRONMENTS.keys()
-    for id, known in REWARD_RATES.items():
-        assert known == pytest.approx(optimal(id).reward_rate, rel=1e-10), id
+def test_what_is_known_of_the_best_is_what_is_planned():
+    assert {id for id, settings in KNOWN if not settings} == ENVIRONMENTS.keys()
+    for (id, settings), known in KNOWN.items():
+        planned = optimal(id, **dict(settings))
+        for name, value in known._asdict().items():
+            there = getattr(planned, name)
+            assert value == (there if there is None else pytest.approx(there, rel=1e-10)), (id, name)
 
 
-def test_a_reward_rate_is_known_with_default_settings_only(monkeypatch):
+def test_the_best_is_known_with_the_settings_that_are_recorded_only(monkeypatch):
     monkeypatch.setattr(World, "optimal", lambda world: (_ for _ in ()).throw(LookupError))
-    assert make_world("ucls/RiverSwim-v0").reward_rate() == REWARD_RATES["ucls/RiverSwim-v0"]
-    for settings in ({"noise_sd": 0.0}, {"probabilities": "osband"}):
+    assert make_world("ucls/RiverSwim-v0").best() == KNOWN["ucls/RiverSwim-v0", ()]
+    assert make_world("ucls/RiverSwim-v0", {"probabilities": "osband"}).best().reward_rate > 0.4
+    for settings in ({"noise_sd": 0.0}, {"probabilities": "osband", "noise_sd": 0.0}):
         with pytest.raises(LookupError):
-            make_world("ucls/RiverSwim-v0", settings).reward_rate()
+            make_world("ucls/RiverSwim-v0", settings).best()

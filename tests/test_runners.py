@@ -108,6 +108,7 @@ def test_slurm_gives_the_same_results(tmp_path, want):
     assert not (tmp_path / "undisturbed-slurm.sqlite.slurm").exists()
 
 
+@pytest.mark.slow
 @needs_ray
 def test_a_ray_node_may_be_lost(tmp_path, want):
     trial = kills.lose_a_node(tmp_path, CELLS, want)

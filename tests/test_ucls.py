@@ -177,6 +177,7 @@ def test_radius_is_real_when_C_is_not_positive():
     assert ucls.interval(state, hyper, x, np.random.default_rng(0)) == (0.0, 0.0)
 
 
+@pytest.mark.slow
 def test_float32_follows_float64_on_a_fixed_stream():
     states = in_both_precisions(ucls, ucls.Hyper(), 2000)
     assert states[1].C.dtype == states[1].system.At.dtype == np.float32

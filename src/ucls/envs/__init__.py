@@ -44,13 +44,24 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
     "ucls/DeepSea-v0": ("deep_sea", {}),
 }
 
-REWARD_RATES = {  # what `optimal` says with default settings; a test holds them against it
-    "ucls/RiverSwim-v0": 0.22260210954856502,
-    "ucls/PuddleWorld-v0": -1.115120150565455,
-    "ucls/SparseMountainCar-v0": 0.0102345,
-    "ucls/MountainCar-v0": -1.0,
-    "ucls/OneState-v0": 2.0,
-    "ucls/DeepSea-v0": 0.099,
+
+class Best(NamedTuple):
+    """What an optimal policy achieves: the reward a step, and the return and length of an episode if they end."""
+
+    reward_rate: float
+    episode_return: float | None = None
+    episode_steps: float | None = None
+
+
+KNOWN = {  # what `optimal` says, with default settings or a few others; a test holds them against it
+    ("ucls/RiverSwim-v0", ()): Best(0.22260210954856502),
+    ("ucls/RiverSwim-v0", (("probabilities", "osband"),)): Best(0.42775950496580606),
+    ("ucls/PuddleWorld-v0", ()): Best(-1.115120150565455, -36.666790799379754, 32.88153524924372),
+    ("ucls/PuddleWorld-v0", (("noise_sd", 0.01),)): Best(-1.0009053946640916, -32.0729610236194, 32.043948473098986),
+    ("ucls/SparseMountainCar-v0", ()): Best(0.0102345, 1.0, 97.7077776149299),
+    ("ucls/MountainCar-v0", ()): Best(-1.0, -97.70943156557637, 97.70943156557637),
+    ("ucls/OneState-v0", ()): Best(2.0),
+    ("ucls/DeepSea-v0", ()): Best(0.099, 0.99, 10.0),
 }
 
 
@@ -138,10 +149,13 @@ class World(NamedTuple):
         """What an optimal policy achieves; it may have to be planned first."""
         return self.module.optimal(self.env)
 
-    def reward_rate(self) -> float:
-        """The reward a step of an optimal policy; known without planning where nobody has changed a setting."""
-        known = REWARD_RATES.get(self.id)
-        return self.optimal().reward_rate if known is None or self.env != make_world(self.id).env else known
+    def best(self) -> Best:
+        """What an optimal policy achieves; known without planning where nobody has changed a setting."""
+        for (id, settings), best in KNOWN.items():
+            if id == self.id and self.env == make_world(id, dict(settings)).env:
+                return best
+        found = self.optimal()
+        return Best(found.reward_rate, found.episode_return, found.episode_steps)
 
     def draw(self, s: "np.ndarray", canvas: "Canvas") -> None:
         """Draw a picture of a state."""

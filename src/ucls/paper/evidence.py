@@ -130,7 +130,7 @@ class Recorder(Evidence):
 @functools.cache
 def optimum(env: str, **settings: Any) -> Any:
     """What an optimal policy achieves."""
-    return make_world(env, settings).optimal()
+    return make_world(env, settings).best()
 
 
 def episode_band(results: list[tuple[int, Result]], steps: int, array: str, sign: int = 1) -> stats.Band:

@@ -109,7 +109,7 @@ def _compile(task: Task) -> None:
     world = run.world.env, run.s
     entry(run.world.module.reset, (*world, run.world_rng))
     entry(run.world.module.step, (*world, 0, run.world_rng))
-    run.world.reward_rate()  # which `ucls train` tells, and which must be planned unless it is known
+    run.world.best()  # which `ucls train` tells, and which must be planned unless it is known
 
 
 def compile_loop(run: Run) -> None:

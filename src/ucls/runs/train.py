@@ -79,7 +79,7 @@ def train(
     with stopping() as stop:
         done, speed = _advance(run, order.steps, record, stop)
         record.keep()
-        optimum = None if stop.number or run.world is None else run.world.reward_rate()
+        optimum = None if stop.number or run.world is None else run.world.best().reward_rate
         now = {"new_steps": done, "steps_per_second": speed, "stopped": stop.number, "out": out and str(out)}
         result = {**_summary(order, run, record.history), "optimal_reward_rate": optimum, **now}
         if out is not None:
