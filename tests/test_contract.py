@@ -10,21 +10,40 @@ from ucls.features import FEATURES, Features, features_module
 from ucls.testing import small_run
 from ucls.testing.algorithm import ALONE, IN_A_WORLD
 
-# Every pair is a loop to compile. Each algorithm in one world, and each world with one algorithm, always run.
+# Every pair is a loop to compile, and what is asked of an agent outside it as much again. Each algorithm in one world
+# and each world with one algorithm always run; outside the loop, some algorithms.
 OFTEN = {"ucls/RiverSwim-v0", "sarsa"}
-PAIRS = [
-    pytest.param(agent, env, id=f"{agent}-{env[5:-3]}", marks=() if OFTEN & {agent, env} else pytest.mark.slow)
-    for agent in ALGORITHMS
-    for env in ENVIRONMENTS
-]
+OUTSIDE = ("looking changes nothing", "loop and Gymnasium are the same run")
+OFTEN_OUTSIDE = {"ucls-exact", "ucls", "gv-ucb", "sarsa"}
 
 
 def by_words(promise):
     return promise.words.replace(" ", "_")
 
 
-@pytest.mark.parametrize(("agent", "env"), PAIRS)
-@pytest.mark.parametrize("promise", IN_A_WORLD, ids=by_words)
+def is_slow(promise, agent, env):
+    return not OFTEN & {agent, env} or (promise.words in OUTSIDE and agent not in OFTEN_OUTSIDE)
+
+
+PROMISES = [
+    pytest.param(
+        promise,
+        agent,
+        env,
+        id=f"{by_words(promise)}-{agent}-{env[5:-3]}",
+        marks=pytest.mark.slow if is_slow(promise, agent, env) else (),
+    )
+    for promise in IN_A_WORLD
+    for agent in ALGORITHMS
+    for env in ENVIRONMENTS
+]
+
+
+def test_the_promises_outside_the_loop_are_among_those_that_are_made():
+    assert set(OUTSIDE) <= {promise.words for promise in IN_A_WORLD}
+
+
+@pytest.mark.parametrize(("promise", "agent", "env"), PROMISES)
 def test_in_every_world(promise, agent, env):
     promise.check(algorithm_module(agent), env)
 

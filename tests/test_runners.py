@@ -30,7 +30,7 @@ from ucls.study.runners.ray import run_ray
 from ucls.study.runners.run_cell import run_cell
 from ucls.study.runners.slurm import Terms, batches_of, run_slurm
 
-CELLS = 16
+CELLS = 8
 # What is tried are the runners: kernels as plain Python start at once in every new process.
 UNCOMPILED = {"NUMBA_DISABLE_JIT": "1"}
 
