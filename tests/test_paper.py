@@ -18,7 +18,7 @@ from ucls.paper.contents import PARTS, groups_of, parts_of
 from ucls.paper.domains import CLASSIC, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.figure_1 import curve_panel
-from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of, tuned, ucls, winners
+from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of, sweep_result, tuned, ucls, winners
 from ucls.paper.sweeps import RUNS, SIZE, all_sweeps
 from ucls.report import Verdict
 from ucls.runs.history import History
@@ -77,7 +77,7 @@ def test_ucls_is_untuned_and_every_competitor_is_tuned():
         found = contenders(env)
         assert found["ucls"].settings == ()
         for key in set(found) - {"ucls"}:
-            assert dict(found[key].settings).items() >= winners()[f"{key} {env}"]["settings"].items()
+            assert dict(found[key].settings).items() >= sweep_result(key, env)["settings"].items()
 
 
 def test_every_sweep_has_the_same_budget_on_seeds_that_are_never_reported():

@@ -27,11 +27,12 @@ DOMAINS = {
 }
 
 # The memory of the tile coder, read in two ways. The printed one is too small for the tiles of a coder that overlaps
-# the borders (160 and 180 of them), so that tiles share indices; the environments' own features have room for all.
+# the borders (160 and 180 of them), so that tiles share indices; it is the number of tiles of a coder that does not, so
+# that the authors' table had room for all. The environments' own features have it too.
 PRINTED, ROOM = "printed", "room"
 MEMORY: dict[str, dict[str, dict[str, Any]]] = {PRINTED: {RIVER: {"memory": 128}, PUDDLE: {"memory": 128}}, ROOM: {}}
 HAS_READING = tuple(MEMORY[PRINTED])
-READING = PRINTED  # of the figures and claims of the paper: the other is then an open choice
+READING = ROOM  # of the figures and claims of the paper: the other is then an open choice
 
 
 def other_reading() -> str:

@@ -53,7 +53,7 @@ DEPARTURES = (
         "128",
         "160 and 180: room for every tile (`memory`)",
         "tilings that overlap the borders have 160 and 180 tiles: in 128 some share an index, above all near the goal",
-        unmeasured="`ucls paper` and this page keep the printed 128; `ucls paper --figure beyond` has the room",
+        unmeasured="this page keeps the printed 128; `ucls paper --only choices` holds the two against each other",
     ),
     Departure(
         "features: hashing",
