@@ -59,7 +59,6 @@ TASKS = (
     Task("Deep Sea of size 10", "ucls/DeepSea-v0", {"size": 10}, 0.9, NEAR),
     Task("Deep Sea of size 20", "ucls/DeepSea-v0", {"size": 20}, 0.9, NEAR),
     Task("Deep Sea of size 30", "ucls/DeepSea-v0", {"size": 30}, 0.9, NEAR),
-    Task("Deep Sea of size 40", "ucls/DeepSea-v0", {"size": 40}, 0.9, NEAR),
 )
 
 
