@@ -48,8 +48,8 @@ PLAIN = {
     5: Plain(
         "Every p works for UCLS, none for GV-UCB",
         FAILED,
-        "With the smallest p, optimism dies before the agent has been at the top of the river. An erratum in "
-        "Corollary 1 explains most of GV-UCB's poor showing.",
+        "With the smallest p, optimism dies before the agent has been at the top of the river. GV-UCB's radius "
+        "collapses everywhere at once; its B stays I, so that its runs do not test Corollary 1.",
     ),
     6: Plain("Classic Mountain Car: UCLS beats DGPQ"),
     7: Plain(
