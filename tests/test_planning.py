@@ -227,6 +227,15 @@ def test_a_shifted_reward_shifts_the_values_of_a_continuing_task():
     assert planning.best_values(table) == pytest.approx(np.array([[3.0, 4.0]]) - 20.0, abs=1e-8)
 
 
+def test_what_greedy_policies_earn_is_what_they_were_planned_to():
+    world = make_world("ucls/RiverSwim-v0")
+    problem = world.problem()
+    table = planning.tabulate(world.env, problem)
+    q, down = planning.best_values(table), np.tile([1.0, 0.0], (len(table.points), 1))
+    rates = [planning.earned(world.env, problem, table, values, 200_000) for values in (q, down)]
+    assert rates == pytest.approx([world.best().reward_rate, 0.005], rel=0.03)
+
+
 def test_what_is_known_of_the_best_is_what_is_planned():
     assert {id for id, settings in KNOWN if not settings} == ENVIRONMENTS.keys()
     for (id, settings), known in KNOWN.items():

@@ -5,8 +5,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls.diagnostics.probe import yardstick
-from ucls.planning import evaluate
+from ucls.planning import earned, evaluate
 from ucls.runs.loop import Run
+
+STEPS = 50_000
 
 
 class Policies(NamedTuple):
@@ -14,6 +16,7 @@ class Policies(NamedTuple):
 
     `mean` is the value of the policy greedy on the means (M), `bound` of the one greedy on what the agent maximises,
     mean + radius (M+CIR), and `optimal` is V*; `states` has a row for each state, `d` its weight under the density.
+    `earned` is what the two earn a step, followed for as many steps as a run of the paper has.
     """
 
     states: np.ndarray
@@ -21,6 +24,7 @@ class Policies(NamedTuple):
     mean: np.ndarray
     bound: np.ndarray
     d: np.ndarray
+    earned: tuple[float, float]
 
     def regrets(self) -> tuple[float, float]:
         """What the two policies lose, averaged over the density."""
@@ -38,8 +42,11 @@ def policies(run: Run, density: str = "start") -> Policies:
     """
     stick = yardstick(run, density)
     mean, top = run.learner.survey(stick.table.points)
-    values = []
+    values, earnings = [], []
+    problem = run.world.problem()
     for maximised in (mean, top):
         policy = np.argmax(maximised, axis=1)
         values.append(np.take_along_axis(evaluate(stick.table, policy), policy[:, None], axis=1)[:, 0])
-    return Policies(stick.table.points, stick.best.max(axis=1), values[0], values[1], stick.d_s)
+        earnings.append(earned(run.world.env, problem, stick.table, maximised, STEPS))
+    best = stick.best.max(axis=1)
+    return Policies(stick.table.points, best, values[0], values[1], stick.d_s, (earnings[0], earnings[1]))

@@ -7,18 +7,21 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls.diagnostics import Policies, policies
-from ucls.figures.palette import INK, STYLES
-from ucls.figures.plot import Line, Panel, Plot, points_of
+from ucls.figures.palette import INK, SKY, STYLES
+from ucls.figures.plot import Line, Panel, Plot, line_of, points_of
 from ucls.paper.domains import RIVER
-from ucls.paper.evidence import Evidence
+from ucls.paper.evidence import Evidence, optimum, reward_band
 from ucls.paper.figure_2 import LEVELS, group_of
 from ucls.paper.groups import Group, ucls
 from ucls.runs.loop import Run
 from ucls.stats import summarise
 
+THOUSAND = 1000.0
+PALE = {"ucls": SKY, "gv-ucb": "#E7BBD3"}  # of what was earned while learning
+
 
 class Ended(NamedTuple):
-    """The final policies of a group's runs: their values in every state, and the reward while learning."""
+    """The final policies of a group's runs: their values in every state, and what they earn a step."""
 
     seeds: np.ndarray
     states: np.ndarray
@@ -26,7 +29,7 @@ class Ended(NamedTuple):
     mean: np.ndarray
     bound: np.ndarray
     weights: np.ndarray
-    reward: np.ndarray
+    earned: np.ndarray
 
     def regrets(self) -> tuple[np.ndarray, np.ndarray]:
         """What the two policies of every run lose from the start states."""
@@ -47,43 +50,48 @@ def groups() -> list[Group]:
 def ended(evidence: Evidence, group: Group) -> Ended | None:
     """Evaluate the policies that the runs of a group ended with, exactly."""
     final: list[Policies] = []
-    seeds, reward = [], []
+    seeds = []
     for seed, result in evidence.results(group):
         if result.learner is not None:
             about, arrays = checkpoint.from_bytes(result.learner)
             final.append(policies(Run.revive(about, arrays)))
             seeds.append(seed)
-            reward.append(result.measures.reward)
     if not final:
         return None
     one = final[0]
     mean, bound = np.array([p.mean for p in final]), np.array([p.bound for p in final])
-    return Ended(np.array(seeds), one.states[:, 0], one.optimal, mean, bound, one.d, np.array(reward))
+    earned = np.array([p.earned for p in final])
+    return Ended(np.array(seeds), one.states[:, 0], one.optimal, mean, bound, one.d, earned)
 
 
 def plots(evidence: Evidence) -> tuple[Plot, ...]:
-    """The value of both policies over the river, and their loss against the reward earned while learning."""
-    lines, dots = [], []
-    optimal = None
+    """The value of both policies over the river, and what they earn against what was earned while learning."""
+    lines, rewards = [], []
+    optimal, best = None, optimum(RIVER).reward_rate
     for key, group in shown().items():
         name, colour = STYLES[key]
         if (end := ended(evidence, group)) is None:
             continue
         at = slice(None, None, max(1, len(end.states) // 100))
         optimal = Line("optimal policy", INK, end.states[at], end.optimal[at], dash=True)
-        for which, values in (("M", end.mean), ("M+CIR", end.bound)):
+        learning = reward_band(evidence.results(group), evidence.resolution(group))
+        rewards.append(line_of(learning, key, f"{name}, learning", THOUSAND)._replace(colour=PALE[key]))
+        for which, values, earned in (("M", end.mean, end.earned[:, 0]), ("M+CIR", end.bound, end.earned[:, 1])):
             columns = [summarise(column) for column in values[:, at].T]
             points = [(x, *c[:4]) for x, c in zip(end.states[at], columns, strict=True)]
             one = points_of(f"{name} ({which})", colour, points)
             lines.append(one._replace(points=False, dash=which == "M+CIR"))
-        order = np.argsort(end.reward)
-        dots.append(Line(f"{name}, each run", colour, end.reward[order], end.regrets()[1][order], points=True))
+            level = summarise(earned)
+            ends = [(x, *level[:4]) for x in (0.0, evidence.steps(group) / THOUSAND)]
+            flat = points_of(f"{name} ({which})", colour, ends)
+            rewards.append(flat._replace(points=False, dash=which == "M+CIR"))
     panels = (
         Panel("value over the river", "position", "value of the policy", (*lines, *([optimal] if optimal else []))),
-        Panel("against learning", "reward while learning", "loss of (M+CIR) from the start", tuple(dots)),
+        Panel("against learning", "thousand steps", "reward a step", tuple(rewards), best, limits=(0, None)),
     )
     caption = (
         "Exact values of the policies after the last step: greedy on the mean (M) and on mean + radius (M+CIR), the "
-        f"mean over runs. UCLS with p = 0.1, GV-UCB with p = {LEVELS[0]:g}, as printed."
+        f"mean over runs. UCLS with p = 0.1, GV-UCB with p = {LEVELS[0]:g}, as printed. On the right what these "
+        "policies earn a step, as flat lines, and what the agent earned while it learned (the last 2,000 steps)."
     )
     return (Plot("figure-9", "Final policies in River Swim", caption, panels),)

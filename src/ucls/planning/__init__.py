@@ -173,6 +173,14 @@ def evaluate(table: Tabulated, policy: np.ndarray) -> np.ndarray:
     return q[table.twin]
 
 
+def earned(env: Any, problem: Problem, table: Tabulated, q: np.ndarray, steps: int) -> float:
+    """The reward a step of the policy that is greedy on `q`, a value for every point and action, in some steps."""
+    total, *_ = grid.run(
+        problem.reset, problem.step, env, table.axes, np.ascontiguousarray(q), env.cutoff or CUTOFF, steps, _generator()
+    )
+    return total / steps
+
+
 def start_weights(env: Any, problem: Problem, table: Tabulated) -> np.ndarray:
     """How often an episode starts in each point; a start between points is shared among them."""
     rng, weights = _generator(), np.zeros(len(table.twin))
