@@ -41,11 +41,12 @@ def cells_of(n, steps=10):
 
 
 def sqlite(path, sql, *values):
-    """Change a file behind the store's back."""
+    """Change a file behind the store's back, or ask it for a row."""
     db = sqlite3.connect(path)
-    db.execute(sql, values)
+    row = db.execute(sql, values).fetchone()
     db.commit()
     db.close()
+    return row
 
 
 @pytest.fixture
@@ -112,7 +113,7 @@ def test_a_damaged_study_is_refused_until_it_is_declared_again(full, sql):
 
 def test_a_file_with_broken_pages_is_refused_and_what_is_sound_is_rescued(full, tmp_path):
     content = bytearray(full.read_bytes())
-    root = sqlite3.connect(full).execute("SELECT rootpage FROM sqlite_master WHERE name = 'failure'").fetchone()[0]
+    [root] = sqlite(full, "SELECT rootpage FROM sqlite_master WHERE name = 'failure'")
     content[(root - 1) * 4096 : root * 4096] = b"\xff" * 4096
     full.write_bytes(content)
     with pytest.raises(UserError, match=r"it is damaged or foreign: .* \(try `ucls study rescue`\)"):
@@ -129,14 +130,12 @@ def test_a_file_with_broken_pages_is_refused_and_what_is_sound_is_rescued(full, 
 
 def test_an_index_that_names_another_cell_is_not_believed(full):
     ids, content = [cell.id for cell in cells_of(6)], bytearray(full.read_bytes())
-    db = sqlite3.connect(full)
-    root = db.execute("SELECT rootpage FROM sqlite_master WHERE name LIKE 'sqlite_autoindex_cell%'").fetchone()[0]
-    db.close()
+    [root] = sqlite(full, "SELECT rootpage FROM sqlite_master WHERE name LIKE 'sqlite_autoindex_cell%'")
     page = content[(root - 1) * 4096 : root * 4096]
     place = page.index(ids[2].encode()) + len(ids[2])  # where its number follows
     content[(root - 1) * 4096 + place] = 5
     full.write_bytes(content)
-    assert sqlite3.connect(full).execute("SELECT number FROM cell WHERE id = ?", (ids[2],)).fetchone() == (5,)
+    assert sqlite(full, "SELECT number FROM cell WHERE id = ?", ids[2]) == (5,)
     with Store(full) as store:
         assert store.result(ids[2]).measures.reward == 20.0
 
