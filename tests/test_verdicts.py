@@ -11,10 +11,11 @@ from ucls.paper import (
     figure_5,
     figure_6,
     figure_theorem,
+    table_learned,
     table_one_setting,
     table_open_choices,
 )
-from ucls.paper.claims import JUDGES, groups_behind, judge_all
+from ucls.paper.claims import JUDGES, groups_behind, judge_all, settings
 from ucls.paper.claims.check import MOST, Check, Claim, by_chance, most_reach, part, turned
 from ucls.paper.claims.plain import BEFORE, PLAIN, told, was
 from ucls.paper.contents import PARTS, groups_of, parts_of
@@ -189,6 +190,42 @@ def test_optimal_in_puddle_world_is_what_these_features_reach(tmp_path):
         assert figure_6.reachable(evidence) == pytest.approx(-36.7, abs=0.2)
         [claim] = judge_all(evidence, [9])
     assert claim.words == "undecided: nothing was run"
+
+
+class Told(Evidence):
+    """Evidence of 30 runs that come to a number each, a little apart."""
+
+    def __init__(self, level):
+        self.level, self.scale = level, scale_of(30)
+
+    def sample(self, group, measure):
+        scores = self.level(group) + np.random.default_rng(len(group.label)).normal(0, 1, 30)
+        return Sample(np.arange(30), scores, 1)
+
+
+@pytest.mark.parametrize(
+    ("without", "verdict"),
+    [
+        (100.0, Verdict.NOT_REPRODUCED),
+        (99.0, Verdict.NOT_REPRODUCED),
+        (90.0, Verdict.UNDECIDED),
+        (60.0, Verdict.REPRODUCED),
+    ],
+)
+def test_the_learned_variance_matters_if_a_tenth_is_lost_without_it(without, verdict):
+    claim = settings.learned_variance(Told(lambda group: without if group.key == "ucls-counts" else 100.0))
+    assert claim.verdict is verdict
+    assert len(claim.checks) == 6
+    apart = settings.learned_variance(Told(lambda group: -100.0 if group.key == "ucls" else -150.0))
+    assert apart.verdict is Verdict.REPRODUCED  # returns below 0 too
+
+
+def test_the_joint_reading_is_searched_among_those_that_let_b_move(monkeypatch):
+    tried = candidates_of("ucls-joint")
+    assert {one["feature_value"] for one in tried} == {"1", "1/sqrt_n", "1/n"}
+    monkeypatch.setattr(table_one_setting, "ranks", lambda key, env: np.arange(len(tried))[::-1])
+    best = table_one_setting.one_setting("ucls-joint", table_learned.moves)
+    assert best == [one for one in tried if one["feature_value"] != "1/n"][-1]
 
 
 def test_a_verdict_that_changed_says_from_what_and_why():
