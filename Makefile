@@ -16,10 +16,10 @@ docs: $(DEV)
 	@echo out/site/index.html
 
 test: check kernels
-	$(BIN)/python -m pytest -q -n 3 --dist loadfile -m "not slow" --durations=15
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" --durations=15
 
 test-all: check kernels
-	$(BIN)/python -m pytest -q -n 3 --dist loadfile
+	$(BIN)/python -m pytest -q -n 2 --dist loadfile
 
 check: $(DEV)
 	$(BIN)/ruff check .

@@ -6,7 +6,7 @@ INK, SOFT = "#333333", "#555555"  # of titles, axes and optima; of notes
 BLUE, SKY, GREEN, ROSE = "#0072B2", "#56B4E9", "#009E73", "#CC79A7"
 VERMILION, AMBER, BLACK = "#D55E00", "#E69F00", "#000000"
 GREY, SILVER = "#777777", "#999999"
-NIGHT = "#004469"  # a dark blue
+NIGHT, BLUSH = "#004469", "#E7BBD3"  # a dark blue, and a light rose
 
 # The name and the colour of each algorithm.
 STYLES = {

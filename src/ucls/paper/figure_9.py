@@ -7,7 +7,7 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls.diagnostics import Policies, policies
-from ucls.figures.palette import INK, SKY, STYLES
+from ucls.figures.palette import BLUSH, INK, SKY, STYLES
 from ucls.figures.plot import Line, Panel, Plot, line_of, points_of
 from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence, optimum, reward_band
@@ -17,7 +17,7 @@ from ucls.runs.loop import Run
 from ucls.stats import summarise
 
 THOUSAND = 1000.0
-PALE = {"ucls": SKY, "gv-ucb": "#E7BBD3"}  # of what was earned while learning
+PALE = {"ucls": SKY, "gv-ucb": BLUSH}  # of what was earned while learning
 
 
 class Ended(NamedTuple):
