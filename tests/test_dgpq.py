@@ -155,6 +155,7 @@ def test_an_algorithm_that_says_full_but_cannot_grow_is_refused(monkeypatch):
         algorithm_module("dgpq")
 
 
+@pytest.mark.slow
 def test_float32_learns_the_same_from_the_same():
     double, single = (small_run("ucls/OneState-v0", "dgpq", seed=2, dtype=dtype) for dtype in ("float64", "float32"))
     assert single.learner.state.gp.L.dtype == single.learner.state.basis.mu.dtype == np.float32

@@ -125,6 +125,7 @@ def test_one_over_t_weighs_all_samples_the_same():
     assert state.system.scale[0] == pytest.approx(1 / 50)
 
 
+@pytest.mark.slow
 def test_float32_follows_float64_on_a_fixed_stream():
     """Both solve to the same tolerance, so they agree as far as it goes."""
     states = in_both_precisions(lstd_cg, lstd_cg.Hyper(eta=0.1), 500)
