@@ -31,7 +31,7 @@ kernels: $(READY)
 	$(BIN)/ucls compile ucls/RiverSwim-v0 --agent ucls-exact --agent ucls --agent gv-ucb --jobs 1
 
 bench: $(DEV)
-	-$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check 'ucls[bench]'
+	-$(BIN)/python -m pip install --quiet --disable-pip-version-check 'ucls[bench]'
 	$(BIN)/python -m bench
 
 bench-check: $(DEV)
@@ -40,11 +40,11 @@ bench-check: $(DEV)
 # The package is all that `make paper` needs; tests, checks and pages need more.
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	touch $(READY)
 
 $(DEV): $(READY)
-	$(BIN)/python -m pip install --quiet --no-compile --disable-pip-version-check 'ucls[dev]' # adds to what is there
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'ucls[dev]' # adds to what is there
 	touch $(DEV)
 
 clean:
