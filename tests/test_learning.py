@@ -36,7 +36,15 @@ def test_puddle_world_is_learned_within_15000_steps():
     assert happened.episode_returns[-20:].mean() > -120
 
 
-def test_sparse_mountain_car_finds_the_goal_again_and_again():
+def test_sparse_mountain_car_finds_the_goal_again_and_again_with_coarser_tiles():
+    coarse = {"tilings": 4, "tiles": 6}
+    happened = make_run("ucls/SparseMountainCar-v0", seed=10, settings=coarse).advance(40_000)
+    assert happened.rewards.sum() >= 40
+    assert happened.episode_steps[-10:].mean() < 300
+
+
+@pytest.mark.slow
+def test_sparse_mountain_car_finds_the_goal_again_and_again_in_single_precision():
     happened = make_run("ucls/SparseMountainCar-v0", seed=10, dtype="float32").advance(20_000)
     assert happened.rewards.sum() >= 15
     assert happened.episode_steps[-10:].mean() < 300
