@@ -1,6 +1,6 @@
 """What tests share: runs recorded so that an oracle can follow them, and modules of strangers."""
 
-# ruff: noqa: E402
+# ruff: noqa: E402, numpy reads how many threads it may have when it is imported
 import os
 import subprocess
 import sys

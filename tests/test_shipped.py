@@ -53,7 +53,7 @@ def test_the_data_say_what_they_were_made_with(made):
 
 
 def test_every_claim_is_there_and_has_a_title_that_fits_a_terminal(made):
-    assert [claim.number for claim in made.claims] == [n for n in PLAIN if n != 19] == list(range(1, 19))
+    assert [claim.number for claim in made.claims] == list(PLAIN)[:18]  # ours, the last, was not made with them yet
     assert max(len(title_of(claim)) for claim in made.claims) <= 40
     assert len({plain.title for plain in PLAIN.values()}) == len(PLAIN)
 

@@ -10,11 +10,11 @@ import time
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import NamedTuple
 
-ADDRESS_SPACE = (
-    2**33
-)  # more than what the worker has when it starts: asking for it is an error, not the end of the machine
+# More than what the worker has when it starts: asking for it is an error, not the end of the machine.
+ADDRESS_SPACE = 2**33
 
 
 class Outcome(NamedTuple):
@@ -104,11 +104,10 @@ def _end(attempt: Callable[[int], str], seed: int) -> tuple[str, str]:
     except BaseException as error:
         where = traceback.extract_tb(error.__traceback__)[-1]
         last = "".join(traceback.format_exception_only(error)).strip().splitlines()[0]
-        return "traceback", f"{last[:200]} ({os.path.basename(where.filename)}:{where.lineno})"  # noqa: PTH119
+        return "traceback", f"{last[:200]} ({Path(where.filename).name}:{where.lineno})"
 
 
 def _limit_memory() -> None:
-    with open("/proc/self/statm") as file:  # noqa: PTH123
-        pages = int(file.read().split()[0])
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize() + ADDRESS_SPACE, hard))

@@ -4,6 +4,7 @@ from ucls.figures.palette import BLUES, STYLES
 from ucls.figures.plot import Line, Panel, Plot, line_of, points_of
 from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence, optimum, reward_band
+from ucls.paper.figure_1 import THOUSAND
 from ucls.paper.groups import Group, ucls
 from ucls.paper.table_learned import counts_only
 
@@ -42,7 +43,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             group = group_of(agent, p)
             if results := evidence.results(group):
                 band = reward_band(results, evidence.resolution(group))
-                lines.append(line_of(band, agent, f"p = {p:g}", 1000.0)._replace(colour=shade))
+                lines.append(line_of(band, agent, f"p = {p:g}", THOUSAND)._replace(colour=shade))
         panels.append(Panel(STYLES[agent][0], "thousand steps", "reward a step", tuple(lines), best, limits=(0, None)))
     bars = [bar for agent in ("ucls", "gv-ucb", *BESIDE) if (bar := _sensitivity(evidence, agent))]
     steps = evidence.steps(ucls(RIVER))

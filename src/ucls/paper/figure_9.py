@@ -11,12 +11,12 @@ from ucls.figures.palette import BLUSH, INK, SKY, STYLES
 from ucls.figures.plot import Line, Panel, Plot, line_of, points_of
 from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence, optimum, reward_band
+from ucls.paper.figure_1 import THOUSAND
 from ucls.paper.figure_2 import LEVELS, group_of
 from ucls.paper.groups import Group, ucls
 from ucls.runs.loop import Run
 from ucls.stats import summarise
 
-THOUSAND = 1000.0
 PALE = {"ucls": SKY, "gv-ucb": BLUSH}  # of what was earned while learning
 
 
