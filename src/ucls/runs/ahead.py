@@ -123,13 +123,12 @@ def compile_shell(learner: Learner) -> None:
     me, kernels = learner, learner.kernels
     steps, looks = (me.hyper, me.coder, me.state, me.pending, me.rng), (me.hyper, me.coder, me.state)
     s, xs, rng = np.zeros(len(me.plan.low)), me.pending.xs, me.rng
-    of_each, of_all = np.zeros(me.plan.n_actions), np.zeros((1, me.plan.n_actions))
+    of_all = np.zeros((1, me.plan.n_actions))
     entry(kernels.begin, (*steps, s))
     entry(kernels.advance, (*steps, 0.0, 0.0, s, False))
-    entry(kernels.choose, (*looks, s, xs, rng))
-    entry(kernels.interval, (*looks, s, xs, rng, of_each, of_each))
     entry(kernels.intervals, (*looks, s[None], xs, rng, of_all, of_all))
     entry(kernels.choices, (*looks, s[None], xs, rng, np.zeros(1, np.int64)))
-    entry(kernels.survey, (*looks, s[None], xs, rng, of_all, of_all))
+    if hasattr(me.algorithm, "upper"):
+        entry(kernels.survey, (*looks, s[None], xs, of_all, of_all))
     if hasattr(me.algorithm, "parts"):
         entry(kernels.split, (*looks, s[None], xs, of_all, of_all, of_all))

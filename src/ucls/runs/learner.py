@@ -112,12 +112,8 @@ class Learner:
 
         An algorithm that keeps no bounds has a radius of 0.
         """
-        mean, radius = np.zeros(self.plan.n_actions), np.zeros(self.plan.n_actions)
-        parts = self.hyper, self.coder, self.state
-        s = self._states(s)
-        with sound_arithmetic():
-            self.kernels.interval(*parts, s, self._scratch, self._onlooker, mean, radius)
-        return mean, radius
+        mean, radius = self.intervals(self._states(s)[None])
+        return mean[0], radius[0]
 
     def intervals(self, points: np.ndarray, rng: np.random.Generator | None = None) -> tuple[np.ndarray, np.ndarray]:
         """The mean and the radius of every action's value in many states, as `interval` one after the other; what is
@@ -161,10 +157,7 @@ class Learner:
 
     def choose(self, s: np.ndarray) -> int:
         """The action that the algorithm's own rule takes in state s, without changing the run."""
-        parts = self.hyper, self.coder, self.state
-        s = self._states(s)
-        with sound_arithmetic():
-            return int(self.kernels.choose(*parts, s, self._scratch, self._onlooker))
+        return int(self.choices(self._states(s)[None])[0])
 
     def choices(self, points: np.ndarray, rng: np.random.Generator | None = None) -> np.ndarray:
         """The actions that the algorithm's own rule takes in many states, as `choose` one after the other."""
@@ -192,10 +185,12 @@ class Learner:
 
         That is mean + radius, unless the algorithm says by `upper` that it is something else.
         """
+        if not hasattr(self.algorithm, "upper"):
+            mean, radius = self.intervals(points)
+            return mean, mean + radius
         points = self._states(points)
         mean, top = (np.zeros((len(points), self.plan.n_actions)) for _ in range(2))
-        parts = self.hyper, self.coder, self.state
-        self.kernels.survey(*parts, points, self._scratch, self._onlooker, mean, top)
+        self.kernels.survey(self.hyper, self.coder, self.state, points, self._scratch, mean, top)
         return mean, top
 
     def _states(self, points: Any) -> np.ndarray:

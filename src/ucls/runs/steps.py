@@ -27,14 +27,12 @@ class Pending(NamedTuple):
 
 
 class Kernels(NamedTuple):
-    """The steps of a learner, compiled for its algorithm and features."""
+    """The steps of a learner and the looks into it, in many states at once, compiled for its algorithm and features."""
 
     begin: Any
     advance: Any
-    interval: Any
     intervals: Any
     survey: Any
-    choose: Any
     choices: Any
     split: Any
 
@@ -91,49 +89,33 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
     if own_interval is None:
 
         @jit
-        def interval(hyper, coder, state, s, xs, rng, mean, radius):
-            look(coder, s, xs)
-            for a in range(len(mean)):
-                mean[a] = value(state, hyper, la.of_action(xs, a))
-    else:
-
-        @jit
-        def interval(hyper, coder, state, s, xs, rng, mean, radius):
-            look(coder, s, xs)
-            for a in range(len(mean)):
-                mean[a], radius[a] = own_interval(state, hyper, la.of_action(xs, a), rng)
-
-    @jit
-    def intervals(hyper, coder, state, points, xs, rng, mean, radius):
-        for i in range(len(points)):
-            interval(hyper, coder, state, points[i], xs, rng, mean[i], radius[i])
-
-    if upper is None:
-
-        @jit
-        def survey(hyper, coder, state, points, xs, rng, mean, top):
-            for i in range(len(points)):
-                interval(hyper, coder, state, points[i], xs, rng, mean[i], top[i])
-            top += mean
-    else:
-
-        @jit
-        def survey(hyper, coder, state, points, xs, rng, mean, top):
+        def intervals(hyper, coder, state, points, xs, rng, mean, radius):
             for i in range(len(points)):
                 look(coder, points[i], xs)
                 for a in range(mean.shape[1]):
-                    x = la.of_action(xs, a)
-                    mean[i, a], top[i, a] = value(state, hyper, x), upper(state, hyper, x)
+                    mean[i, a] = value(state, hyper, la.of_action(xs, a))
+    else:
+
+        @jit
+        def intervals(hyper, coder, state, points, xs, rng, mean, radius):
+            for i in range(len(points)):
+                look(coder, points[i], xs)
+                for a in range(mean.shape[1]):
+                    mean[i, a], radius[i, a] = own_interval(state, hyper, la.of_action(xs, a), rng)
 
     @jit
-    def choose(hyper, coder, state, s, xs, rng):
-        look(coder, s, xs)
-        return act(state, hyper, xs, rng)
+    def survey(hyper, coder, state, points, xs, mean, top):
+        for i in range(len(points)):
+            look(coder, points[i], xs)
+            for a in range(mean.shape[1]):
+                x = la.of_action(xs, a)
+                mean[i, a], top[i, a] = value(state, hyper, x), upper(state, hyper, x)  # pyright: ignore[reportOptionalCall]
 
     @jit
     def choices(hyper, coder, state, points, xs, rng, actions):
         for i in range(len(points)):
-            actions[i] = choose(hyper, coder, state, points[i], xs, rng)
+            look(coder, points[i], xs)
+            actions[i] = act(state, hyper, xs, rng)
 
     @jit
     def split(hyper, coder, state, points, xs, more, noisy, share):
@@ -144,7 +126,7 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
                 more[i, a], noisy[i, a] = parts(state, hyper, x)  # pyright: ignore[reportOptionalCall]
                 share[i, a] = unknown(state, x)
 
-    return Kernels(begin, advance, interval, intervals, survey, choose, choices, split)
+    return Kernels(begin, advance, intervals, survey, choices, split)
 
 
 @functools.cache
