@@ -1,5 +1,6 @@
 # Two commands do everything: `make paper` runs the main job, `make test` the tests.
 MAKEFLAGS += -j2 # kernels are compiled while the rest is installed and checked
+export PYTHONDONTWRITEBYTECODE := # tests start hundreds of processes: what one has compiled the next may read
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -44,7 +45,7 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 $(DEV): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'ucls[dev]' # adds to what is there
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile 'ucls[dev]' # adds to what is there
 	touch $(DEV)
 
 clean:
