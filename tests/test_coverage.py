@@ -7,7 +7,7 @@ import pytest
 
 from test_cli import ucls
 from ucls.evaluation import LSTD, chains, one_state
-from ucls.evaluation.coverage import SETTINGS, Case, measure, rows
+from ucls.evaluation.coverage import SETTINGS, Case, as_data, measure, rows
 from ucls.evaluation.lstd import factor_of
 from ucls.stats import proportion
 
@@ -100,6 +100,20 @@ def test_rows_count_what_they_say():
     assert by[100, "chebyshev", 0.1].worst == 1.0
     assert by[100, "normal", 0.1].worst == 0.0
     assert by[100, "normal", 0.1].ratio == pytest.approx(0.5)
+
+
+def test_where_an_estimator_comes_to_nothing_there_is_no_interval_to_hold_anything():
+    case = Case("river_swim", "poor", "iid", 1.0)  # linear TD's steps are too long for it
+    found = measure(case, 6, (5000,), ("linear_td",))
+    lost = np.isnan(found.standard[:, 0, 0]).all(axis=1)
+    assert 0 < lost.sum() < 6
+    some = next(row for row in rows(case, found, (5000,), ("linear_td",)) if (row.factor, row.p) == ("chebyshev", 0.1))
+    assert some.coverage == pytest.approx(1 - lost.mean())
+    assert some.unknown == pytest.approx(lost.mean())
+    found.standard[:] = np.nan
+    none = list(rows(case, found, (5000,), ("linear_td",)))
+    assert {row.coverage for row in none} == {0.0}
+    assert {row["ratio"] for row in as_data(none)} == {row["width"] for row in as_data(none)} == {None}
 
 
 def behaviour(seed, n, target=0.8):

@@ -2,7 +2,8 @@
 
 In each run a chain is walked once, and the evaluator is asked after some numbers of transitions. What counts is whether
 x'w* is inside, for the features x of every state: on average over the states as the chain visits them, and in the
-worst state. An infinite interval (the data say nothing) covers; how often that happens is counted apart.
+worst state. An infinite interval (the data say nothing) covers, and one that an estimator came to no estimate of does
+not; how often that happens is counted apart.
 """
 
 from collections.abc import Callable, Iterator
@@ -11,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.evaluation.chains import Domain, domains, noise_of, simulate
-from ucls.evaluation.estimators import ESTIMATORS, BlockBootstrap, make_estimator
+from ucls.evaluation.estimators import ESTIMATORS, BlockBootstrap, NoEstimate, make_estimator
 from ucls.evaluation.lstd import LSTD, factor_of
 from ucls.stats import Estimate, proportion
 
@@ -35,6 +36,7 @@ class Row(NamedTuple):
     `coverage` is the mean over states, `low` to `high` its 95% band from the spread over runs; `worst` is that of the
     state with the least, with a binomial band. `ratio` is the estimated standard error over the true one, root mean
     squares over states and runs; `width` the mean of the interval where it is finite, `unknown` how often it is not.
+    `ratio` and `width` are not a number where none is finite.
     """
 
     chain: str
@@ -101,8 +103,16 @@ def measure(case: Case, runs: int, sizes: tuple[int, ...], names: tuple[str, ...
             observe(lstd, X, walk, slice(begin, end))
             errors[run, i] = lstd.value(X) - truth
             for j, estimator in enumerate(estimators):
-                standard[run, i, j] = lstd.standard_error(X, estimator)
+                standard[run, i, j] = _standard_error(lstd, X, estimator)
     return Found(chain.stationary(), errors, standard)
+
+
+def _standard_error(lstd: LSTD, X: np.ndarray, estimator: Any) -> Any:
+    """The standard error of every row's value; not a number where there is no estimate, so that nothing lies within."""
+    try:
+        return lstd.standard_error(X, estimator)
+    except NoEstimate:
+        return np.nan
 
 
 def rows(
@@ -116,12 +126,12 @@ def rows(
             finite = np.isfinite(standard)
             known = np.where(finite, standard, 0.0)
             mass = finite @ trials.weights
-            ratio = np.sqrt((known**2 @ trials.weights).sum() / max(mass.sum(), 1e-300)) / true
+            ratio = np.sqrt((known**2 @ trials.weights).sum() / mass.sum()) / true if mass.any() else np.nan
             for factor in FACTORS:
                 for p in PS:
                     times = factor_of(p, factor)
                     inside = np.abs(error) <= times * standard
-                    width = 2 * times * (known @ trials.weights).sum() / max(mass.sum(), 1e-300)
+                    width = 2 * times * (known @ trials.weights).sum() / mass.sum() if mass.any() else np.nan
                     mean, worst = _mean(inside @ trials.weights), _worst(inside)
                     yield Row(
                         *case, n, name, factor, p, len(error), *mean, *worst, ratio, width, max(0.0, 1 - mass.mean())
@@ -154,5 +164,7 @@ def study(runs: int, quick: bool = False, tick: Callable[[Case], object] = lambd
 
 
 def as_data(rows: list[Row]) -> list[dict[str, Any]]:
-    """The rows as plain data, for JSON and CSV."""
-    return [{key.rstrip("_"): value for key, value in row._asdict().items()} for row in rows]
+    """The rows as plain data, for JSON and CSV, which have no word for what is not a number."""
+    return [
+        {key.rstrip("_"): None if value != value else value for key, value in row._asdict().items()} for row in rows
+    ]

@@ -72,6 +72,10 @@ class Spread(NamedTuple):
     pinned: np.ndarray | None = None
 
 
+class NoEstimate(UserError):
+    """An estimator came to none from this log, with these settings."""
+
+
 class Sandwich(NamedTuple):
     """Plug-in: A^-1 S A^-T / n with S the mean of delta^2 z z'.
 
@@ -191,7 +195,7 @@ class LinearTD(NamedTuple):
             raise UserError("the estimator 'linear_td' is on-policy: leave rho out, or use another estimator")
         w_var = linear_spread(fit.log, fit.n, fit.size, fit.lambda_, self.alpha, self.alpha_var)
         if not (np.abs(w_var) < LARGEST).all():
-            raise UserError("the estimator 'linear_td' diverged: give smaller steps, LinearTD(alpha=, alpha_var=)")
+            raise NoEstimate("the estimator 'linear_td' diverged: give smaller steps, LinearTD(alpha=, alpha_var=)")
         return Spread(np.outer(w_var, w_var))
 
 

@@ -82,7 +82,9 @@ def _coverage(rows: list[Row]) -> str:
 
 
 def _ratio(rows: list[Row]) -> str:
-    ratios = [row.ratio for row in rows]
+    ratios = [row.ratio for row in rows if np.isfinite(row.ratio)]
+    if not ratios:
+        return "none"
     most = f"{max(ratios):.2f}" if max(ratios) < 1000 else "over 1000"
     return f"{np.median(ratios):.2f} ({min(ratios):.2f}..{most})"
 
