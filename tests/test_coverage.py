@@ -102,6 +102,16 @@ def test_rows_count_what_they_say():
     assert by[100, "normal", 0.1].ratio == pytest.approx(0.5)
 
 
+def test_corollary_1_as_printed_gives_differences_between_states_no_width():
+    """A constant discount makes x'A^-1 z_bar the same for every state: the printed variance of a difference is 0."""
+    case, names = Case("garnet", "exact", "iid", 0.0), ("sandwich", "global_printed", "global_corrected")
+    found = rows(case, measure(case, 30, (2000,), names, differences=True), (2000,), names)
+    by = {row.estimator: row for row in found if (row.factor, row.p) == ("chebyshev", 0.1)}
+    assert by["global_printed"].coverage == 0.0
+    assert by["global_printed"].ratio < 1e-3
+    assert min(by["sandwich"].worst, by["global_corrected"].worst) > 0.9
+
+
 def test_where_an_estimator_comes_to_nothing_there_is_no_interval_to_hold_anything():
     case = Case("river_swim", "poor", "iid", 1.0)  # linear TD's steps are too long for it
     found = measure(case, 6, (5000,), ("linear_td",))

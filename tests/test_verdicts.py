@@ -11,6 +11,7 @@ from ucls.paper import (
     figure_5,
     figure_6,
     figure_theorem,
+    shipped,
     table_learned,
     table_one_setting,
     table_open_choices,
@@ -126,7 +127,7 @@ def test_one_state_has_a_thousand_runs_wherever_runs_decide_anything():
     assert QUICK.runs_of(group) == 3
     other = alternatives.ONE_STATE_DISCOUNT.change(group)
     assert dict(other.settings)["discount"] == 0.9
-    assert scale_of(30, heavy=15).runs_of(other) == alternatives.DISCOUNT_RUNS
+    assert scale_of(30, heavy=15).runs_of(other) == alternatives.ONE_STATE_RUNS
 
 
 def test_what_one_state_can_return_at_most_follows_its_discount():
@@ -215,9 +216,29 @@ class Told(Evidence):
 def test_the_learned_variance_matters_if_a_tenth_is_lost_without_it(without, verdict):
     claim = settings.learned_variance(Told(lambda group: without if group.key == "ucls-counts" else 100.0))
     assert claim.verdict is verdict
-    assert len(claim.checks) == 6
+    assert len(claim.checks) == 3
+    small = settings.learned_variance(Told(lambda group: without if "p" in dict(group.settings) else 100.0))
+    assert small.verdict is Verdict.NOT_REPRODUCED  # where both sides have another p they are alike
     apart = settings.learned_variance(Told(lambda group: -100.0 if group.key == "ucls" else -150.0))
     assert apart.verdict is Verdict.REPRODUCED  # returns below 0 too
+
+
+def test_the_learned_variance_may_matter_at_another_p():
+    def level(group):
+        return 50.0 if group.key == "ucls-counts" and dict(group.settings).get("p") == 1e-5 else 100.0
+
+    claim = settings.learned_variance(Told(level))
+    assert claim.verdict is Verdict.DEPENDS
+    assert claim.depends == "p (1e-05, in River Swim)"
+
+
+def test_what_interval_and_test_do_not_agree_on_is_not_decided():
+    data = {"number": 1, "claim": "", "figure": None, "depends": "", "why": "", "short": False}
+    made = [{"what": "", "found": "", "holds": "yes", "runs": 30, "p": p} for p in (0.01, 0.06)]
+    [claim] = shipped.from_data(
+        {"claims": [{**data, "checks": made}], **dict.fromkeys(("facts", "note"), ""), "tables": [], "complete": True}
+    ).claims
+    assert [one.holds for one in claim.checks] == [True, None]
 
 
 def test_the_joint_reading_is_searched_among_those_that_let_b_move(monkeypatch):

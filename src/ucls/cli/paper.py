@@ -75,9 +75,9 @@ def paper(
             raise UserError("--export goes with --runs or --full: a quick look is no part of a reproduction")
         sections.refuse_unnamed()
     if page is not None:
-        pages.marked(page, titles_of(parts_of(figure or ())))
-        if pages.data_of(page) and (figure or not (full or runs)):
+        if page.is_file() and pages.data_of(page) and (figure or not (full or runs)):
             raise UserError(f"{page} is of the shipped reproduction: give --runs or --full, and no --figure")
+        pages.marked(page, titles_of(parts_of(figure or ())))
     scale, kept = scale_of(runs, full, heavy_runs), store or out / "runs.sqlite"
     asked = figure or []
     before = reproduction.expected(asked, scale, kept, jobs)

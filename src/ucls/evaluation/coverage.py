@@ -88,23 +88,36 @@ def observe(lstd: LSTD, X: np.ndarray, walk: tuple[np.ndarray, np.ndarray, np.nd
         lstd.observe_batch(X[here], rewards[part], discounts[part], X[there])
 
 
-def measure(case: Case, runs: int, sizes: tuple[int, ...], names: tuple[str, ...] = tuple(ESTIMATORS)) -> Found:
-    """Walk the chain `runs` times; every run has a seed of its own, the same in all cases of a chain."""
+def measure(
+    case: Case,
+    runs: int,
+    sizes: tuple[int, ...],
+    names: tuple[str, ...] = tuple(ESTIMATORS),
+    differences: bool = False,
+) -> Found:
+    """Walk the chain `runs` times; every run has a seed of its own, the same in all cases of a chain.
+
+    What is asked about is every state, or by how much each is better than each other, all pairs alike.
+    """
     domain = domains()[case.chain]
     chain, X = noise_of(domain, case.noise), features_of(domain, case)
-    truth = X @ chain.fixed_point(X, case.lambda_)
+    asked, weights = X, chain.stationary()
+    if differences:
+        asked = np.array([X[i] - X[j] for i in range(len(X)) for j in range(i)])
+        weights = np.full(len(asked), 1 / len(asked))
+    truth = asked @ chain.fixed_point(X, case.lambda_)
     estimators = [BlockBootstrap(RESAMPLES) if name == "block_bootstrap" else make_estimator(name) for name in names]
-    errors = np.empty((runs, len(sizes), len(X)))
-    standard = np.empty((runs, len(sizes), len(names), len(X)))
+    errors = np.empty((runs, len(sizes), len(asked)))
+    standard = np.empty((runs, len(sizes), len(names), len(asked)))
     for run in range(runs):
         walk = simulate(chain, sizes[-1], np.random.default_rng([run, list(domains()).index(case.chain)]))
         lstd = LSTD(X.shape[1], case.lambda_)
         for i, (begin, end) in enumerate(zip((0, *sizes), sizes, strict=False)):
             observe(lstd, X, walk, slice(begin, end))
-            errors[run, i] = lstd.value(X) - truth
+            errors[run, i] = lstd.value(asked) - truth
             for j, estimator in enumerate(estimators):
-                standard[run, i, j] = _standard_error(lstd, X, estimator)
-    return Found(chain.stationary(), errors, standard)
+                standard[run, i, j] = _standard_error(lstd, asked, estimator)
+    return Found(weights, errors, standard)
 
 
 def _standard_error(lstd: LSTD, X: np.ndarray, estimator: Any) -> Any:

@@ -17,7 +17,8 @@ Change = Callable[[Group], Group]
 SMALL_STEP = 0.1  # of w
 LITERAL_GMAX = {SPARSE: 500.0, PUDDLE: -10_000.0}  # R_max / (1 - gamma), and R_max times the cutoff
 PRINTED_TILING = {"tilings": 4, "tiles": 32}
-DISCOUNT, DISCOUNT_RUNS = 0.9, 300
+DISCOUNT, ONE_STATE_RUNS = 0.9, 300
+LESS_A_FIFTH = 0.8  # what is left of epsilon, where "decayed by a factor of 0.2" is not times 0.2
 
 
 class Reading(NamedTuple):
@@ -64,7 +65,12 @@ def _sweep(group: Group) -> Group:
 
 
 def _discount(group: Group) -> Group:
-    return group.but(discount=DISCOUNT)._replace(most=DISCOUNT_RUNS) if group.env == ONE_STATE else group
+    return group.but(discount=DISCOUNT)._replace(most=ONE_STATE_RUNS) if group.env == ONE_STATE else group
+
+
+def _decay(group: Group) -> Group:
+    explores = "epsilon_decay" in dict(group.settings)
+    return group.but(epsilon_decay=LESS_A_FIFTH)._replace(most=ONE_STATE_RUNS) if explores else group
 
 
 TILE_MEMORY = Reading("the tile memory", _memory)
@@ -73,6 +79,7 @@ GMAX = Reading("LSPI-Rmax's Gmax", _gmax)
 TILING = Reading("the tiling of River Swim", _tiling)
 DGPQ_SWEEP = Reading("the size of DGPQ's sweep", _sweep)
 ONE_STATE_DISCOUNT = Reading("One-State's discount", _discount)
+EPSILON_DECAY = Reading("how epsilon decays", _decay)
 OPEN = (TILE_MEMORY, W_STEP, GMAX, TILING, TILE_MEMORY.joined(GMAX))
 
 

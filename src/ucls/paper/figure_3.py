@@ -25,7 +25,7 @@ def group_of(name: str, eta: float) -> Group:
     """The runs of a variant."""
     regulariser, fading = VARIANTS[name]
     settings = (("regulariser", regulariser), ("fading", fading), ("eta", eta), *FEATURES)
-    return Group(name, CLASSIC, "lstd-cg", settings, STEPS, heavy=True)
+    return Group(name, CLASSIC, "lstd-cg", settings, STEPS)
 
 
 def groups() -> list[Group]:

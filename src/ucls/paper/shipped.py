@@ -11,7 +11,7 @@ from typing import Any
 
 from ucls._files import write_atomic
 from ucls.paper.account import Reproduction
-from ucls.paper.claims.check import HELD, Check, Claim
+from ucls.paper.claims.check import HELD, Check, Claim, agreed
 
 FOLDER, CLAIMS, DPI = "reference", "claims.json", 110
 
@@ -59,7 +59,9 @@ def from_data(data: dict[str, Any]) -> Reproduction:
     holds = {word: value for value, word in HELD.items()}
     claims = []
     for one in data["claims"]:
-        checks = tuple(Check(**{**check, "holds": holds[check["holds"]]}) for check in one["checks"])
+        checks = tuple(
+            Check(**{**check, "holds": agreed(holds[check["holds"]], check.get("p"))}) for check in one["checks"]
+        )
         claims.append(
             Claim(one["number"], one["claim"], one["figure"], checks, one["depends"], one["why"], one["short"])
         )

@@ -169,6 +169,15 @@ def decided(holds: bool, fails: bool) -> bool | None:
     return True if holds else False if fails else None
 
 
+def agreed(holds: bool | None, p: float | None) -> bool | None:
+    """What an interval says, if the test does not call it chance: where the two disagree, nothing is decided.
+
+    >>> agreed(True, 0.01), agreed(True, 0.06), agreed(False, None)
+    (True, None, False)
+    """
+    return holds if p is None or p < LEVEL else None
+
+
 def not_run(what: str) -> list[Check]:
     """The check of what has no runs yet: never left out, or the others would decide the claim without it."""
     return [Check(what, "not run", None, 0)]
@@ -177,8 +186,8 @@ def not_run(what: str) -> list[Check]:
 def better(evidence: Evidence, mine: Sample, theirs: Sample, what: str) -> list[Check]:
     """Check that one sample is better than another on common seeds.
 
-    The interval of the mean difference decides. Where runs diverged it cannot count them: signed ranks decide then, in
-    which a diverged run loses to every sound one.
+    The interval of the mean difference decides, if the test agrees. Where runs diverged it cannot count them: signed
+    ranks decide then, in which a diverged run loses to every sound one.
     """
     pair = evidence.pair(mine, theirs)
     if pair is None:
@@ -186,7 +195,8 @@ def better(evidence: Evidence, mine: Sample, theirs: Sample, what: str) -> list[
     runs = pair.pairs + pair.dropped
     if not pair.dropped and pair.difference is not None:
         _, low, high = signed(pair.difference, mine.sign)
-        return [Check(what, interval(pair.difference), decided(low > 0, high < 0), runs, rounded(pair.p))]
+        holds = agreed(decided(low > 0, high < 0), pair.p)
+        return [Check(what, interval(pair.difference), holds, runs, rounded(pair.p))]
     sound = f"{interval(pair.difference)} in {pair.pairs} sound pairs, " if pair.difference is not None else ""
     lost = [f"{int(np.isinf(sample.scores).sum())} of {len(sample.scores)}" for sample in (mine, theirs)]
     clear = pair.p_rank < LEVEL and pair.wins != pair.losses
