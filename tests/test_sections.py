@@ -125,12 +125,18 @@ def test_a_part_that_lacks_runs_or_is_missing_or_is_something_else_is_named(part
 
 def test_the_pages_of_the_shipped_reproduction_need_all_of_the_paper(made, page):
     page.write_text("<!-- data claims.json -->\n" + PAGE)
-    with pytest.raises(UserError, match=r"no page beside .* shows 'what is learned': add <!-- what"):
+    with pytest.raises(UserError, match=r"no page beside .* shows 'What is learned': add <!-- what"):
         sections.assemble(made[1], page)
-    titles = ("what is learned", "experiments behind the why", "one setting for all domains")
-    (page.parent / "page-more.md").write_text("".join(f"<!-- {title} -->\n<!-- end -->\n" for title in titles))
-    with pytest.raises(UserError, match=r"lacks 1, 3, 5, 6, 7, 9, mountain-car, theorem, learned, causes, one-setting"):
+    more, marks = page.parent / "page-more.md", "<!-- what is learned -->\n<!-- end -->\n"
+    more.write_text(marks)
+    with pytest.raises(UserError, match=r"lacks 1, 3, 5, 6, 7, 9, mountain-car, theorem, learned: "):
         sections.assemble(made[1], page)
+    more.write_text(marks + "<!-- experiments behind the why -->\n<!-- end -->\n")
+    with pytest.raises(UserError, match=r"mountain-car, theorem, learned, causes: "):
+        sections.assemble(made[1], page)
+    page.write_text(page.read_text().replace("<!-- open choices -->", "<!-- facts -->"))
+    with pytest.raises(UserError, match=r"no page beside .* shows 'Open choices': add <!-- open"):
+        sections.assemble(made[1], page)  # which is among the parts
 
 
 def test_a_part_is_exported_from_code_that_a_commit_has(monkeypatch, tmp_path):

@@ -53,9 +53,14 @@ class Part(NamedTuple):
         """The runs that it is made of, and those that its claims are judged by."""
         return [*self.module.groups(), *(group for number in self.claims for group in groups_behind(number))]
 
+    @property
+    def draws(self) -> bool:
+        """Whether it has figures."""
+        return hasattr(self.module, "plots")
+
     def plots(self, evidence: Evidence) -> tuple[Plot, ...]:
         """Its figures, if it has any."""
-        return self.module.plots(evidence) if hasattr(self.module, "plots") else ()
+        return self.module.plots(evidence) if self.draws else ()
 
     def tables(self, evidence: Evidence) -> list[Table]:
         """Its table, if it has one."""

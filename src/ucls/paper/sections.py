@@ -82,18 +82,24 @@ def assemble(folder: Path, page: Path) -> Reproduction:
 
 
 def _needed(page: Path, sections: dict[str, Section]) -> list[Part]:
-    """All of the paper for the pages of the shipped reproduction; else what has a table on the page, or a figure."""
+    """What has a table on the page, or a figure; for the pages of the shipped reproduction, all claims and figures too.
+
+    A table that is there but is not on those pages is not left out in silence.
+    """
     texts = "".join(pages.marked(page, [part.title for part in PARTS if part.title]).values())
+    shown = {part.name for part in PARTS if f"<!-- {part.title.lower()} -->" in texts}
     if pages.data_of(page):
         of_the_paper = [part for part in PARTS if not part.beyond]
-        for title in (part.title.lower() for part in of_the_paper if part.title):
-            if f"<!-- {title} -->" not in texts:
-                raise UserError(f"no page beside {page} shows {title!r}: add <!-- {title} --> and <!-- end --> to one")
-        return of_the_paper
+        needed = [part for part in of_the_paper if part.claims or part.draws or part.name in shown]
+        for part in of_the_paper:
+            if part.title and part.name not in shown and (part in needed or part.name in sections):
+                mark = f"<!-- {part.title.lower()} -->"
+                raise UserError(f"no page beside {page} shows {part.title!r}: add {mark} and <!-- end --> to one")
+        return needed
     drawn = {
         name: any(f"({plot.name}.png)" in texts for plot in section.made.plots) for name, section in sections.items()
     }
-    return [part for part in PARTS if f"<!-- {part.title.lower()} -->" in texts or drawn.get(part.name)]
+    return [part for part in PARTS if part.name in shown or drawn.get(part.name)]
 
 
 def _refuse_strangers(sections: Sequence[Section], history: Path) -> None:
