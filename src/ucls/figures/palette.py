@@ -12,7 +12,7 @@ NIGHT, BLUSH = "#004469", "#E7BBD3"  # a dark blue, and a light rose
 STYLES = {
     "ucls": ("UCLS", BLUE),
     "ucls-exact": ("UCLS, complete bound", BLACK),
-    "ucls-p": ("UCLS, p swept", NIGHT),
+    "ucls-p": ("UCLS, scale swept", NIGHT),
     "ucls-counts": ("UCLS, counts only", GREY),
     "ucls-l": ("UCLS-L", SKY),
     "gv-ucb": ("GV-UCB", ROSE),
