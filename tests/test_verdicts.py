@@ -16,6 +16,7 @@ from ucls.paper import (
     table_one_setting,
     table_open_choices,
 )
+from ucls.paper.account import Reproduction, checks
 from ucls.paper.claims import JUDGES, groups_behind, judge_all, settings
 from ucls.paper.claims.check import MOST, Check, Claim, by_chance, most_reach, part, turned
 from ucls.paper.claims.plain import BEFORE, PLAIN, told, was
@@ -251,8 +252,9 @@ def test_the_joint_reading_is_searched_among_those_that_let_b_move(monkeypatch):
 
 def test_a_verdict_that_changed_says_from_what_and_why():
     claim = Claim(18, "", None, (check(True, 0.001),))
-    assert was(claim).startswith("It was undecided before: now only Sherman-Morrison's")
-    assert was(claim) in told(claim)
+    assert was(claim).startswith("It was undecided before: now only updates of an inverse")
+    assert told(claim).endswith("It was undecided before.")
+    assert was(claim) in checks(Reproduction([claim], [], [], True, {}, ""))
     assert was(claim._replace(checks=(check(None),))) == ""
     assert was(claim._replace(short=True)) == ""
     assert set(BEFORE) <= set(PLAIN)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from ucls.figures.plot import Plot
 from ucls.paper._markdown import markdown_table
 from ucls.paper.claims.check import HELD, Claim
-from ucls.paper.claims.plain import title_of, told
+from ucls.paper.claims.plain import title_of, told, was
 from ucls.paper.contents import Table
 from ucls.paper.domains import DOMAINS, HAS_READING, PRINTED, READING
 from ucls.paper.groups import Group, Scale, cells_of, winners
@@ -152,7 +152,8 @@ def checks(made: Reproduction) -> str:
     for claim in made.claims:
         rows = [[check.what, check.found, str(check.runs), HELD[check.holds]] for check in claim.checks]
         heads = ["what is measured", "found, with its 95% interval", "runs", "holds"]
-        parts.append(f"**{claim.number}.** {claim.sentence} {claim.why}".rstrip() + "\n\n" + _table(heads, rows))
+        words = " ".join(filter(None, (f"**{claim.number}.** {claim.sentence}", claim.why, was(claim))))
+        parts.append(words + "\n\n" + _table(heads, rows))
     return "\n\n".join(parts)
 
 

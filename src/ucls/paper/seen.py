@@ -13,22 +13,23 @@ class Seen(NamedTuple):
 SEEN = {
     "figure-1": Seen(
         "Figure 1. Learning curves of UCLS, untuned, and its tuned competitors, with 95% bands.",
-        "See River Swim: UCLS (blue) is at the optimum after 10,000 steps, and DGPQ comes close. In Puddle World three "
-        "competitors end below UCLS, which is better there.",
+        "See River Swim: UCLS (blue) is at the optimum after 7,000 steps, and DGPQ comes close. In Puddle World "
+        "LSPI-Rmax ends clearly below UCLS, which is better there.",
     ),
     "figure-1-episodes": Seen(
         "Figure 1 over episodes, as the paper prints it.",
-        "See where lines end: no run finished more episodes than that, so short lines are slow learners.",
+        "See where lines end: no run finished more episodes than that, so short lines are slow learners. RLSVI has a "
+        "million steps in Puddle World, twenty times those of the others.",
     ),
     "figure-2": Seen(
         "Figure 2. How UCLS and GV-UCB depend on the confidence p in River Swim.",
-        "See the left panel: UCLS reaches the optimum but for the smallest p. GV-UCB as printed never does. "
-        "Corrected (dark red, on the right) it comes near.",
+        "See the left panel: UCLS reaches the optimum but for the smallest p. GV-UCB as printed never does. On the "
+        "right, UCLS that only counts visits (grey) earns as much, but for the smallest p.",
     ),
     "figure-3": Seen(
         "Figure 3. LSTD without exploration in Mountain Car, its regulariser inside the matrix or outside.",
-        "See the left panel: both variants inside (green) learn in every run. Those outside (purple) are late, and few "
-        "of their runs get far.",
+        "See the left panel: both variants inside (green) learn in every run. Those outside (purple) are late, and "
+        "one of them never gets there.",
     ),
     "figure-5": Seen(
         "Figure 5. The One-State world: how many runs end at the better action.",
@@ -37,8 +38,8 @@ SEEN = {
     ),
     "figure-6": Seen(
         "Figure 6. UCLS, and UCLS-L with its settings tuned.",
-        "See River Swim: UCLS-L (light) learns sooner and ends a little lower; in Puddle World it ends better. In "
-        "Sparse Mountain Car UCLS with p tuned too (dark) is the fastest.",
+        "See River Swim: UCLS-L (light) learns sooner, and both stay at the optimum. In Sparse Mountain Car UCLS with "
+        "its scale tuned too (dark) is the fastest.",
     ),
     "figure-7": Seen(
         "Figure 7. Additional methods, Sarsa and DGPQ tuned.",
@@ -47,8 +48,8 @@ SEEN = {
     ),
     "figure-8": Seen(
         "Figure 8. The best and the worst run of UCLS and of DGPQ.",
-        "See River Swim: the worst run of UCLS starts late and then stays. That of DGPQ (dashed orange) loses the way "
-        "again and again.",
+        "See River Swim: the worst run of UCLS is at the optimum after 7,000 steps and stays. That of DGPQ (dashed "
+        "orange) loses the way again and again.",
     ),
     "figure-9": Seen(
         "Figure 9. What the final policies are worth in River Swim.",

@@ -10,10 +10,9 @@ from typing import Any
 from ucls.paper.domains import DOMAINS, PUDDLE, RIVER
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.groups import MAIN, Group, has_winner, tuned, ucls
-from ucls.paper.numbers import interval, mean_of_runs
+from ucls.paper.numbers import grouped, interval, mean_of_runs
 from ucls.paper.sweeps import JOINT
 from ucls.paper.table_one_setting import one_setting
-from ucls.settings import listed
 
 WHOLE = {env: "mean_return" if env == PUDDLE else "reward" for env in MAIN}
 WORDS = {"mean_return": "mean return of an episode", "reward": "goals reached"}
@@ -37,7 +36,7 @@ def joint(env: str) -> Group:
 
 def variants(env: str) -> dict[str, Group]:
     """What is held against UCLS, by its name; the joint reading once it has been searched for."""
-    searched = {f"joint reading: {listed(one_setting(JOINT, moves))}": joint(env)} if has_winner(JOINT, RIVER) else {}
+    searched = {"joint reading": joint(env)} if has_winner(JOINT, RIVER) else {}
     return {"counts only": counts_only(env), **searched}
 
 
@@ -64,7 +63,7 @@ def rows(evidence: Evidence) -> list[list[str]]:
             for name, group in variants(env).items():
                 other = measured(evidence, group)
                 apart = evidence.difference(other, usual)
-                shown = "-" if apart is None else interval(apart)
-                sides = [mean_of_runs(usual.mean), name, mean_of_runs(other.mean)]
+                shown = "-" if apart is None else interval(apart, grouped)
+                sides = [mean_of_runs(usual.mean, grouped), name, mean_of_runs(other.mean, grouped)]
                 lines.append([DOMAINS[env].title, words, *sides, shown, str(len(other.seeds))])
     return lines

@@ -136,7 +136,8 @@ def turned(claim: Claim, others: Mapping[str, Sequence[Check]]) -> Claim:
     opposite = {held: {failed}, failed: {held}}.get(claim.verdict, {held, failed} & set(sure.values()))
     if claim.verdict is Verdict.UNDECIDED and len(opposite) < 2:
         return claim
-    names = [name for name, verdict in sure.items() if verdict in opposite]
+    found = [name for name, verdict in sure.items() if verdict in opposite]
+    names = [name for name in found if not any(name.endswith(f" with {alone}") for alone in found)]  # it alone does it
     return claim._replace(depends=" and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names))
 
 
