@@ -6,7 +6,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from docsite import known, pictures
+from docsite import known, pictures, prose
 from docsite.algorithms import LABELS
 from docsite.tables import ROOT, markdown, table, tables
 from ucls.algorithms import ALGORITHMS
@@ -59,6 +59,7 @@ def complaints() -> Iterator[str]:
     for path in sorted((ROOT / "docs").glob("reproduction*.md")):
         if pages.filled(text := path.read_text(), shown) != text:
             yield f"docs/{path.name} is not what src/ucls/paper/reference/claims.json says"
+    yield from prose.complaints()
     yield from known.complaints()
     measured = {
         number for one in tables("beyond.md") for row in one.rows for cell in row for number in NUMBER.findall(cell)

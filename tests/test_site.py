@@ -20,7 +20,7 @@ pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.
 
 ROOT = Path(__file__).parents[1]
 MODULES = (
-    *("agreement", "algorithms", "blocks", "docstrings", "foreign", "formulas", "known", "outside"),
+    *("agreement", "algorithms", "blocks", "docstrings", "foreign", "formulas", "known", "outside", "prose"),
     *("pictures", "sentences", "tables", "titles", "whole"),
 )
 

@@ -103,7 +103,7 @@ CORRECTED = (
     "verdict depends on, among all that was changed."
 )
 SECTIONS = {
-    "What held, or holds as we read the paper": (Verdict.REPRODUCED, Verdict.DEPENDS),
+    "What held, or depends on a choice": (Verdict.REPRODUCED, Verdict.DEPENDS),
     "What did not hold": (Verdict.NOT_REPRODUCED,),
     "What these runs do not decide": (Verdict.UNDECIDED,),
 }

@@ -53,8 +53,8 @@ PLAIN = {
     5: Plain(
         "Every p works for UCLS, none for GV-UCB",
         {
-            FAILED: "With the smallest p, optimism dies before the agent has been at the top of the river; larger ones "
-            "are slower, not faster. GV-UCB's radius collapses everywhere at once."
+            FAILED: "With the smallest p optimism dies too soon, and larger ones are slower, not faster. GV-UCB's "
+            "radius collapses everywhere."
         },
     ),
     6: Plain("Classic Mountain Car: UCLS beats DGPQ"),
@@ -65,8 +65,8 @@ PLAIN = {
     8: Plain(
         "One-State: LSTD fails without epsilon",
         {
-            FAILED: "Without epsilon a third of the runs go right. With it little more than half do, for it is gone "
-            "too soon: with epsilon times 0.8, not 0.2, four in five would."
+            FAILED: "Without epsilon a third of the runs go right, and with it little more than half; were it times "
+            "0.8, not 0.2, four in five would."
         },
     ),
     9: Plain(
@@ -81,8 +81,8 @@ PLAIN = {
     12: Plain(
         "Theorem 1 and Corollary 1 hold",
         {
-            FAILED: "Theorem 1 holds easily, and so does Corollary 1 as it should be. As printed, it gives differences "
-            "between the states of one chain no width at all."
+            FAILED: "Theorem 1 holds, and Corollary 1 as it should be. As printed, it gives differences between states "
+            "no width."
         },
     ),
     13: Plain(

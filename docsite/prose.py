@@ -1,0 +1,52 @@
+"""Numbers in the words about the reproduction: each is one of a table, a check or a reading, rounded, or a complaint.
+
+>>> known = numbers("-59.43 [-66.08, -53.45] of 30, p = 1e-05")
+>>> [stale(text, known) for text in ("It ends at -59.4, with p = 1e-5 (claim 7).", "About 60 of 30 runs.", "At 58.")]
+[[], [], ['58']]
+"""
+
+import json
+import re
+from collections.abc import Collection, Iterator
+
+from docsite.sentences import sentences
+from docsite.tables import ROOT, tables
+from ucls.paper import shipped
+
+NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?%?(?!\w)")
+CLAIMS = re.compile(r"\bclaims? \d+(?:(?:, | and | to )\d+)*|\bFigure \d+|\bTheorem 1|\bCorollary 1|\bd\^2")
+PAGE, READINGS = "reproduction-why.md", ("diagnose.md", "beyond.md", "coverage.md")
+
+
+def complaints() -> Iterator[str]:
+    """One line for every sentence with a number that is in no table, no check and no reading."""
+    known = numbers(json.dumps(shipped.as_data(shipped.load()), ensure_ascii=False))
+    cells = [cell for page in READINGS for table in tables(page) for row in table.rows for cell in row]
+    known |= numbers(" ".join(cells)) | numbers((ROOT / "docs" / "departures.md").read_text())
+    for sentence in sentences((ROOT / "docs" / PAGE).read_text()):
+        for number in stale(sentence, known):
+            yield f"docs/{PAGE}: no table or check has {number}: {sentence}"
+
+
+def numbers(text: str) -> set[float]:
+    """The numbers in a text, in size: 12% is 0.12 and 12."""
+    found = set()
+    for word in NUMBER.findall(text):
+        value = float(word.rstrip("%").replace(",", ""))
+        found |= {value, value / 100} if word.endswith("%") else {value}
+    return found
+
+
+def stale(sentence: str, known: Collection[float]) -> list[str]:
+    """The numbers of a sentence, but for those of claims, that are no known one, nor one rounded to as many digits."""
+    words = NUMBER.findall(CLAIMS.sub("", sentence))
+    return [word for word in words if not any(_rounds_to(word, value) for value in known)]
+
+
+def _rounds_to(word: str, value: float) -> bool:
+    plain = word.rstrip("%").replace(",", "")
+    if "e" in plain:
+        return f"{value:.3g}" == f"{float(plain):.3g}"
+    whole, _, decimals = plain.partition(".")
+    zeros = 0 if decimals else len(whole) - len(whole.rstrip("0"))
+    return round(100 * value if word.endswith("%") else value, len(decimals) - zeros) == float(plain)
