@@ -40,7 +40,9 @@ class Pair(NamedTuple):
 
 
 def run(package, cache):
-    environment = {**os.environ, "PYTHONPATH": str(package), "UCLS_CACHE_DIR": str(cache)}
+    # Python's own cache of bytecode goes by size and time stamp, ours must not
+    kept = {"UCLS_CACHE_DIR": str(cache), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(package), **kept}
     return subprocess.run(
         [sys.executable, "-c", USE], env=environment, capture_output=True, text=True, check=True
     ).stdout.strip()

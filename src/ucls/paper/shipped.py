@@ -60,7 +60,8 @@ def from_data(data: dict[str, Any]) -> Reproduction:
     claims = []
     for one in data["claims"]:
         checks = tuple(
-            Check(**{**check, "holds": agreed(holds[check["holds"]], check.get("p"))}) for check in one["checks"]
+            Check(**{**check, "holds": agreed(holds[check["holds"]], check.get("p"), check["runs"])})
+            for check in one["checks"]
         )
         claims.append(
             Claim(one["number"], one["claim"], one["figure"], checks, one["depends"], one["why"], one["short"])

@@ -16,6 +16,7 @@ WIDTH = NormalDist().inv_cdf(0.975)  # standard errors that half a 95% interval 
 MOST = 0.8  # of the runs: where each ends at the optimum or far from it, that many must for "it reaches the optimum"
 FEWEST = 5  # runs that an interval is trusted with: fewer decide nothing
 LEVEL = 0.05
+TESTED = 6  # runs with which a test of their signs may fall below it: 2 / 2^6 does
 OF_ANY_LENGTH = (12, 13)  # the theorems: they speak of no number of steps
 HELD = {True: "yes", False: "no", None: "undecided"}
 
@@ -170,13 +171,13 @@ def decided(holds: bool, fails: bool) -> bool | None:
     return True if holds else False if fails else None
 
 
-def agreed(holds: bool | None, p: float | None) -> bool | None:
-    """What an interval says, if the test does not call it chance: where the two disagree, nothing is decided.
+def agreed(holds: bool | None, p: float | None, runs: int) -> bool | None:
+    """What an interval says, if a test with runs enough does not call it chance: else nothing is decided.
 
-    >>> agreed(True, 0.01), agreed(True, 0.06), agreed(False, None)
-    (True, None, False)
+    >>> agreed(True, 0.01, 30), agreed(True, 0.06, 30), agreed(True, 0.06, 5), agreed(False, None, 30)
+    (True, None, True, False)
     """
-    return holds if p is None or p < LEVEL else None
+    return holds if p is None or p < LEVEL or runs < TESTED else None
 
 
 def not_run(what: str) -> list[Check]:
@@ -196,7 +197,7 @@ def better(evidence: Evidence, mine: Sample, theirs: Sample, what: str) -> list[
     runs = pair.pairs + pair.dropped
     if not pair.dropped and pair.difference is not None:
         _, low, high = signed(pair.difference, mine.sign)
-        holds = agreed(decided(low > 0, high < 0), pair.p)
+        holds = agreed(decided(low > 0, high < 0), pair.p, runs)
         return [Check(what, interval(pair.difference), holds, runs, rounded(pair.p))]
     sound = f"{interval(pair.difference)} in {pair.pairs} sound pairs, " if pair.difference is not None else ""
     lost = [f"{int(np.isinf(sample.scores).sum())} of {len(sample.scores)}" for sample in (mine, theirs)]
