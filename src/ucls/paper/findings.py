@@ -13,7 +13,6 @@ FEW = 3  # findings that a report opens with
 
 # A number worth a sentence: the claim, the check that has it, and the words before it.
 QUOTED = (
-    (2, "River Swim, reward a step at the end, UCLS", "The reward a step of UCLS at the end of River Swim"),
     (5, "reward, UCLS less GV-UCB, p = 0.1", "The reward of UCLS less that of GV-UCB in River Swim, at p = 0.1,"),
     (6, "mean return, UCLS less DGPQ", "The mean return of UCLS less that of DGPQ in Mountain Car"),
     (7, "runs of LSTD-in-F (eta = 1) that end within three times the optimal length", "Runs of LSTD-in-F that learn"),
