@@ -8,10 +8,12 @@ import pytest
 
 from ucls.paper import departures as d
 from ucls.paper.domains import RIVER
+from ucls.paper.groups import ENOUGH
 from ucls.paper.readings import DEPARTURES
 from ucls.runs.history import History
 from ucls.runs.loop import make_run
 from ucls.study import Store
+from ucls.study.cell import NUMERICS
 from ucls.study.outcome import Outcome
 from ucls.study.result import Circumstance, summarise
 
@@ -34,7 +36,10 @@ def test_the_shipped_page_has_a_section_for_every_departure_and_no_other():
     page = Path(__file__).parents[1] / "docs" / "departures.md"
     head, *sections = page.read_text().split("\n## ")
     runs = int(re.findall(r"ucls departures --runs (\d+)", head)[0])
-    assert head.rstrip() == d.page([], [], runs).rstrip()
+    date, commit = re.findall(r"Made on (\S+), at commit (\w+), with", head)[0]
+    facts = {"date": date, "commit": commit, "numerics": str(NUMERICS)}
+    assert head.rstrip() == d.page([], [], runs, facts).rstrip()
+    assert runs >= ENOUGH
     assert len(sections) == len(DEPARTURES)
     for departure, text in zip(DEPARTURES, sections, strict=True):
         measured = re.findall(r"^- (\S+, .* steps, .*)$", text, re.MULTILINE)

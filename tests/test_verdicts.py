@@ -23,7 +23,7 @@ from ucls.paper.claims.plain import BEFORE, PLAIN, told, was
 from ucls.paper.contents import PARTS, groups_of, parts_of
 from ucls.paper.domains import PRINTED, PUDDLE, RIVER, ROOM, SPARSE
 from ucls.paper.evidence import Evidence, Sample
-from ucls.paper.groups import MAIN, QUICK, cells_of, contenders, scale_of, tuned, ucls, winners
+from ucls.paper.groups import ENOUGH, MAIN, QUICK, SHARES, cells_of, contenders, scale_of, tuned, ucls, winners
 from ucls.paper.sweeps import all_sweeps, candidates_of, chosen_sweeps, key_of
 from ucls.report import Verdict
 from ucls.study.sweep import candidates
@@ -106,8 +106,31 @@ def test_claims_1_2_4_and_14_are_judged_with_what_the_paper_leaves_open_read_the
     for number in (1, 2, 4, 14):
         behind = groups_behind(number)
         assert any(group.reading == PRINTED for group in behind), number
-        assert any(dict(group.settings).get("w_step") == 0.1 for group in behind), number
         assert any(dict(group.settings).get("tilings") == 4 for group in behind), number
+    of_ucls = {"w_step": 0.1, "trace_threshold": 0, "feature_value": "1"}
+    for number in (1, 2, 3, 14):
+        for name, value in of_ucls.items():
+            assert any(dict(g.settings).get(name) == value for g in groups_behind(number)), (number, name)
+
+
+def test_rivals_that_the_paper_leaves_open_are_read_the_other_way():
+    high = alternatives.SARSA_START.change(tuned("sarsa-optimistic", SPARSE))
+    assert dict(high.settings)["gmax"] == 500.0
+    assert high in groups_behind(10)
+    assert high in groups_behind(15)
+    assert any(dict(g.settings).get("trace_threshold") == 0 for g in groups_behind(10) if g.agent == "gv-ucb")
+    for number in (3, 6):
+        assert any(group.key == "dgpq-wide" for group in groups_behind(number))
+
+
+def test_shares_are_of_a_hundred_runs_wherever_runs_decide_anything():
+    scale = scale_of(30, heavy=15)
+    many = [group for number in (2, 10, 14) for group in groups_behind(number) if group.least]
+    assert {group.key for group in many} == {"ucls", "dgpq", "sarsa-optimistic", "sarsa-epsilon"}
+    assert {scale.runs_of(group) for group in many} == {SHARES}
+    assert all(cells_of(group, QUICK) == cells_of(group._replace(least=0), QUICK) for group in many)
+    assert scale.runs_of(figure_theorem.long_rlsvi()) == ENOUGH
+    assert QUICK.runs_of(figure_theorem.long_rlsvi()) == 1
 
 
 def test_epsilon_greedy_sarsa_is_a_rival_as_in_the_figure():

@@ -1,5 +1,6 @@
 """The account of a reproduction: its claims, tables and facts as data and as the parts of pages."""
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from ucls.figures.plot import Plot
@@ -111,7 +112,7 @@ SECTIONS = {
 
 def found(made: Reproduction) -> str:
     """What came of the claims in plain sentences, by verdict, each section with a figure if one is left for it."""
-    blocks, drawn = [f"{made.note} {made_at(made)}".rstrip()], set[str]()
+    blocks, drawn = [f"{made.note} {made_at(made.facts)}".rstrip()], set[str]()
     for title, verdicts in SECTIONS.items():
         claims = [claim for claim in made.claims if claim.verdict in verdicts]
         if not claims:
@@ -124,9 +125,13 @@ def found(made: Reproduction) -> str:
     return "\n\n".join(blocks)
 
 
-def made_at(made: Reproduction) -> str:
-    """When and with what a reproduction was made, as far as its facts say."""
-    known = [(words, made.facts[name]) for name, words in MADE.items() if made.facts.get(name)]
+def made_at(facts: Mapping[str, str]) -> str:
+    """When and with what something was made, as far as its facts say.
+
+    >>> made_at({"date": "2026-11-18", "commit": "", "numerics": "1"})
+    'Made on 2026-11-18, with numerics 1.'
+    """
+    known = [(words, facts[name]) for name, words in MADE.items() if facts.get(name)]
     return f"Made {', '.join(f'{words} {value}' for words, value in known)}." if known else ""
 
 

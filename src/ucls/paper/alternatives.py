@@ -1,7 +1,10 @@
 """What the paper leaves open, read the other way: the runs behind a claim, changed, so that it can be judged again.
 
 A reading takes a group of runs to the group that it would be. With another memory competitors are tuned again, if that
-sweep has been made; else they keep their settings.
+sweep has been made; else they keep their settings. The value of a feature is read otherwise for what has no tuned step:
+a tuned one makes up for it, exactly so in Sarsa, whose step is divided by |x|^2.
+
+Not all of this is left open: the box has a step of 1 for w, and 0.1 is that of a later implementation.
 """
 
 from collections.abc import Callable
@@ -10,14 +13,15 @@ from typing import NamedTuple
 from ucls.paper import table_causes
 from ucls.paper.domains import HAS_READING, ONE_STATE, PUDDLE, RIVER, SPARSE, has_tiles, other_reading
 from ucls.paper.groups import Group, tuned, ucls
-from ucls.paper.sweeps import SPACES
+from ucls.paper.sweeps import DOMAINS_OF, HIGH, SPACES
 
 Change = Callable[[Group], Group]
 
 SMALL_STEP = 0.1  # of w
-LITERAL_GMAX = {SPARSE: 500.0, PUDDLE: -10_000.0}  # R_max / (1 - gamma), and R_max times the cutoff
+LITERAL_GMAX = {SPARSE: HIGH, PUDDLE: -10_000.0}  # R_max / (1 - gamma), and R_max times the cutoff
 PRINTED_TILING = {"tilings": 4, "tiles": 32}
 DISCOUNT, ONE_STATE_RUNS = 0.9, 300
+UNTUNED = ("ucls", "gv-ucb")
 LESS_A_FIFTH = 0.8  # what is left of epsilon, where "decayed by a factor of 0.2" is not times 0.2
 
 
@@ -42,7 +46,7 @@ def _memory(group: Group) -> Group:
         return group
     there = other_reading()
     if group.key in SPACES and group.settings == tuned(group.key, group.env).settings:
-        group = tuned(group.key, group.env, there)
+        group = group._replace(settings=tuned(group.key, group.env, there).settings)
     return group.but()._replace(reading=there)
 
 
@@ -60,8 +64,21 @@ def _tiling(group: Group) -> Group:
 
 
 def _sweep(group: Group) -> Group:
-    wide = group.key == "dgpq" and group.env in (RIVER, SPARSE)
-    return tuned("dgpq-wide", group.env)._replace(heavy=True) if wide else group
+    wide = group.key == "dgpq" and group.env in DOMAINS_OF["dgpq-wide"]
+    return tuned("dgpq-wide", group.env)._replace(heavy=True, deep=True) if wide else group
+
+
+def _start(group: Group) -> Group:
+    high = group.key == "sarsa-optimistic" and group.env in DOMAINS_OF["sarsa-high"]
+    return tuned("sarsa-high", group.env)._replace(deep=True) if high else group
+
+
+def _threshold(group: Group) -> Group:
+    return group.but(trace_threshold=0) if group.agent in UNTUNED else group
+
+
+def _value(value: str) -> Change:
+    return lambda group: group.but(feature_value=value) if group.agent in UNTUNED else group
 
 
 def _discount(group: Group) -> Group:
@@ -74,13 +91,19 @@ def _decay(group: Group) -> Group:
 
 
 TILE_MEMORY = Reading("the tile memory", _memory)
+THRESHOLD = Reading("the trace threshold", _threshold)
+VALUE = Reading("the feature value", _value("1"))
+ROOT = Reading("the feature value 1/sqrt_n", _value("1/sqrt_n"))
 W_STEP = Reading(f"w_step ({SMALL_STEP})", _step)
 GMAX = Reading("LSPI-Rmax's Gmax", _gmax)
 TILING = Reading("the tiling of River Swim", _tiling)
 DGPQ_SWEEP = Reading("the size of DGPQ's sweep", _sweep)
+SARSA_START = Reading("where optimistic Sarsa starts", _start)
 ONE_STATE_DISCOUNT = Reading("One-State's discount", _discount)
 EPSILON_DECAY = Reading("how epsilon decays", _decay)
-OPEN = (TILE_MEMORY, W_STEP, GMAX, TILING, TILE_MEMORY.joined(GMAX))
+OF_UCLS = (TILE_MEMORY, THRESHOLD, VALUE, ROOT, W_STEP)
+OF_RIVALS = (GMAX, TILING, TILE_MEMORY.joined(GMAX))
+OPEN = (*OF_UCLS, *OF_RIVALS)
 
 
 def in_puddle_world() -> list[Reading]:

@@ -4,17 +4,21 @@
 the page, with a section for each of `readings.DEPARTURES`: a test makes runs of the settings that it names.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from ucls._files import write_atomic
 from ucls.errors import UserError
-from ucls.paper.domains import DOMAINS, PRINTED, PUDDLE, SPARSE, as_read
+from ucls.paper import commits
+from ucls.paper.account import made_at
+from ucls.paper.domains import DOMAINS, PUDDLE, SPARSE, as_read, dtype_of
 from ucls.paper.numbers import number
 from ucls.stats import Estimate, paired, scores, summarise
 from ucls.study import Cell, Member, Store, Study, conduct, make_cells
+from ucls.study.cell import NUMERICS
 from ucls.study.records import Row
 from ucls.study.runners.base import Runner
 
@@ -78,11 +82,19 @@ def measure(
 
 def write_page(departures: Sequence[Departure], differences: list[list[Difference]], runs: int, path: Path) -> None:
     """Write the page of departures as Markdown."""
-    write_atomic(path, lambda file: file.write_text(page(departures, differences, runs)))
+    code = Path(__file__).parent
+    commit = "" if commits.is_changed(code) else commits.commit_at(code)
+    facts = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "commit": commit, "numerics": str(NUMERICS)}
+    write_atomic(path, lambda file: file.write_text(page(departures, differences, runs, facts)))
 
 
-def page(departures: Sequence[Departure], differences: list[list[Difference]], runs: int) -> str:
-    """The page of departures."""
+def page(
+    departures: Sequence[Departure],
+    differences: list[list[Difference]],
+    runs: int,
+    facts: Mapping[str, str] = {},
+) -> str:
+    """The page of departures; `facts` say when and with what it was made."""
     lines = [
         "# Departures from the paper's text",
         "",
@@ -91,13 +103,14 @@ def page(departures: Sequence[Departure], differences: list[list[Difference]], r
         "",
         f"The measured difference is literal minus ours: the mean over {runs} common seeds (0 to {runs - 1}), with a",
         "95% bootstrap interval; higher is better in every measure. No correction is made for the many comparisons.",
-        "Everything is at default settings but UCLS-L, and DGPQ in River Swim, whose defaults do not learn there:",
-        "UCLS-L's steps were chosen on other seeds, DGPQ's on seeds 1 to 3, which are among those reported, so",
-        "its level in River Swim is flattered. It was made by",
+        "Everything is at default settings but UCLS-L, and DGPQ in River Swim, whose defaults do not learn there: they",
+        "have what their sweeps found, on other seeds. It was made by",
         "",
         "```sh",
         f"ucls departures --runs {runs} --out docs/departures.md",
         "```",
+        "",
+        made_at(facts),
     ]
     for departure, its in zip(departures, differences, strict=True):
         lines += ["", *section(departure, [_sentence(one) for one in its])]
@@ -118,7 +131,12 @@ def _title(where: str) -> str:
 
 
 def _sentence(d: Difference) -> str:
-    sides = f"{_words(d.trial.literal)} against {_words(d.trial.ours)}"
+    common = d.trial.literal.items() & d.trial.ours.items()
+    literal, ours = (
+        {k: v for k, v in side.items() if (k, v) not in common} for side in (d.trial.literal, d.trial.ours)
+    )
+    sides = f"{_words(literal)} against {_words(ours)}"
+    sides += f", both with {_words(dict(sorted(common)))}" if common else ""
     text = (
         f"{d.trial.agent}, {DOMAINS[d.trial.env].title}, {d.trial.steps:,} steps, {sides}: "
         f"{d.trial.measure} {_number(d.literal)} against {_number(d.ours)}"
@@ -144,7 +162,8 @@ def _cells(trial: Trial, side: str, runs: int) -> tuple[Cell, ...]:
         trial.agent,
         steps=trial.steps,
         seeds=range(runs),
-        settings=as_read(trial.agent, trial.env, getattr(trial, side), PRINTED),
+        settings=as_read(trial.agent, trial.env, getattr(trial, side)),
+        dtype=dtype_of(trial.agent, trial.env),
     )
 
 

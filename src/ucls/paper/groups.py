@@ -41,6 +41,10 @@ class Group(NamedTuple):
         """What the group is called in tables."""
         return f"{self.key} {listed(dict(self.settings), ' ')}".rstrip()
 
+    def for_shares(self) -> "Group":
+        """The same with runs enough to judge how many of them learn; what a table only tells of stays as it is."""
+        return self if self.deep else self._replace(least=SHARES)
+
     def but(self, **settings: Any) -> "Group":
         """The same with other settings, to be told of in a table: nothing is kept, and a quick look leaves it out."""
         changed = tuple({**dict(self.settings), **settings}.items())
@@ -61,9 +65,9 @@ class Scale(NamedTuple):
         if group.deep and not self.deep:
             return 0
         usual = self.runs[group.env]
-        wanted = max(usual, group.least) if usual >= ENOUGH else usual
-        bounds = [wanted, group.most, self.heavy if group.heavy and wanted == usual else None]
-        return min(runs for runs in bounds if runs is not None)
+        fewer = usual if self.heavy is None or not group.heavy else min(usual, self.heavy)
+        wanted = max(fewer, group.least) if usual >= ENOUGH else fewer
+        return wanted if group.most is None else min(wanted, group.most)
 
     def steps_of(self, group: Group) -> int:
         """How many steps the runs of a group take."""
@@ -71,6 +75,7 @@ class Scale(NamedTuple):
 
 
 ENOUGH = 20  # runs that can decide something
+SHARES = 100  # runs that can tell nine in ten from eight in ten
 FULL = Scale("full", {env: domain.runs for env, domain in DOMAINS.items()})
 QUICK = Scale("quick", {**dict.fromkeys(DOMAINS, 3), RIVER: 5}, steps=0.2, heavy=1, deep=False)
 

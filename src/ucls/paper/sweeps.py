@@ -3,8 +3,9 @@
 What costs d^2 a step is tuned on 20,000 of the 50,000 steps in Sparse Mountain Car, where a whole run takes a minute.
 The paper's figures show UCLS untuned and GV-UCB at the p that the paper gives. UCLS's sweeps over p, and over its whole
 scale, answer one claim (17): the bound of UCLS-L may shrink to nothing, that of UCLS only with c_max. `ucls-tuned`,
-`gv-ucb` and `dgpq-wide`, with four times the budget, are experiments (`table_causes`) only. `ucls-joint`, with twice
-the budget, searches what the paper leaves open of UCLS for one reading in all domains (`table_learned`).
+`gv-ucb` and `dgpq-wide`, with four times the budget, are experiments (`table_causes`) and readings (`alternatives`)
+only, and so is `sarsa-high`, whose values start where no return can be. `ucls-joint`, with twice the budget, searches
+what the paper leaves open of UCLS for one reading in all domains (`table_learned`).
 
 Candidates depend on the space alone, so that they are the same in every domain (`table_one_setting`). With room for
 every tile the competitors are tuned again where the printed memory is smaller.
@@ -38,6 +39,7 @@ from ucls.study.sweep import Range, Space, Sweep, candidates, sweep_cells
 
 SIZE, RUNS = 16, 3
 JOINT = "ucls-joint"
+HIGH = 500.0  # R_max / (1 - gamma) in Sparse Mountain Car, where no return is above 1
 
 # What each algorithm's sweep fixes and ranges over; DGPQ's ranges are those of its box.
 SPACES: dict[str, tuple[str, dict[str, object], Space]] = {
@@ -69,6 +71,7 @@ SPACES: dict[str, tuple[str, dict[str, object], Space]] = {
 }
 SPACES["ucls-scale"] = ("ucls", {}, {"p": Range(1e-2, 100.0), "c_max": Range(1e-3, 10.0)})
 SPACES["dgpq-wide"] = SPACES["dgpq"]
+SPACES["sarsa-high"] = ("sarsa", {**SPACES["sarsa-optimistic"][1], "gmax": HIGH}, SPACES["sarsa-optimistic"][2])
 SPACES["ucls-tuned"] = (
     "ucls",
     {},
@@ -93,7 +96,8 @@ DOMAINS_OF = dict.fromkeys(SPACES, (RIVER, PUDDLE, SPARSE)) | {
     "dgpq": (RIVER, PUDDLE, SPARSE, CLASSIC),
     "ucls-p": (SPARSE,),
     "ucls-scale": (SPARSE,),
-    "dgpq-wide": (RIVER, SPARSE),
+    "dgpq-wide": (RIVER, PUDDLE, SPARSE, CLASSIC),
+    "sarsa-high": (SPARSE,),
     "ucls-tuned": (PUDDLE,),
     "gv-ucb": (RIVER, PUDDLE),
 }

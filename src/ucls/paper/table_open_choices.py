@@ -8,6 +8,7 @@ memory of the tiles competitors are tuned again, once that sweep is made.
 from typing import Any, NamedTuple
 
 from ucls.features.tiles import Settings
+from ucls.paper import alternatives
 from ucls.paper.alternatives import SMALL_STEP, TILE_MEMORY, W_STEP
 from ucls.paper.domains import DOMAINS, PRINTED, PUDDLE, READING, RIVER, SPARSE, has_tiles
 from ucls.paper.evidence import Evidence, optimum
@@ -32,9 +33,9 @@ class OpenChoice(NamedTuple):
     deep: bool = False
 
 
-THRESHOLD = "the trace threshold", "trace threshold 0, the literal box"
-VALUE = "the feature value", "feature value 1"
-ROOT = "the feature value 1/sqrt_n", "feature value 1/sqrt_n"
+THRESHOLD = alternatives.THRESHOLD.name, "trace threshold 0, the literal box"
+VALUE = alternatives.VALUE.name, "feature value 1"
+ROOT = alternatives.ROOT.name, "feature value 1/sqrt_n"
 MEMORY = TILE_MEMORY.name, "room for every tile" if READING == PRINTED else "memory 128, as printed"
 CODER = "the coder", "state and action hashed together"
 STEP = W_STEP.name, f"w_step {SMALL_STEP:g}"

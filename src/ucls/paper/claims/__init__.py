@@ -3,12 +3,12 @@
 import functools
 from collections.abc import Iterable
 
-from ucls.paper.claims import bounds, learning, settings
+from ucls.paper.claims import bounds, learning, sarsa, settings
 from ucls.paper.claims.check import OF_ANY_LENGTH, Claim, Judge
 from ucls.paper.evidence import Evidence, Recorder
 from ucls.paper.groups import Group
 
-JUDGES: dict[int, Judge] = dict(sorted({**learning.JUDGES, **settings.JUDGES, **bounds.JUDGES}.items()))
+JUDGES: dict[int, Judge] = dict(sorted({**learning.JUDGES, **sarsa.JUDGES, **settings.JUDGES, **bounds.JUDGES}.items()))
 WITHOUT_RUNS = 12  # it walks chains of its own
 
 

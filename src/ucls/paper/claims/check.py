@@ -1,11 +1,12 @@
 """The claims of the paper as code: what each says, what is measured, and whether it holds here."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls.paper.alternatives import Change, Reading
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.numbers import interval, number, share
 from ucls.report import Verdict
@@ -14,6 +15,7 @@ from ucls.stats import Estimate, Summary, holm, proportion
 
 WIDTH = NormalDist().inv_cdf(0.975)  # standard errors that half a 95% interval is wide
 MOST = 0.8  # of the runs: where each ends at the optimum or far from it, that many must for "it reaches the optimum"
+HALF = 0.5  # of the runs at most: an agent of which more learn has not failed; to succeed, MOST must
 FEWEST = 5  # runs that an interval is trusted with: fewer decide nothing
 LEVEL = 0.05
 TESTED = 6  # runs with which a test of their signs may fall below it: 2 / 2^6 does
@@ -140,6 +142,11 @@ def turned(claim: Claim, others: Mapping[str, Sequence[Check]]) -> Claim:
     found = [name for name, verdict in sure.items() if verdict in opposite]
     names = [name for name in found if not any(name.endswith(f" with {alone}") for alone in found)]  # it alone does it
     return claim._replace(depends=" and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names))
+
+
+def read_otherwise(claim: Claim, checks: Callable[[Change], Sequence[Check]], *readings: Iterable[Reading]) -> Claim:
+    """The claim with what its verdict turns on, of the ways in which its runs may be read."""
+    return turned(claim, {reading.name: checks(reading.change) for some in readings for reading in some})
 
 
 def _known(p: float | None) -> float:

@@ -4,7 +4,7 @@ import numpy as np
 
 from ucls.paper import figure_2, figure_3, figure_5, figure_theorem, table_learned
 from ucls.paper.alternatives import EPSILON_DECAY, ONE_STATE_DISCOUNT, Change, as_here
-from ucls.paper.claims.check import MOST, Check, Claim, Judge, apart, better, most_reach, part, turned
+from ucls.paper.claims.check import HALF, MOST, Check, Claim, Judge, apart, better, most_reach, part, turned
 from ucls.paper.claims.learning import LEARNED, NEAR
 from ucls.paper.domains import CLASSIC, DOMAINS, RIVER
 from ucls.paper.evidence import Evidence, optimum
@@ -14,7 +14,6 @@ from ucls.paper.numbers import interval, number
 SLOWER = (0.01, 0.001)
 EARLY = 0.1  # of the steps
 SMALL_ETA, LARGE_ETA = 1e-2, 1.0
-HALF = 0.5  # of the runs at most: an agent of which more learn has not failed; to succeed, MOST must
 MATTERS = 0.1  # of what UCLS comes to: a part that makes less of a difference does not matter
 
 

@@ -1,0 +1,80 @@
+"""Claims about additional methods, Sarsa above all: 10, 14 and 15."""
+
+import numpy as np
+
+from ucls.paper import figure_7
+from ucls.paper.alternatives import (
+    DGPQ_SWEEP,
+    OF_UCLS,
+    SARSA_START,
+    THRESHOLD,
+    TILE_MEMORY,
+    TILING,
+    Change,
+    as_here,
+    in_puddle_world,
+)
+from ucls.paper.claims.check import Check, Claim, Judge, apart, better, most_reach, read_otherwise
+from ucls.paper.claims.learning import ALIKE, learned
+from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.evidence import Evidence, optimum
+from ucls.paper.groups import MAIN, tuned, ucls
+
+
+def optimistic_sarsa(evidence: Evidence) -> Claim:
+    """10: optimistic Sarsa does remarkably well, GV-UCB at p = 0.5 poorly."""
+
+    def checks(read: Change) -> list[Check]:
+        made: list[Check] = []
+        sarsa = {env: read(tuned("sarsa-optimistic", env)) for env in MAIN}
+        for env, (word, level) in learned().items():
+            what = f"{DOMAINS[env].title}, {word} at the end of optimistic Sarsa"
+            made += most_reach(evidence.final(sarsa[env].for_shares()), level, what)
+        for env in MAIN:
+            theirs, where = evidence.final(read(figure_7.gv_ucb(env))), f"{DOMAINS[env].title}, at the end"
+            made += better(evidence, evidence.final(sarsa[env]), theirs, f"{where}, optimistic Sarsa less GV-UCB")
+            made += better(evidence, evidence.final(read(ucls(env))), theirs, f"{where}, UCLS less GV-UCB")
+        return made
+
+    sentence = "Sarsa with optimistic initialisation does remarkably well; GV-UCB (p = 0.5) poorly."
+    claim = Claim(10, sentence, "figure-7", tuple(checks(as_here)))
+    return read_otherwise(claim, checks, [TILE_MEMORY, THRESHOLD, SARSA_START])
+
+
+def sarsa_in_puddle_world(evidence: Evidence) -> Claim:
+    """14: epsilon-greedy Sarsa learns Puddle World; UCLS keeps up with optimistic Sarsa there and in River Swim."""
+    least = learned()[PUDDLE][1]
+    margin = ALIKE * -optimum(PUDDLE).episode_return
+    rate = optimum(RIVER).reward_rate * evidence.steps(ucls(RIVER))
+
+    def checks(read: Change) -> list[Check]:
+        what = "Puddle World, return at the end of epsilon-greedy Sarsa"
+        made = most_reach(evidence.final(read(tuned("sarsa-epsilon", PUDDLE)).for_shares()), least, what)
+        mine, theirs = (evidence.final(read(g)) for g in (ucls(PUDDLE), tuned("sarsa-optimistic", PUDDLE)))
+        what = "Puddle World, return at the end, UCLS less optimistic Sarsa"
+        made += apart(evidence, mine, theirs, -margin, np.inf, what)
+        theirs, mine = (evidence.sample(read(g), "reward") for g in (tuned("sarsa-optimistic", RIVER), ucls(RIVER)))
+        what = "River Swim, regret of UCLS less that of optimistic Sarsa as a part of Sarsa's"
+        return made + apart(evidence, theirs, mine, -np.inf, ALIKE, what, rate - (theirs.mean.centre or 0.0))
+
+    sentence = (
+        "Sarsa with epsilon-greedy learns well in Puddle World; UCLS matches the policy of optimistic Sarsa there and "
+        "has little more regret than it in River Swim."
+    )
+    claim = Claim(14, sentence, "figure-7", tuple(checks(as_here)))
+    return read_otherwise(claim, checks, OF_UCLS, [TILING], in_puddle_world())
+
+
+def dgpq_in_sparse_mountain_car(evidence: Evidence) -> Claim:
+    """15: DGPQ beats optimistic Sarsa in Sparse Mountain Car."""
+
+    def checks(read: Change) -> list[Check]:
+        mine, theirs = (evidence.sample(read(tuned(key, SPARSE)), "reward") for key in ("dgpq", "sarsa-optimistic"))
+        return better(evidence, mine, theirs, "goals reached, DGPQ less optimistic Sarsa")
+
+    readings = [DGPQ_SWEEP, SARSA_START, DGPQ_SWEEP.joined(SARSA_START)]
+    sentence = "Sparse Mountain Car: DGPQ (its reward shift makes the task dense) beats optimistic Sarsa."
+    return read_otherwise(Claim(15, sentence, "figure-7", tuple(checks(as_here))), checks, readings)
+
+
+JUDGES: dict[int, Judge] = {10: optimistic_sarsa, 14: sarsa_in_puddle_world, 15: dgpq_in_sparse_mountain_car}
