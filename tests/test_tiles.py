@@ -131,7 +131,7 @@ def test_feature_value(name, value):
     assert (encode(make(tilings=9, feature_value=name), [0.5, 0.5]).value == value).all()
 
 
-@pytest.mark.parametrize("hashing", ["blocks", "joint"])
+@pytest.mark.parametrize("hashing", ["blocks", "joint", "clipped"])
 def test_look_gives_what_encode_would_and_remembers_nothing(hashing):
     coder = make(2, tilings=4, tiles=3, memory=20, hashing=hashing)
     for s in np.random.default_rng(0).uniform(size=(40, 2)):
@@ -161,6 +161,42 @@ def test_joint_hashing_numbers_state_and_action_together():
     assert coder.size == 150
 
 
+@settings(max_examples=40, deadline=None)
+@given(
+    st.lists(st.tuples(st.floats(-0.5, 1.5), st.floats(-0.5, 1.5)), min_size=1, max_size=40),
+    st.integers(1, 7),
+    st.integers(1, 6),
+)
+def test_clipped_tiles_are_shifted_by_less_than_a_tile_and_end_at_the_borders(states, n_tilings, n_tiles):
+    coder = make(1, tilings=n_tilings, tiles=n_tiles, memory=400, hashing="clipped")
+    table = Tiles3(400)
+    for s in states:
+        units = [math.floor(x * n_tiles * n_tilings) for x in s]
+        expected = []
+        for t in range(n_tilings):
+            shifted = [(unit + t * (2 * i + 1) % n_tilings) // n_tilings for i, unit in enumerate(units)]
+            expected.append(table.number((t, *(min(max(at, 0), n_tiles - 1) for at in shifted))))
+        assert encode(coder, s).index[0].tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("profile", "dimensions", "printed"),
+    [
+        ({"tilings": 8, "tiles": 8}, 2, 512),
+        ({"tilings": 32, "tiles": 4}, 1, 128),
+        ({"tilings": 4, "tiles": 32}, 1, 128),
+        ({"tilings": 5, "tiles": 5}, 2, 128),
+    ],
+)
+def test_the_printed_memories_have_room_for_clipped_tiles(profile, dimensions, printed):
+    coder = make(1, (0.0,) * dimensions, (1.0,) * dimensions, **profile, memory=printed, hashing="clipped")
+    axes = [np.linspace(0, 1, 161)] * dimensions
+    for s in np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, dimensions):
+        encode(coder, s)
+    assert coder.count[0] == profile["tilings"] * profile["tiles"] ** dimensions <= printed
+    assert tiles.notices(coder, resolve(tiles.Settings, {**profile, "memory": printed, "hashing": "clipped"})) == []
+
+
 def test_hash_spreads_tiles_evenly():
     memory = 128
     hits = np.zeros(memory)
@@ -179,8 +215,9 @@ def test_states_far_outside_the_bounds_have_tiles_too():
         assert ((index >= 0) & (index < 64)).all()
 
 
-def test_compiled_and_plain_python_encode_alike():
-    compiled, plain = make(2, tilings=4, tiles=3, memory=20), make(2, tilings=4, tiles=3, memory=20)
+@pytest.mark.parametrize("hashing", ["blocks", "clipped"])
+def test_compiled_and_plain_python_encode_alike(hashing):
+    compiled, plain = (make(2, tilings=4, tiles=3, memory=20, hashing=hashing) for _ in range(2))
     for s in np.random.default_rng(2).uniform(size=(30, 2)):
         xs = la.no_features(2, 4)
         tiles._encode.py_func(plain, s, xs, True)

@@ -4,7 +4,9 @@ Each tiling is a grid over the state, shifted from the one before by 1, 3, 5, ..
 unit is a tile divided by the number of tilings. A tile gets the next free index when it is first visited; when all
 `memory` indices are given away, a further tile shares the index that a hash of its coordinates says.
 
-States are scaled so that `tiles` tiles span the range from `low` to `high`; a state outside has tiles of its own.
+States are scaled so that `tiles` tiles span the range from `low` to `high`; a state outside has tiles of its own, and
+shifted tilings have some beyond the upper border. With `hashing=clipped` a tile beyond a border is the one at the
+border, and there are tilings x tiles^dimensions in all.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -20,8 +22,9 @@ from ucls.kernels.row_table import slots_for
 from ucls.settings import Choice, Whole
 
 ONE_OVER_N, ONE_OVER_SQRT_N, ONE = range(3)
-BLOCKS, JOINT = range(2)
+BLOCKS, JOINT, CLIPPED = range(3)
 PRIME = 2**31 - 1
+NO_TOP = -1  # what a coder has whose tiles are not clipped
 FAR = 1e12  # scaled coordinates are held within this, so that they fit an integer
 
 
@@ -35,7 +38,10 @@ class Settings(NamedTuple):
         int, Choice("1/n", "1/sqrt_n", "1"), "value of an active feature, n being the number of tilings"
     ] = ONE_OVER_N
     hashing: Annotated[
-        int, Choice("blocks", "joint"), "blocks: the state is hashed, each action has a block; joint: both are hashed"
+        int,
+        Choice("blocks", "joint", "clipped"),
+        "blocks: the state is hashed, each action has a block; joint: both are hashed; clipped: blocks, and no tile is "
+        "beyond the borders",
     ] = BLOCKS
 
 
@@ -46,6 +52,7 @@ class Coder(NamedTuple):
     n_active: int
     n_actions: int
     joint: bool
+    top: int
     memory: int
     value: float
     low: Annotated[Vector, MADE]
@@ -75,7 +82,8 @@ def fit(dimensions: int, n_actions: int) -> dict[str, Any]:
 
 def notices(coder: Coder, settings: Settings) -> list[str]:
     """Say that further tiles share indices, if there can be any within the bounds."""
-    within = coder.n_active * (settings.tiles + 1) ** len(coder.low) * (coder.n_actions if coder.joint else 1)
+    along = settings.tiles + (coder.top == NO_TOP)
+    within = coder.n_active * along ** len(coder.low) * (coder.n_actions if coder.joint else 1)
     if coder.count[0] < coder.memory or within <= coder.memory:
         return []
     return [f"all {coder.memory:,} tiles of the table are taken, new ones share them: raise memory, or lower tiles"]
@@ -106,6 +114,7 @@ def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
         n_active=settings.tilings,
         n_actions=n_actions,
         joint=joint,
+        top=settings.tiles - 1 if settings.hashing == CLIPPED else NO_TOP,
         memory=memory,
         value=float([1 / settings.tilings, settings.tilings**-0.5, 1.0][settings.feature_value]),
         low=low,
@@ -134,20 +143,23 @@ def _encode(coder, s, xs, remember):
     keys, indices, count = coder.keys, coder.indices, coder.count  # outside of the loop, where it would cost most of it
     index, memory, last = xs.index, coder.memory, len(coder.indices) - 1
     key, rest = np.empty(keys.shape[1], np.int64), np.empty(len(s), np.int64)
+    tile_key = key if coder.top == NO_TOP else np.empty_like(key)
     unseen, shared = 0, False
     for a in range(coder.n_actions if coder.joint else 1):
         key[-1] = a
         _first_tile(coder, s, key, rest)
         for tiling in range(coder.n_active):
-            h = _hash(key)
-            slot = _slot(keys, indices, key, h & last)
+            if coder.top != NO_TOP:
+                _clip(coder.n_active, coder.top, key, tile_key)
+            h = _hash(tile_key)
+            slot = _slot(keys, indices, tile_key, h & last)
             tile = indices[slot]
             if tile < 0:
                 tile = count[0] + unseen
                 if tile >= memory:
                     tile, shared = h % memory, True
                 elif remember:
-                    _give(keys, indices, count, key, slot)
+                    _give(keys, indices, count, tile_key, slot)
                 else:
                     unseen += 1
             index[a, tiling] = tile
@@ -180,6 +192,14 @@ def _next_tile(n, key, rest):
         elif rest[i] >= n:
             key[1 + i] += 1
             rest[i] -= n
+
+
+@exact
+def _clip(n, top, key, clipped):
+    """A tile with whole tiles taken off its tiling's shift, and held between the borders."""
+    clipped[0] = key[0]
+    for i in range(len(key) - 1):
+        clipped[1 + i] = min(max(key[1 + i] - key[0] * (2 * i + 1) // n, 0), top)
 
 
 @exact

@@ -38,6 +38,7 @@ VALUE = alternatives.VALUE.name, "feature value 1"
 ROOT = alternatives.ROOT.name, "feature value 1/sqrt_n"
 MEMORY = TILE_MEMORY.name, "room for every tile" if READING == PRINTED else "memory 128, as printed"
 CODER = "the coder", "state and action hashed together"
+BORDERS = "the coder at the borders", "no tile beyond the borders"
 STEP = W_STEP.name, f"w_step {SMALL_STEP:g}"
 
 CHOICES = (
@@ -53,6 +54,7 @@ CHOICES = (
     OpenChoice(*MEMORY, PUDDLE, {}, deep=True),
     OpenChoice(*CODER, RIVER, {"hashing": "joint"}, deep=True),
     OpenChoice(*CODER, PUDDLE, {"hashing": "joint"}, deep=True),
+    *(OpenChoice(*BORDERS, env, {"hashing": "clipped"}, deep=True) for env in MAIN),
     *(OpenChoice(*STEP, env, {"w_step": SMALL_STEP}, of_ucls_only=True, deep=True) for env in MAIN),
     OpenChoice("the probabilities", "Osband's probabilities", RIVER, {"probabilities": "osband"}),
 )
