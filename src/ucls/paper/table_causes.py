@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 from ucls.paper import figure_2, figure_5, figure_7
-from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.groups import Group, tuned, ucls
 from ucls.paper.numbers import interval, mean_of_runs
@@ -80,7 +80,7 @@ def _of_others() -> list[Experiment]:
     """Why competitors did better or worse than the paper says."""
     experiments = [
         Experiment("Was DGPQ's sweep too small?", "64 settings, not 16", tuned("dgpq-wide", env), tuned("dgpq", env), m)
-        for env, m in ((RIVER, "early"), (SPARSE, "reward"))
+        for env, m in ((RIVER, "early"), (PUDDLE, ""), (SPARSE, "reward"), (CLASSIC, ""))
     ]
     experiments += [
         Experiment("Is GV-UCB poor because of its p?", "p swept, not 0.5", tuned("gv-ucb", env), figure_7.gv_ucb(env))
