@@ -22,10 +22,10 @@ STEPS = 10_000
 
 
 def group_of(name: str, eta: float) -> Group:
-    """The runs of a variant."""
+    """The runs of a variant: how many of them learn is judged."""
     regulariser, fading = VARIANTS[name]
     settings = (("regulariser", regulariser), ("fading", fading), ("eta", eta), *FEATURES)
-    return Group(name, CLASSIC, "lstd-cg", settings, STEPS)
+    return Group(name, CLASSIC, "lstd-cg", settings, STEPS).for_shares()
 
 
 def groups() -> list[Group]:

@@ -6,6 +6,7 @@ scale, one set of numerics, and commits that exist.
 """
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -128,6 +129,8 @@ def _merged(sections: Sequence[Section]) -> Reproduction:
     own = [table for made in all_made for table in made.tables if table[0] not in (RAN, sweeps_table()[0])]
     ran = _all_runs([table for made in all_made for table in made.tables if table[0] == RAN])
     facts = {name: _joined([made.facts.get(name, "") for made in all_made]) for name in all_made[0].facts}
+    facts["versions"] = _joined([one for made in all_made for one in made.facts.get("versions", "").split("; ")], "; ")
+    facts["seeds"] = max((made.facts.get("seeds", "") for made in all_made), key=_last_seed)
     facts["runs"] = f"{sum(int(row[4]) for row in ran[2]):,}"
     facts["time"] = time_words(sum(section.seconds for section in sections)) + "; what parts share counts in each"
     facts["date"] = max(made.facts.get("date", "") for made in all_made)
@@ -141,8 +144,17 @@ def _all_runs(tables: Sequence[Table]) -> Table:
     return RAN, tables[0][1], list(reversed(rows.values()))
 
 
-def _joined(values: Sequence[str]) -> str:
-    return ", ".join(dict.fromkeys(value for value in values if value))
+def _last_seed(seeds: str) -> int:
+    """The last of some seeds in words.
+
+    >>> _last_seed("0 to 29; tuning seeds from 1,000,000,000"), _last_seed("")
+    (29, -1)
+    """
+    return max((int(number) for number in re.findall(r"to (\d+)", seeds)), default=-1)
+
+
+def _joined(values: Sequence[str], by: str = ", ") -> str:
+    return by.join(dict.fromkeys(value for value in values if value))
 
 
 def _plot_as_data(plot: Plot) -> dict[str, Any]:
