@@ -18,7 +18,7 @@ from ucls.paper import (
 )
 from ucls.paper.account import Reproduction, checks
 from ucls.paper.claims import JUDGES, groups_behind, judge_all, settings
-from ucls.paper.claims.check import MOST, Check, Claim, by_chance, most_reach, part, turned
+from ucls.paper.claims.check import MOST, Check, Claim, by_chance, most_reach, not_run, part, turned
 from ucls.paper.claims.plain import BEFORE, PLAIN, told, was
 from ucls.paper.contents import PARTS, groups_of, parts_of
 from ucls.paper.domains import PRINTED, PUDDLE, RIVER, ROOM, SPARSE
@@ -67,6 +67,14 @@ def test_an_open_verdict_turns_on_what_decides_it_both_ways():
     yes, no = [check(True, 0.001)], [check(False, 0.001)]
     assert turned(claim, {"a": yes, "b": no, "c": [check(None, 0.5)]}).words == "depends on a and b"
     assert turned(claim, {"a": yes}).verdict is Verdict.UNDECIDED
+
+
+def test_a_failed_claim_names_what_would_leave_no_check_failing():
+    claim = Claim(1, "", None, (check(False, 0.001), check(None, 0.5)), why="Because.")
+    others = {"a": [check(True, 0.001), check(None, 0.5)], "b": [check(False, 0.001)], "c": [not_run("x")[0]]}
+    found = turned(claim, others)
+    assert found.verdict is Verdict.NOT_REPRODUCED
+    assert found.why == "Because. With another reading of a none of its checks fails, but not all are decided."
 
 
 def test_runs_that_end_at_the_optimum_or_far_from_it_are_counted():
@@ -126,9 +134,10 @@ def test_rivals_that_the_paper_leaves_open_are_read_the_other_way():
 def test_shares_are_of_a_hundred_runs_wherever_runs_decide_anything():
     scale = scale_of(30, heavy=15)
     many = [group for number in (2, 10, 14) for group in groups_behind(number) if group.least]
-    assert {group.key for group in many} == {"ucls", "dgpq", "sarsa-optimistic", "sarsa-epsilon"}
+    assert {group.key for group in many} == {"ucls", "dgpq", "dgpq-wide", "sarsa-optimistic", "sarsa-epsilon"}
     assert {scale.runs_of(group) for group in many} == {SHARES}
     assert all(cells_of(group, QUICK) == cells_of(group._replace(least=0), QUICK) for group in many)
+    assert ucls(RIVER).but(p=0.2).for_shares().least == 0  # another reading stays as it is
     assert scale.runs_of(figure_theorem.long_rlsvi()) == ENOUGH
     assert QUICK.runs_of(figure_theorem.long_rlsvi()) == 1
 

@@ -65,7 +65,7 @@ def _tiling(group: Group) -> Group:
 
 def _sweep(group: Group) -> Group:
     wide = group.key == "dgpq" and group.env in DOMAINS_OF["dgpq-wide"]
-    return tuned("dgpq-wide", group.env)._replace(heavy=True, deep=True) if wide else group
+    return tuned("dgpq-wide", group.env).for_shares()._replace(deep=True) if wide else group
 
 
 def _start(group: Group) -> Group:
@@ -101,7 +101,8 @@ DGPQ_SWEEP = Reading("the size of DGPQ's sweep", _sweep)
 SARSA_START = Reading("where optimistic Sarsa starts", _start)
 ONE_STATE_DISCOUNT = Reading("One-State's discount", _discount)
 EPSILON_DECAY = Reading("how epsilon decays", _decay)
-OF_UCLS = (TILE_MEMORY, THRESHOLD, VALUE, ROOT, W_STEP)
+OF_SCALE = (THRESHOLD, VALUE, ROOT)
+OF_UCLS = (TILE_MEMORY, *OF_SCALE, W_STEP)
 OF_RIVALS = (GMAX, TILING, TILE_MEMORY.joined(GMAX))
 OPEN = (*OF_UCLS, *OF_RIVALS)
 

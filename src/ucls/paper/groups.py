@@ -17,9 +17,9 @@ class Group(NamedTuple):
     """Runs of one algorithm in one domain; `key` names its colour, and, with `settings`, it among the others.
 
     `heavy` marks what takes a minute a run, or stands behind a table only: a scale may want fewer of those; `most` is
-    how many a group has at any scale, and `least` at any that can decide something, where a run takes no time. A quick
-    look leaves out what is `deep`. `reading` is that of the tiles' memory,
-    if not the usual one. `by_seed` names a setting that is the seed of each run: a map of the world, say.
+    how many a group has at any scale, and `least` at any that can decide something, heavy or not. A quick look leaves
+    out what is `deep`: tables tell of it, and claims are read with it. `reading` is that of the tiles' memory, if not
+    the usual one. `by_seed` names a setting that is the seed of each run: a map of the world, say.
     """
 
     key: str
@@ -42,8 +42,8 @@ class Group(NamedTuple):
         return f"{self.key} {listed(dict(self.settings), ' ')}".rstrip()
 
     def for_shares(self) -> "Group":
-        """The same with runs enough to judge how many of them learn; what a table only tells of stays as it is."""
-        return self if self.deep else self._replace(least=SHARES)
+        """The same with runs enough to judge how many of them learn; another reading of runs stays as it is."""
+        return self if self.deep else self._replace(least=max(self.least, SHARES))
 
     def but(self, **settings: Any) -> "Group":
         """The same with other settings, to be told of in a table: nothing is kept, and a quick look leaves it out."""

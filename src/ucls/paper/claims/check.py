@@ -14,8 +14,7 @@ from ucls.runs.measures import signed
 from ucls.stats import Estimate, Summary, holm, proportion
 
 WIDTH = NormalDist().inv_cdf(0.975)  # standard errors that half a 95% interval is wide
-MOST = 0.8  # of the runs: where each ends at the optimum or far from it, that many must for "it reaches the optimum"
-HALF = 0.5  # of the runs at most: an agent of which more learn has not failed; to succeed, MOST must
+MOST = 0.8  # of the runs: where each ends at the optimum or far from it, to succeed is what that many do, else it fails
 FEWEST = 5  # runs that an interval is trusted with: fewer decide nothing
 LEVEL = 0.05
 TESTED = 6  # runs with which a test of their signs may fall below it: 2 / 2^6 does
@@ -130,7 +129,8 @@ def turned(claim: Claim, others: Mapping[str, Sequence[Check]]) -> Claim:
     """The claim, with the names of what turns its verdict: checks made with it changed say the opposite, decided.
 
     An open verdict turns on what decides it, if some of that decides one way and some the other. The more is changed,
-    the likelier one of the changes decides by chance: Holm's correction is for their number.
+    the likelier one of the changes decides by chance: Holm's correction is for their number. Where a claim fails and
+    nothing turns that, its words name what would leave no check failing.
     """
     held, failed = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED
     judged = {name: claim._replace(checks=tuple(checks), depends="") for name, checks in others.items()}
@@ -139,9 +139,19 @@ def turned(claim: Claim, others: Mapping[str, Sequence[Check]]) -> Claim:
     opposite = {held: {failed}, failed: {held}}.get(claim.verdict, {held, failed} & set(sure.values()))
     if claim.verdict is Verdict.UNDECIDED and len(opposite) < 2:
         return claim
-    found = [name for name, verdict in sure.items() if verdict in opposite]
-    names = [name for name in found if not any(name.endswith(f" with {alone}") for alone in found)]  # it alone does it
-    return claim._replace(depends=" and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names))
+    if found := [name for name, verdict in sure.items() if verdict in opposite]:
+        return claim._replace(depends=_named(found))
+    spared = [name for name, other in judged.items() if all(c.runs and c.holds is not False for c in other.checks)]
+    if claim.verdict is not failed or not spared:
+        return claim
+    said = f"With another reading of {_named(spared)} none of its checks fails, but not all are decided."
+    return claim._replace(why=f"{claim.why} {said}".lstrip())
+
+
+def _named(found: Sequence[str]) -> str:
+    """Names in words, without those that are another with something more: that alone does it."""
+    names = [name for name in found if not any(name.endswith(f" with {alone}") for alone in found)]
+    return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
 def read_otherwise(claim: Claim, checks: Callable[[Change], Sequence[Check]], *readings: Iterable[Reading]) -> Claim:
@@ -237,12 +247,14 @@ def most_reach(sample: Sample, level: float, what: str) -> list[Check]:
 
 def within(estimate: Estimate | Summary, low: float, high: float, what: str, runs: int) -> list[Check]:
     """Check that a number lies between two: undecided if its interval does not lie wholly inside or outside."""
+    lost = estimate.diverged if isinstance(estimate, Summary) else 0
     least, most = estimate[1:3]
     if least is None or most is None:
-        return not_run(what)
+        return [Check(what, f"all {lost} runs diverged", False, lost)] if lost else not_run(what)
     inside, outside = low <= least and most <= high, most < low or least > high
-    text = f"{interval(estimate)} against {number(low)} to {number(high)}"
-    return [Check(what, text, decided(inside, outside), runs, by_chance(estimate, low, high))]
+    text = f"{interval(estimate)} against {number(low)} to {number(high)}" + (f", {lost} diverged" if lost else "")
+    holds = decided(inside and not lost, outside and not lost)
+    return [Check(what, text, holds, runs, by_chance(estimate, low, high))]
 
 
 def apart(

@@ -5,16 +5,19 @@ import numpy as np
 from ucls.paper import figure_6, figure_mountain_car, figure_theorem
 from ucls.paper.alternatives import (
     DGPQ_SWEEP,
+    GMAX,
     OF_RIVALS,
+    OF_SCALE,
     OF_UCLS,
     OPEN,
     TILE_MEMORY,
+    W_STEP,
     Change,
     as_here,
     in_puddle_world,
 )
 from ucls.paper.claims.check import (
-    HALF,
+    MOST,
     Check,
     Claim,
     Judge,
@@ -66,7 +69,12 @@ def best_at_the_end(evidence: Evidence) -> Claim:
         return made
 
     sentence = "UCLS has the best final performance in all three domains."
-    return read_otherwise(Claim(1, sentence, "figure-1", tuple(checks(as_here))), checks, OPEN, in_puddle_world())
+    long = evidence.final(figure_theorem.long_rlsvi()).mean
+    why = "Everyone has 50,000 steps. "
+    if long.centre is not None:
+        why += f"RLSVI, to which the paper's figure gives a million in Puddle World, then ends at {interval(long)}."
+    claim = Claim(1, sentence, "figure-1", tuple(checks(as_here)), why=why.strip())
+    return read_otherwise(claim, checks, OPEN, [one.joined(GMAX) for one in in_puddle_world()])
 
 
 def learns_faster(evidence: Evidence) -> Claim:
@@ -141,7 +149,7 @@ def puddle_world(evidence: Evidence) -> Claim:
         "worse and has high variance compared with the others."
     )
     claim = Claim(3, sentence, "figure-1", tuple(checks(as_here)), why=why)
-    return read_otherwise(claim, checks, OF_UCLS, [DGPQ_SWEEP])
+    return read_otherwise(claim, checks, OF_UCLS, [GMAX, DGPQ_SWEEP])
 
 
 def _in_puddle(key: str) -> Group:
@@ -166,8 +174,8 @@ def _more_spread(wide: np.ndarray, narrow: np.ndarray, what: str) -> list[Check]
 
 
 def others_do_poorly(evidence: Evidence) -> Claim:
-    """4: LSPI-Rmax and RLSVI do poorly in all three: few of their runs learn, as that is read for optimistic Sarsa."""
-    levels, long = learned(), figure_theorem.long_rlsvi()
+    """4: LSPI-Rmax and RLSVI do poorly in all three: not most of their runs learn, as optimistic Sarsa's must."""
+    levels = learned()
 
     def checks(read: Change) -> list[Check]:
         made: list[Check] = []
@@ -177,20 +185,19 @@ def others_do_poorly(evidence: Evidence) -> Claim:
                 did = int((end.scores >= end.sign * level).sum())
                 side = "at least" if end.sign > 0 else "at most"
                 what = f"{DOMAINS[env].title}, {word} at the end of {key}, {side} {number(level)}: runs"
-                made += part(did, len(end.scores), what, most=HALF)
-        what = "Puddle World, return of RLSVI at the end of a million steps"
-        return made + most_reach(evidence.final(long), levels[PUDDLE][1], what)
+                made += part(did, len(end.scores), what, most=MOST)
+        return made
 
     rate = optimum(RIVER).reward_rate
     often = evidence.final(figure_theorem.frequent_rlsvi()).mean
     rescued = often.centre is not None and often.low is not None and often.low >= NEAR * rate
-    ended = evidence.final(long).mean
+    ended = evidence.final(figure_theorem.long_rlsvi()).mean
     why = f"RLSVI sampled every 100 steps earns {interval(often)} a step in River Swim." if often.centre else ""
     if ended.centre is not None:
         why += f" With a million steps in Puddle World it ends at a return of {interval(ended)} ({ended.runs} runs)."
     if rescued:
         why += " So its failure in River Swim is one of the schedule of sampling."
-    sentence = "LSPI-Rmax and RLSVI do poorly in all three domains (RLSVI needs 1M steps in Puddle World)."
+    sentence = "LSPI-Rmax and RLSVI do not do well in any of the three domains."
     return read_otherwise(
         Claim(4, sentence, "figure-1", tuple(checks(as_here)), why=why), checks, [TILE_MEMORY, *OF_RIVALS]
     )
@@ -206,7 +213,8 @@ def classic_mountain_car(evidence: Evidence) -> Claim:
         return made + better(evidence, evidence.final(mine), evidence.final(theirs), "steps at the end")
 
     sentence = "Classic Mountain Car: UCLS clearly beats DGPQ."
-    return read_otherwise(Claim(6, sentence, "mountain-car", tuple(checks(as_here))), checks, [DGPQ_SWEEP])
+    claim = Claim(6, sentence, "mountain-car", tuple(checks(as_here)))
+    return read_otherwise(claim, checks, OF_SCALE, [W_STEP, DGPQ_SWEEP])
 
 
 def linear_version(evidence: Evidence) -> Claim:
@@ -236,17 +244,20 @@ def linear_version(evidence: Evidence) -> Claim:
 
 
 def swept_p(evidence: Evidence) -> Claim:
-    """17: UCLS-L's better policy in Sparse Mountain Car is due to its swept p."""
+    """17: UCLS-L's better policy in Sparse Mountain Car is due to its swept p: sweeping it would improve UCLS."""
     linear, usual, swept = (evidence.final(g) for g in (tuned("ucls-l", SPARSE), ucls(SPARSE), figure_6.swept()))
     checks = better(evidence, linear, usual, "steps at the end, UCLS-L less UCLS")
     checks += better(evidence, swept, usual, "steps at the end, UCLS with its scale swept less UCLS")
-    what = "steps at the end, UCLS-L less UCLS with its scale swept, as a part of UCLS-L's"
-    checks += apart(evidence, linear, swept, -ALIKE, np.inf, what, abs(linear.mean.centre or 1.0))
     sentence = (
         "UCLS-L learns a better policy than UCLS in Sparse Mountain Car because its scale was swept: UCLS with its own "
-        "swept too is better than UCLS, and not far behind."
+        "swept is better than UCLS too."
     )
-    why = "UCLS-L's factor may be any; UCLS's is never below 1, so c_max was swept with p, which may exceed 1."
+    why = (
+        "UCLS-L's factor may be any; UCLS's is never below 1, so c_max was swept with p, which may exceed 1, on 20,000 "
+        "steps, not 50,000."
+    )
+    if (apart := evidence.difference(linear, swept)) is not None:
+        why += f" UCLS-L less UCLS with its scale swept: {interval(apart)} steps."
     return Claim(17, sentence, "figure-6", tuple(checks), why=why)
 
 

@@ -88,8 +88,10 @@ PLAIN = {
     13: Plain(
         "Optimistic values bound the regret",
         {
+            HELD: "Where optimism holds this is an identity, which cannot fail. UCLS as it is is never optimistic, and "
+            "learns without it.",
             OPEN: "Where optimism holds this is an identity. Along these runs it mostly does not, and UCLS learns "
-            "without it."
+            "without it.",
         },
     ),
     14: Plain(

@@ -10,6 +10,7 @@ from ucls.paper.alternatives import (
     THRESHOLD,
     TILE_MEMORY,
     TILING,
+    W_STEP,
     Change,
     as_here,
     in_puddle_world,
@@ -38,7 +39,7 @@ def optimistic_sarsa(evidence: Evidence) -> Claim:
 
     sentence = "Sarsa with optimistic initialisation does remarkably well; GV-UCB (p = 0.5) poorly."
     claim = Claim(10, sentence, "figure-7", tuple(checks(as_here)))
-    return read_otherwise(claim, checks, [TILE_MEMORY, THRESHOLD, SARSA_START])
+    return read_otherwise(claim, checks, [TILE_MEMORY, THRESHOLD, W_STEP, SARSA_START])
 
 
 def sarsa_in_puddle_world(evidence: Evidence) -> Claim:
