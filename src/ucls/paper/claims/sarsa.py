@@ -20,6 +20,8 @@ from ucls.paper.claims.learning import ALIKE, learned
 from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import MAIN, tuned, ucls
+from ucls.paper.numbers import interval
+from ucls.paper.sweeps import HIGH
 
 
 def optimistic_sarsa(evidence: Evidence) -> Claim:
@@ -75,7 +77,11 @@ def dgpq_in_sparse_mountain_car(evidence: Evidence) -> Claim:
 
     readings = [DGPQ_SWEEP, SARSA_START, DGPQ_SWEEP.joined(SARSA_START)]
     sentence = "Sparse Mountain Car: DGPQ (its reward shift makes the task dense) beats optimistic Sarsa."
-    return read_otherwise(Claim(15, sentence, "figure-7", tuple(checks(as_here))), checks, readings)
+    high = evidence.sample(SARSA_START.change(tuned("sarsa-optimistic", SPARSE)), "reward").mean
+    why = ""
+    if high.centre is not None:
+        why = f"From {HIGH:g}, and tuned for it, optimistic Sarsa reaches the goal {interval(high)} times."
+    return read_otherwise(Claim(15, sentence, "figure-7", tuple(checks(as_here)), why=why), checks, readings)
 
 
 JUDGES: dict[int, Judge] = {10: optimistic_sarsa, 14: sarsa_in_puddle_world, 15: dgpq_in_sparse_mountain_car}
