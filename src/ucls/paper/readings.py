@@ -53,7 +53,8 @@ DEPARTURES = (
         "River Swim, Puddle World: memory of the tiles",
         "128",
         "160 and 180: room for every tile (`memory`)",
-        "tilings that overlap the borders have 160 and 180 tiles: in 128 some share an index, above all near the goal",
+        "tilings that overlap the borders have 160 and 180 tiles: in 128 some share one, above all near the goal; "
+        "`hashing=clipped` has 128 and 125",
         (
             Trial("ucls", RIVER, {"memory": 128}, "reward a step, last fifth"),
             Trial("ucls", PUDDLE, {"memory": 128}, "return, last 20 episodes"),
@@ -63,7 +64,7 @@ DEPARTURES = (
         "features: hashing",
         "silent on how actions enter",
         "the state's tiles are hashed, each action has a block (`hashing`)",
-        "the memory sizes printed are the numbers of tiles of the state alone: hashed together, they would not do",
+        "the memory sizes printed are the numbers of tiles of the state alone",
         (
             Trial("ucls", PUDDLE, {"hashing": "joint"}, "episodes"),
             Trial("ucls", PUDDLE, {"hashing": "joint", "memory": 128}, "episodes", ours={"memory": 128}),
