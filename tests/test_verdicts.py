@@ -318,6 +318,13 @@ def test_the_memory_the_coder_and_the_step_of_w_are_open_choices():
     assert other == [tuned("dgpq", RIVER), tuned("dgpq", PUDDLE)]  # it has no tiles
 
 
+def test_who_is_ahead_where_fewer_steps_are_better():
+    few, many = (Sample(np.arange(30), -np.linspace(level, level + 9, 30), -1) for level in (100.0, 900.0))
+    assert table_open_choices._ahead(few, many)
+    assert not table_open_choices._ahead(many, few)
+    assert table_open_choices._ahead(many, few._replace(scores=np.full(30, -np.inf)))  # all diverged
+
+
 def test_figure_1_has_rlsvi_with_a_million_steps_in_puddle_world():
     assert figure_theorem.long_rlsvi() in figure_1.groups()
     assert set(contenders(PUDDLE)) <= set(figure_6.shown(PUDDLE))

@@ -11,10 +11,10 @@ from ucls.features.tiles import Settings
 from ucls.paper import alternatives
 from ucls.paper.alternatives import SMALL_STEP, TILE_MEMORY, W_STEP
 from ucls.paper.domains import DOMAINS, PRINTED, PUDDLE, READING, RIVER, SPARSE, has_tiles
-from ucls.paper.evidence import Evidence, optimum
+from ucls.paper.evidence import Evidence, Sample, optimum
 from ucls.paper.groups import MAIN, Group, tuned, ucls
 from ucls.paper.numbers import mean_of_runs, number
-from ucls.stats import Summary
+from ucls.stats import summarise
 
 RIVALS = ("sarsa-optimistic", "dgpq", "ucbootstrap")
 
@@ -90,11 +90,11 @@ def rows(evidence: Evidence) -> list[list[str]]:
     """A row for each choice: UCLS as it is here and with the choice, and who is ahead with it."""
     lines = []
     for choice in CHOICES:
-        other, usual = evidence.final(group_of(choice, "ucls")).mean, evidence.final(ucls(choice.env)).mean
+        mine, usual = evidence.final(group_of(choice, "ucls")), evidence.final(ucls(choice.env)).mean
         keys = () if choice.of_ucls_only else RIVALS
-        rivals = {key: evidence.final(group_of(choice, key)).mean for key in keys}
-        level = optimum_with(choice)
-        ahead = [key for key, mean in rivals.items() if _above(mean, other)]
+        rivals = {key: evidence.final(group_of(choice, key)) for key in keys}
+        level, other = optimum_with(choice), mine.mean
+        ahead = [key for key, theirs in rivals.items() if _ahead(theirs, mine)]
         who = "-" if choice.of_ucls_only else ", ".join(ahead) or "none"
         runs = str(other.runs + other.diverged)
         lines.append(
@@ -114,8 +114,9 @@ def rows(evidence: Evidence) -> list[list[str]]:
 HEADS = ["choice", "domain", "UCLS as here", "UCLS with it", "optimum with it", "competitors clearly ahead", "runs"]
 
 
-def _above(mine: Summary, theirs: Summary) -> bool:
-    """Whether one mean is clearly above another; runs that all diverged are below everything."""
-    if mine.low is None:
+def _ahead(mine: Sample, theirs: Sample) -> bool:
+    """Whether one mean is clearly better than another; runs that all diverged are worse than everything."""
+    ours, other = summarise(mine.scores), summarise(theirs.scores)
+    if ours.low is None:
         return False
-    return bool(theirs.diverged) if theirs.high is None else mine.low > theirs.high
+    return bool(other.diverged) if other.high is None else ours.low > other.high
