@@ -149,8 +149,12 @@ def turned(claim: Claim, others: Mapping[str, Sequence[Check]]) -> Claim:
 
 
 def _named(found: Sequence[str]) -> str:
-    """Names in words, without those that are another with something more: that alone does it."""
-    names = [name for name in found if not any(name.endswith(f" with {alone}") for alone in found)]
+    """Names in words, without those that are another with something more: that alone does it.
+
+    >>> _named(["a", "b", "c", "a with c", "c with d", "d with e"])
+    'a, b, c and d with e'
+    """
+    names = [name for name in found if not any(other in name.split(" with ") for other in found if other != name)]
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 

@@ -58,11 +58,14 @@ PLAIN = {
             "radius collapses everywhere."
         },
     ),
-    6: Plain("Classic Mountain Car: UCLS beats DGPQ"),
+    6: Plain(
+        "Classic Mountain Car: UCLS beats DGPQ",
+        {TURNS: "With the box's step for w UCLS is far ahead, with a tenth of it behind."},
+    ),
     7: Plain(
         "LSTD-in learns without exploration",
         {
-            HELD: "LSTD-out with a fading eta learns too, but late, and not in most runs.",
+            HELD: "But with a fading eta LSTD-out learns too, late, in many runs.",
             OPEN: "LSTD-out with a fading eta learns too, late and in some runs; all else is as the paper says.",
         },
     ),
