@@ -116,7 +116,7 @@ def test_claims_1_2_4_and_14_are_judged_with_what_the_paper_leaves_open_read_the
         assert any(group.reading == PRINTED for group in behind), number
         assert any(dict(group.settings).get("tilings") == 4 for group in behind), number
     of_ucls = {"w_step": 0.1, "trace_threshold": 0, "feature_value": "1"}
-    for number in (1, 2, 3, 14):
+    for number in (1, 2, 3, 6, 14):
         for name, value in of_ucls.items():
             assert any(dict(g.settings).get(name) == value for g in groups_behind(number)), (number, name)
 

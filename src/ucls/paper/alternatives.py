@@ -4,7 +4,8 @@ A reading takes a group of runs to the group that it would be. With another memo
 sweep has been made; else they keep their settings. The value of a feature is read otherwise for what has no tuned step:
 a tuned one makes up for it, exactly so in Sarsa, whose step is divided by |x|^2.
 
-Not all of this is left open: the box has a step of 1 for w, and 0.1 is that of a later implementation.
+Not all of this is left open: the box has a step of 1 for w, and 0.1 is that of a later implementation. So a claim that
+holds as here is told of with that step, and not judged by it.
 """
 
 from collections.abc import Callable

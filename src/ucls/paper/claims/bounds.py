@@ -1,6 +1,7 @@
 """Claims about bounds: 11 (final policies), 12 (Theorem 1 and Corollary 1) and 13 (the Optimistic Values Theorem)."""
 
 from ucls.paper import figure_9, figure_theorem
+from ucls.paper.alternatives import W_STEP
 from ucls.paper.claims.check import Check, Claim, Judge, by_chance, decided, most_reach, not_run, part, turned
 from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence, Sample
@@ -51,7 +52,7 @@ def final_policies(evidence: Evidence) -> Claim:
         "not."
     )
     otherwise = {}
-    for choice in (choice for choice in CHOICES if choice.env == RIVER):
+    for choice in (choice for choice in CHOICES if choice.env == RIVER and choice.name != W_STEP.name):
         end = evidence.final(choice_group(choice, "ucls"))
         what = f"UCLS, reward a step at the end with {choice.title}"
         otherwise[choice.name] = most_reach(end, (1 - CLOSE) * optimum_with(choice), what)
