@@ -32,23 +32,22 @@ PLAIN = {
         "UCLS learns fastest, DGPQ leads at first",
         {
             OPEN: "DGPQ does not clearly lead at first in River Swim, with a larger sweep neither.",
-            FAILED: "Whether DGPQ leads at first in River Swim 30 runs cannot tell; after 5,000 steps it is behind.",
+            FAILED: "These runs cannot tell whether DGPQ leads at first in River Swim; after 5,000 steps it is behind.",
         },
     ),
     3: Plain(
         "Puddle World: about 1,200 episodes",
         {
             OPEN: "DGPQ is clearly worse; UCBootstrap finishes about as many episodes as UCLS.",
-            TURNS: "As we read the paper all is as it says. With features of 1 there are fewer episodes; with the "
-            "box's Gmax LSPI-Rmax spreads more than DGPQ.",
+            TURNS: "With features of 1 there are fewer episodes; with the box's Gmax LSPI-Rmax spreads more than DGPQ.",
         },
     ),
     4: Plain(
         "LSPI-Rmax and RLSVI do poorly",
         {
             FAILED: "Tuned, LSPI-Rmax is good in Puddle World. RLSVI fails in River Swim only on the paper's schedule.",
-            TURNS: "With the box's Gmax LSPI-Rmax hardly finishes an episode in Puddle World; with the largest return "
-            "there is, 0, it is the best.",
+            TURNS: "With the box's Gmax LSPI-Rmax hardly finishes an episode in Puddle World; with the largest return, "
+            "0, it is the best.",
         },
     ),
     5: Plain(
@@ -89,8 +88,7 @@ PLAIN = {
     13: Plain(
         "Optimistic values bound the regret",
         {
-            HELD: "Where optimism holds this is an identity, which cannot fail. UCLS as it is is never optimistic, and "
-            "learns without it.",
+            HELD: "Where optimism holds this is an identity. UCLS as it is is never optimistic, and learns without it.",
             OPEN: "Where optimism holds this is an identity. Along these runs it mostly does not, and UCLS learns "
             "without it.",
         },
@@ -103,7 +101,7 @@ PLAIN = {
         "DGPQ beats Sarsa where reward is sparse",
         {
             FAILED: "A larger sweep finds the same settings for DGPQ.",
-            TURNS: "If Sarsa's values start at 500, where no return can be, DGPQ is ahead; from 1 it is far behind.",
+            TURNS: "If Sarsa's values start at 500, DGPQ is ahead; if at 1, the largest return, far behind.",
         },
     ),
     16: Plain(
