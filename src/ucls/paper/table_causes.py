@@ -104,7 +104,7 @@ def groups() -> list[Group]:
     return [group for one in experiments() for group in (one.group, one.usual)]
 
 
-HEADS = ["question", "domain", "what is changed", "measured", "as it is", "with the change", "difference", "runs"]
+HEADS = ["question, and where it is asked", "what is changed", "as it is", "with the change", "difference", "runs"]
 
 
 def rows(evidence: Evidence) -> list[list[str]]:
@@ -116,6 +116,6 @@ def rows(evidence: Evidence) -> list[list[str]]:
         difference = evidence.difference(other, usual)
         sides = [mean_of_runs(s._replace(scores=s.scores[i]).mean) for s, i in ((usual, at), (other, there))]
         apart = "-" if difference is None else interval(difference)
-        title = DOMAINS[one.group.env].title
-        lines.append([one.question, title, one.changed, WORDS[one.measure], *sides, apart, str(len(at))])
+        asked = f"{one.question} {DOMAINS[one.group.env].title}, {WORDS[one.measure]}"
+        lines.append([asked, one.changed, *sides, apart, str(len(at))])
     return lines
