@@ -24,7 +24,6 @@ from ucls.settings import Choice, Whole
 ONE_OVER_N, ONE_OVER_SQRT_N, ONE = range(3)
 BLOCKS, JOINT, CLIPPED = range(3)
 PRIME = 2**31 - 1
-NO_TOP = -1  # what a coder has whose tiles are not clipped
 FAR = 1e12  # scaled coordinates are held within this, so that they fit an integer
 
 
@@ -52,7 +51,8 @@ class Coder(NamedTuple):
     n_active: int
     n_actions: int
     joint: bool
-    top: int
+    least: float
+    most: float
     memory: int
     value: float
     low: Annotated[Vector, MADE]
@@ -82,7 +82,7 @@ def fit(dimensions: int, n_actions: int) -> dict[str, Any]:
 
 def notices(coder: Coder, settings: Settings) -> list[str]:
     """Say that further tiles share indices, if there can be any within the bounds."""
-    along = settings.tiles + (coder.top == NO_TOP)
+    along = settings.tiles + (settings.hashing != CLIPPED)
     within = coder.n_active * along ** len(coder.low) * (coder.n_actions if coder.joint else 1)
     if coder.count[0] < coder.memory or within <= coder.memory:
         return []
@@ -106,7 +106,7 @@ def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
     (128, 4)
     """
     low, high = np.array(low, np.float64), np.array(high, np.float64)
-    joint = settings.hashing == JOINT
+    joint, clipped = settings.hashing == JOINT, settings.hashing == CLIPPED
     memory = settings.memory * (n_actions if joint else 1)
     slots = slots_for(memory)
     return Coder(
@@ -114,7 +114,8 @@ def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
         n_active=settings.tilings,
         n_actions=n_actions,
         joint=joint,
-        top=settings.tiles - 1 if settings.hashing == CLIPPED else NO_TOP,
+        least=0.0 if clipped else -FAR,
+        most=float((settings.tiles - 1) * settings.tilings) if clipped else FAR,
         memory=memory,
         value=float([1 / settings.tilings, settings.tilings**-0.5, 1.0][settings.feature_value]),
         low=low,
@@ -143,23 +144,20 @@ def _encode(coder, s, xs, remember):
     keys, indices, count = coder.keys, coder.indices, coder.count  # outside of the loop, where it would cost most of it
     index, memory, last = xs.index, coder.memory, len(coder.indices) - 1
     key, rest = np.empty(keys.shape[1], np.int64), np.empty(len(s), np.int64)
-    tile_key = key if coder.top == NO_TOP else np.empty_like(key)
     unseen, shared = 0, False
     for a in range(coder.n_actions if coder.joint else 1):
         key[-1] = a
         _first_tile(coder, s, key, rest)
         for tiling in range(coder.n_active):
-            if coder.top != NO_TOP:
-                _clip(coder.n_active, coder.top, key, tile_key)
-            h = _hash(tile_key)
-            slot = _slot(keys, indices, tile_key, h & last)
+            h = _hash(key)
+            slot = _slot(keys, indices, key, h & last)
             tile = indices[slot]
             if tile < 0:
                 tile = count[0] + unseen
                 if tile >= memory:
                     tile, shared = h % memory, True
                 elif remember:
-                    _give(keys, indices, count, tile_key, slot)
+                    _give(keys, indices, count, key, slot)
                 else:
                     unseen += 1
             index[a, tiling] = tile
@@ -171,11 +169,17 @@ def _encode(coder, s, xs, remember):
 
 @exact
 def _first_tile(coder, s, key, rest):
-    """The tile of the first tiling that s is in: floor(s in units / tilings), and the units that are left over."""
+    """The tile of the first tiling that s is in: floor(s in units / tilings), and the units that are left over.
+
+    Clipped, a state in the last tile is at that tile's beginning, from where a shift of less than a tile leads nowhere
+    else; whole tiles of shift are the same for all states.
+    """
     n = coder.n_active
     key[0] = 0
     for i in range(len(s)):
-        units = np.int64(min(max(np.floor((s[i] - coder.low[i]) * coder.tiles_per_unit[i] * n), -FAR), FAR))
+        units = np.int64(
+            min(max(np.floor((s[i] - coder.low[i]) * coder.tiles_per_unit[i] * n), coder.least), coder.most)
+        )
         key[1 + i] = units // n
         rest[i] = units - key[1 + i] * n
 
@@ -192,14 +196,6 @@ def _next_tile(n, key, rest):
         elif rest[i] >= n:
             key[1 + i] += 1
             rest[i] -= n
-
-
-@exact
-def _clip(n, top, key, clipped):
-    """A tile with whole tiles taken off its tiling's shift, and held between the borders."""
-    clipped[0] = key[0]
-    for i in range(len(key) - 1):
-        clipped[1 + i] = min(max(key[1 + i] - key[0] * (2 * i + 1) // n, 0), top)
 
 
 @exact
