@@ -18,7 +18,7 @@ from typing import Any
 
 PARTS = (
     *("first", "step", "exact", "growth", "profile", "runs", "pieces", "shell", "rivals", "study"),
-    *("algorithms", "evaluation"),
+    *("algorithms", "evaluation", "one_hot"),
 )
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "out" / "bench"

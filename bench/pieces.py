@@ -27,7 +27,7 @@ def measure(effort: Effort) -> dict[str, Any]:
     """Time each piece alone, and an agent in Gymnasium against the compiled loop."""
     jobs = {f"environment step: {env}": Job(_stepping(env)) for env in ENVIRONMENTS}
     for env in ("ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/SparseMountainCar-v0"):
-        run = make_run(env)
+        run = make_run(env, "ucls")
         run.advance(effort.of(5000, 500))
         jobs[f"tile coding, all actions: {env}"] = Job(_coding(run))
         jobs[f"UCLS chooses an action: {env}"] = Job(_choosing(run))
@@ -123,7 +123,7 @@ def _gymnasium(id: str) -> Callable[[int], object]:
 def _agent(effort: Effort) -> dict[str, Any]:
     """The same run twice in turns: in the compiled loop, and by an agent on Gymnasium's environment."""
     env, chunk = "ucls/PuddleWorld-v0", effort.of(500, 100)
-    run, agent = make_run(env, seed=1), Agent(gymnasium.make(env), seed=1)
+    run, agent = make_run(env, "ucls", seed=1), Agent(gymnasium.make(env), "ucls", seed=1)
     run.advance(1)
     agent.learn(1)
     pairs = [(took(run.advance, chunk), took(agent.learn, chunk)) for _ in range(effort.of(20, 5))]

@@ -41,11 +41,11 @@ def measure(effort: Effort) -> dict[str, Any]:
 
 
 def _runs(domain: Domain, effort: Effort) -> dict[str, Any]:
-    make_run(domain.env).advance(100)  # compiles
+    make_run(domain.env, "ucls").advance(100)  # compiles
     steps, chunk = effort.of(domain.steps, domain.quick), effort.of(domain.steps, domain.quick) // 10
     speeds, whole = [], []
     for seed in range(effort.of(domain.repeats, 1)):
-        run = make_run(domain.env, seed=seed)
+        run = make_run(domain.env, "ucls", seed=seed)
         seconds = [lasted(run.advance, chunk) for _ in range(10)]
         speeds.append(run.steps / sum(seconds))
         seen, d = int(run.learner.state.system.seen[0]), run.learner.coder.size
@@ -93,7 +93,7 @@ def _together(pipes: list[Any], steps: int) -> float:
 def _work(pipe: Any, core: int) -> None:
     pin(core)
     while steps := pipe.recv():
-        make_run("ucls/PuddleWorld-v0").advance(steps)
+        make_run("ucls/PuddleWorld-v0", "ucls").advance(steps)
         pipe.send(True)
 
 

@@ -117,7 +117,7 @@ def fill(path: Path, cells: int) -> None:
         Member(f"ucls p={p:.3f}", cell)
         for p in np.linspace(0.01, 0.5, GROUPS)
         for cell in make_cells(
-            "ucls/RiverSwim-v0", steps=50_000, seeds=range(cells // GROUPS), settings={"p": float(p)}
+            "ucls/RiverSwim-v0", "ucls", steps=50_000, seeds=range(cells // GROUPS), settings={"p": float(p)}
         )
     ]
     arrays = {name: rng.normal(size=n) for name, n in {"curve": 500, "episode_steps": 0}.items()}

@@ -1,4 +1,4 @@
-"""The picture of docs/concepts.md: what optimism is, in three levers and four moments of one agent.
+"""The figure of docs/concepts.md: optimism with three actions, at four moments of training.
 
 python -m docsite.optimism docs/optimism.png
 """
@@ -13,31 +13,31 @@ from matplotlib.figure import Figure
 
 import ucls
 
-NAMES, PAYS = ("A", "B", "C"), (0.4, 0.6, 0.2)  # A pays 0.4 always; B and C pay 1 that often, else nothing
+NAMES, PAYS = ("A", "B", "C"), (0.4, 0.6, 0.2)  # A always yields 0.4; B and C yield 1 with that probability, else 0
 MOMENTS = (0, 3, 20, 300)
 UNKNOWN, NOISY, INK = "#5b9bd0", "#f0953f", "#222222"
 STYLE: Any = {"font.size": 11, "axes.spines.top": False, "axes.spines.right": False}
 
 
 class Levers(gymnasium.Env[int, int]):
-    """One state, three levers, and an episode is one pull."""
+    """One state, three actions; an episode is one step."""
 
     observation_space = gymnasium.spaces.Discrete(1)
     action_space = gymnasium.spaces.Discrete(3)
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[int, dict[str, Any]]:
-        """Begin an episode."""
+        """Start an episode."""
         super().reset(seed=seed)
         return 0, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        """Pull a lever."""
+        """Take an action."""
         pays = PAYS[action] if action == 0 else float(self.np_random.random() < PAYS[action])
         return 0, pays, True, False, {}
 
 
 class Moment(NamedTuple):
-    """What an agent holds of each lever: how often it was pulled, its mean, and the radius in two parts."""
+    """State of an agent: trials and mean of each action, and the two parts of its radius."""
 
     pulls: list[int]
     mean: np.ndarray
@@ -51,7 +51,7 @@ class Moment(NamedTuple):
 
 
 def moments() -> list[Moment]:
-    """An agent at every moment."""
+    """Train an agent and record it at every moment."""
     env = Counted(Levers())
     agent = ucls.Agent(env, seed=0, return_max=1.0, factor=1.0)
     found = []
@@ -65,7 +65,7 @@ def moments() -> list[Moment]:
 
 
 class Counted(gymnasium.Wrapper[int, int, int, int]):
-    """Counts what was done."""
+    """Count the actions taken."""
 
     def __init__(self, env: gymnasium.Env[int, int]) -> None:
         super().__init__(env)
@@ -78,7 +78,7 @@ class Counted(gymnasium.Wrapper[int, int, int, int]):
 
 
 def draw(found: list[Moment], path: str) -> None:
-    """Draw the moments, a panel each."""
+    """Draw one panel per moment."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(7.2, 6.2), layout="constrained")
         grid = figure.subplots(2, 2, sharey=True)
@@ -93,16 +93,16 @@ def draw(found: list[Moment], path: str) -> None:
 
 def _panel(axes: Any, steps: int, moment: Moment) -> None:
     at, taken = np.arange(3), int(moment.upper.argmax())
-    axes.bar(at, moment.unknown, 0.45, moment.mean, color=UNKNOWN, label="not known")
-    axes.bar(at, moment.noisy, 0.45, moment.mean + moment.unknown, color=NOISY, label="noise")
+    axes.bar(at, moment.unknown, 0.45, moment.mean, color=UNKNOWN, label="prior term")
+    axes.bar(at, moment.noisy, 0.45, moment.mean + moment.unknown, color=NOISY, label="noise term")
     axes.plot(at, moment.mean, "o", color=INK, label="mean")
     axes.hlines(PAYS, at - 0.32, at + 0.32, color=INK, linestyles="dotted", label="true value")
-    said = "taken next" if np.ptp(moment.upper) > 0 else "any is taken"
+    said = "chosen next" if np.ptp(moment.upper) > 0 else "tie: any action"
     where = (taken, moment.upper[taken]) if np.ptp(moment.upper) > 0 else (1, moment.upper[1])
     axes.annotate(said, where, (0, 4), textcoords="offset points", ha="center", weight="bold")
-    pulled = [f"{name}\n{count} pull{'s' * (count != 1)}" for name, count in zip(NAMES, moment.pulls, strict=True)]
+    pulled = [f"{name}\n{count} trial{'s' * (count != 1)}" for name, count in zip(NAMES, moment.pulls, strict=True)]
     axes.set_xticks(at, pulled)
-    axes.set(title=f"after {steps} pulls", ylim=(-0.04, 1.5), xlim=(-0.6, 2.6))
+    axes.set(title=f"after {steps} steps", ylim=(-0.04, 1.5), xlim=(-0.6, 2.6))
 
 
 if __name__ == "__main__":

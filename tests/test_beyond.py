@@ -131,7 +131,8 @@ def test_means_beside_each_other_are_of_the_same_seeds(nothing):
     nothing._kept[comparison.exact(RIVER)] = list(enumerate(runs))
     nothing._kept[comparison.rivals(RIVER)["ucls"]] = [(1, runs[0])]
     [row] = [row for row in comparison.rows(nothing) if row[:3] == ["River Swim", "reward of the run", "UCLS"]]
-    assert row[3:] == ["20 [20, 20]", "10 [10, 10]", "10 [10, 10]", "1"]
+    one = "(one run, no interval)"
+    assert row[3:] == [f"20 {one}", f"10 {one}", f"10 {one}", "1"]
 
 
 def test_an_episode_that_was_cut_off_reached_no_goal(nothing):

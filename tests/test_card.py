@@ -159,6 +159,20 @@ def test_evaluate_says_what_evaluate_policy_says(tmp_path):
     assert "95% interval" in command("evaluate", path).stdout
 
 
+def test_one_episode_has_no_interval(tmp_path):
+    agent = Agent(Corridor(), "sarsa", seed=1)
+    agent._diary.note(1.0, 1)
+    path = agent.save(tmp_path / "a.safetensors")
+    words = "| return | 1 on average, no interval from one return, in the only episode |"
+    assert words in path.with_suffix(".card.md").read_text()
+    path = lake().save(tmp_path / "lake.safetensors")
+    told = json.loads(command("evaluate", path, "--episodes", 1, "--json").stdout)
+    assert (told["low"], told["high"]) == (None, None)
+    text = command("evaluate", path, "--episodes", 1).stdout
+    assert "on average, no interval from one return" in text
+    assert "nan" not in text
+
+
 def test_evaluate_of_an_environment_that_a_file_may_not_name_needs_its_name(tmp_path):
     path = lake(is_slippery=False).learn(30).save(tmp_path / "a.safetensors")
     with pytest.raises(UserError, match="name it by --env"):

@@ -142,7 +142,7 @@ def test_files_that_are_no_text_too_large_or_no_files_are_one_line(tmp_path):
 def test_numbers_that_no_store_can_keep_are_refused_at_the_door():
     for change in ({"steps": 10**13}, {"seeds": [2**63]}, {"seeds": [-1]}):
         with pytest.raises(UserError):
-            make_cells("ucls/RiverSwim-v0", **{"steps": 10, "seeds": [0], **change})
+            make_cells("ucls/RiverSwim-v0", "ucls", **{"steps": 10, "seeds": [0], **change})
     with pytest.raises(UserError, match="at most 1,000,000 runs"):
         parse_study(PLAIN, runs=10**18)
     with pytest.raises(UserError, match="below 1,000,000,000"):

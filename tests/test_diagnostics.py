@@ -28,7 +28,7 @@ def start_regret(stick, policy):
 
 def test_a_fresh_ucls_is_as_optimistic_as_its_initial_radius_says():
     """Radius sqrt((1 + 1/p) c_max / n), mean 0: below V* in River Swim, so UCLS does not start optimistic there."""
-    run = make_run(RIVER, settings={"p": 0.05, "c_max": 2.0})
+    run = make_run(RIVER, "ucls", settings={"p": 0.05, "c_max": 2.0})
     stick = yardstick(run)
     found = probe(run.learner, stick)
     radius = np.sqrt((1 + 1 / 0.05) * 2.0 / 32)
@@ -50,7 +50,7 @@ def test_covered_is_the_part_of_the_density_where_the_bound_holds():
 
 @pytest.mark.parametrize("density", ["start", "uniform", "optimal"])
 def test_regret_is_radius_plus_error_minus_optimism(density):
-    run = small_run(RIVER)
+    run = small_run(RIVER, "ucls")
     run.advance(300)
     found = probe(run.learner, yardstick(run, density))
     assert found.regret == pytest.approx(found.radius + found.value_error - found.optimism)
@@ -60,7 +60,7 @@ def test_regret_is_radius_plus_error_minus_optimism(density):
 
 def test_regret_of_always_down_is_what_lies_between_it_and_the_optimum():
     """Down at the bottom earns 0.005 a step but for the noise, which seldom carries the fish over the border."""
-    stick = yardstick(make_run(RIVER))
+    stick = yardstick(make_run(RIVER, "ucls"))
     down, up = start_regret(stick, 0), start_regret(stick, 1)
     assert down.optimum - down.regret == pytest.approx(0.005 / 0.01, rel=0.06)
     assert down.regret == pytest.approx(down.optimum - 0.49, abs=0.02)
@@ -68,7 +68,7 @@ def test_regret_of_always_down_is_what_lies_between_it_and_the_optimum():
 
 
 def test_densities_are_the_ones_they_say():
-    run = make_run(RIVER)
+    run = make_run(RIVER, "ucls")
     start, uniform, optimal = (yardstick(run, name) for name in ("start", "uniform", "optimal"))
     s = start.table.points[:, 0]
     for stick in (start, uniform, optimal):
@@ -103,7 +103,7 @@ def test_a_probed_run_is_bit_identical_to_one_that_is_left_alone(agent):
 
 
 def test_a_probe_numbers_no_tiles_of_the_states_it_looks_at():
-    alone, watched = small_run(RIVER), small_run(RIVER)
+    alone, watched = small_run(RIVER, "ucls"), small_run(RIVER, "ucls")
     alone.advance(200)
     probed(watched, 200, points=3)
     mine, other = alone.learner.checkpoint(), watched.learner.checkpoint()
@@ -111,7 +111,7 @@ def test_a_probe_numbers_no_tiles_of_the_states_it_looks_at():
 
 
 def test_a_survey_is_what_bounds_says_in_every_state():
-    run = small_run(RIVER)
+    run = small_run(RIVER, "ucls")
     run.advance(300)
     points = np.linspace(0, 1, 7)[:, None]
     mean, top = run.learner.survey(points)
@@ -125,14 +125,14 @@ def test_dgpq_is_held_against_the_rewards_it_learns_from():
     """Its values are those of r - R_max and start from V_max = 0: optimistic by exactly what the shift costs."""
     run = make_run(RIVER, "dgpq")
     found = probe(run.learner, yardstick(run))
-    plain = yardstick(make_run(RIVER))
+    plain = yardstick(make_run(RIVER, "ucls"))
     assert found.optimism == pytest.approx(100 - plain.d_s @ plain.best.max(axis=1), abs=1e-4)
     assert found.radius == 0.0
 
 
 def test_policies_of_means_and_bounds_are_told_apart(tmp_path):
     """Weights that favour down and a covariance that favours up: M swims down, M+CIR up."""
-    run = make_run(RIVER)
+    run = make_run(RIVER, "ucls")
     state = run.learner.state
     state.system.w[0::2] = 0.1
     state.C[:] = np.diag(np.tile([0.0, 1.0], len(state.C) // 2))
@@ -188,13 +188,14 @@ def test_an_agent_without_bounds_and_an_unknown_density_are_refused():
     with pytest.raises(UserError, match="sarsa keeps no bounds"):
         probed(make_run(RIVER, "sarsa"), 10)
     with pytest.raises(UserError, match="did you mean 'start'"):
-        probed(make_run(RIVER), 10, density="stat")
+        probed(make_run(RIVER, "ucls"), 10, density="stat")
     with pytest.raises(UserError, match="steps from 0 to 10"):
-        probed(make_run(RIVER), 10, at=[11])
+        probed(make_run(RIVER, "ucls"), 10, at=[11])
 
 
 def test_the_command_draws_and_judges(tmp_path):
-    words = ["diagnose", "ucls/OneState-v0", "--steps", "300", "--points", "5", "--runs", "2", "--out", str(tmp_path)]
+    words = ["diagnose", "ucls/OneState-v0", "--agent", "ucls", "--steps", "300", "--points", "5", "--runs", "2"]
+    words += ["--out", str(tmp_path)]
     text = CliRunner().invoke(cli.app, words).stdout
     assert "in 2 of 2 runs" in text or "in 1 of 2 runs" in text
     assert "density: start" in " ".join(text.split())

@@ -12,7 +12,7 @@ from bench.torture import logs
 from test_cli import ucls
 from ucls.errors import UserError
 from ucls.evaluation import LSTD
-from ucls.evaluation.logfile import evaluate
+from ucls.evaluation.logfile import _columns, evaluate
 
 GOOD = "state,reward,discount,state_next\n0,1,0.9,1\n1,2,0.9,0\n0,2,0.9,1\n1,1,0,\n0,0,0.9,0\n0,1,0.9,1\n"
 
@@ -249,3 +249,51 @@ def test_names_of_columns_are_no_markup(log):
 
 def test_mutated_logs_are_evaluated_or_refused_in_one_line():
     assert {logs.attempt(seed) for seed in range(300)} == {"fine", "refused"}
+
+
+@pytest.mark.parametrize("estimator", ["leave_one_out", "sandwich", "robust", "block_bootstrap", "global_corrected"])
+def test_what_a_single_transition_decides_has_no_interval(log, estimator):
+    single = log("state,reward,discount,state_next\n0,1,0.9,1\n1,2,0,\n")  # one episode, every state seen once
+    words = ("--features", "one_hot", "--estimator", estimator, "--json")
+    rows = json.loads(ucls("evaluate-log", single, *words).stdout)["rows"]
+    assert [(row["low"], row["high"]) for row in rows] == [(None, None), (None, None)]
+
+
+# Columns that are not used
+
+
+@pytest.mark.parametrize("name", ["Rho", "RHO", "rhos", "roh", "rh0", "rho_", "ro"])
+def test_a_misspelled_ratio_is_refused_and_not_ignored(log, tmp_path, name):
+    text = "\n".join(f"{line},{name if i == 0 else 0.5}" for i, line in enumerate(GOOD.splitlines()))
+    assert f"the column {name!r} is not used: rename it to 'rho', or remove it" in refusal(log(text))
+    np.savez(tmp_path / "log.npz", **good_arrays(), **{name: np.full(4, 0.5)})
+    assert f"the array {name!r} is not used: rename it to 'rho', or remove it" in refusal(tmp_path / "log.npz")
+
+
+@pytest.mark.parametrize(
+    ("head", "message"),
+    [
+        ("x,reward,discount,x_next,Start", "the column 'Start' is not used: rename it to 'start', or remove it"),
+        ("x,Reward,discount,x_next", "the column 'Reward' is not used: rename it to 'reward'"),
+        ("x,reward,discount,x_next,b,b_nxt", "the column 'b_nxt' is not used: rename it to 'b_next'"),
+        ("x,reward,discount,x_next,b,next_b", "the column 'next_b' is not used: rename it to 'b_next'"),
+        ("x,reward,discount,x_next,b,B_Next", "the column 'B_Next' is not used: rename it to 'b_next'"),
+        ("x,reward,discount,x_next,b_next", "the column 'b_next' is not used: there is no column 'b'"),
+        ("rho,reward,discount,rho_next", "the column 'rho_next' is not used"),
+    ],
+)
+def test_names_that_are_nearly_known_are_one_line(log, head, message):
+    assert message in refusal(log(f"{head}\n" + ",".join("1" for _ in head.split(",")) + "\n"))
+
+
+def test_columns_that_are_not_used_are_named(log, tmp_path):
+    text = "\n".join(f"{i or ''},{line},{'time,row' if i == 0 else '7,8'}" for i, line in enumerate(GOOD.splitlines()))
+    assert "not used: (no name), time, row" in ucls("evaluate-log", log(text), "--features", "one_hot").stdout
+    found = json.loads(ucls("evaluate-log", log(text), "--features", "one_hot", "--json").stdout)
+    assert found["unused"] == ["", "time", "row"]
+    np.savez(tmp_path / "log.npz", **good_arrays(), action=np.zeros(4))
+    assert json.loads(ucls("evaluate-log", tmp_path / "log.npz", "--json").stdout)["unused"] == ["action"]
+
+
+def test_many_unused_columns_take_no_time():
+    assert len(_columns([*(f"c{i}" for i in range(50_000)), "x", "x_next"])[1]) == 50_000

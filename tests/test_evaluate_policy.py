@@ -181,3 +181,9 @@ def test_what_cannot_be_evaluated_gets_one_line(counter, make, words):
         make(counter)
     assert words in str(error.value)
     assert "\n" not in str(error.value)
+
+
+def test_a_single_episode_has_no_interval(counter):
+    one = evaluate_policy(counter, Count(), n_eval_episodes=1)
+    assert np.isnan(one.interval()[1:]).all()
+    assert "no interval from one return, 1 episodes" in repr(one)

@@ -189,7 +189,7 @@ from ucls.study.runners.run_cell import run_cell
 try:
     run_cell(cell._replace(env_code="another"))
 except UserError as error:
-    assert "the module of 'lakes:make_lake' has changed" in str(error)
+    assert "the code of 'lakes:make_lake', or a version that it uses, is not what it was" in str(error)
 else:
     raise AssertionError
 kept = run_cell(make_cells("FrozenLake-v1", "sarsa", steps=5, seeds=[0], keep=True)[0]).result.learner

@@ -83,7 +83,7 @@ def test_as_shipped_B_stays_within_a_hundredth_of_I_and_moves_with_binary_featur
 
 
 def test_hardly_anything_of_the_shipped_radius_is_learned():
-    run = make_run(RIVER, seed=0)
+    run = make_run(RIVER, "ucls", seed=0)
     run.advance(5_000)
     points = np.linspace(0, 1, 11)[:, None]
     found = inside(run.learner, points, np.full(11, 1 / 11))

@@ -20,7 +20,7 @@ from ucls import _files
 from ucls.algorithms import algorithm_module
 from ucls.envs import module_of
 from ucls.features import features_module
-from ucls.kernels import _jit
+from ucls.kernels import _jit, _machine_code
 from ucls.runs import steps
 
 USE = "import numpy as np\nfrom ucls.algorithms import helped\nprint(helped.twice(np.ones(3)))"
@@ -93,7 +93,7 @@ def test_processes_that_compile_at_once_and_are_killed_leave_a_sound_cache(tmp_p
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """Compile a function as if a new process met it in a module of the package."""
-    monkeypatch.setattr(_jit, "kernel_cache", lambda ours=True: tmp_path if ours else tmp_path / "others")
+    monkeypatch.setattr(_machine_code, "kernel_cache", lambda ours=True: tmp_path if ours else tmp_path / "others")
     (tmp_path / "others").mkdir()
 
     def make(function):
@@ -250,7 +250,7 @@ def test_a_damaged_file_is_thrown_away_and_made_again(made, tmp_path, damage):
     sound = file.read_bytes()
     other = pickle.dumps(("not", "code"))
     turned = bytes([*sound[:-9], sound[-9] ^ 1, *sound[-8:]])
-    signed = _jit.hashlib.sha256(other).digest() + other
+    signed = _machine_code.hashlib.sha256(other).digest() + other
     file.write_bytes({"cut": sound[:100], "empty": b"", "turned": turned, "foreign": signed}[damage])
     assert made(total)(np.ones(2)) == 2.0
     again = made(total)
@@ -390,10 +390,9 @@ def test_a_kernel_may_call_itself(made, monkeypatch):
 
 TOGETHER = """import sys, numpy as np
 from ucls.algorithms import helped
-from ucls.kernels import _jit
-from ucls import helper
+from ucls import _compiling, helper
 count = []
-_jit.clock.watcher = lambda compiled: count.append(compiled.kernels)
+_compiling.clock.watcher = lambda compiled: count.append(compiled.kernels)
 print("ready", flush=True)
 sys.stdin.readline()
 print(helped.twice(np.ones(3)), max(count, default=0))"""
@@ -423,9 +422,9 @@ def test_a_process_that_waited_too_long_compiles_and_does_not_wait_again(made, t
     file.unlink()
     handle = _files.hold(file.with_suffix(".lock"), 0)
     assert handle is not None
-    monkeypatch.setattr(_jit.KernelCache, "patience", 0.1)
+    monkeypatch.setattr(_machine_code.KernelCache, "patience", 0.1)
     assert made(total)(np.ones(2)) == 2.0
-    assert _jit.KernelCache.patience == 0
+    assert _machine_code.KernelCache.patience == 0
     _files.let_go(file.with_suffix(".lock"), handle)
     assert _files.hold(tmp_path / "nowhere" / "x.lock", 0) is None
 
@@ -439,3 +438,37 @@ def test_a_kernel_that_cannot_be_compiled_is_let_go(made, tmp_path):
         with pytest.raises(numba.errors.TypingError):
             made(wrong)(np.ones(2))
     assert not list(tmp_path.rglob("*.lock"))
+
+
+WITHOUT = """import warnings
+import numba.core.caching, numba.core.codegen, numba.core.dispatcher
+{}
+with warnings.catch_warnings(record=True) as told:
+    warnings.simplefilter("always")
+    from ucls.kernels._jit import exact, jit, kernel_cache, woven
+double = exact(lambda x: 2 * x)
+half = woven(exact(lambda x: x / 2))
+print(jit(lambda x: double(x) + half(x))(3.0), kernel_cache(), *[str(each.message) for each in told], sep="\\n")"""
+
+
+RENAMED = """kind = numba.core.codegen.CPUCodeLibrary
+renamed = kind._optimize_final_module
+kind.__getattr__ = lambda self, name: renamed.__get__(self)  # numba itself still finds it
+del kind._optimize_final_module"""
+
+
+@compiled
+@pytest.mark.parametrize(
+    ("hook", "lack"),
+    [
+        ("_optimize_final_module", RENAMED),
+        ("_reduce", "del numba.core.compiler.CompileResult._reduce"),
+    ],
+)
+def test_without_a_private_hook_of_numba_every_process_compiles_and_a_notice_says_so(hook, lack):
+    code = WITHOUT.format(lack)
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert said[:2] == ["7.5", "None"]
+    assert len(said) == 3
+    assert said[2].startswith(f"machine code cannot be saved with numba {numba.__version__} (")
+    assert hook in said[2]

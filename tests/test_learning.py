@@ -11,7 +11,7 @@ STEPS = 50_000
 
 def runs(env, seeds, steps=STEPS):
     """What happened in a run of each seed."""
-    return [make_run(env, seed=seed).advance(steps) for seed in seeds]
+    return [make_run(env, "ucls", seed=seed).advance(steps) for seed in seeds]
 
 
 def near_optimal_in_river_swim(happened):
@@ -27,25 +27,25 @@ def best_episodes(happened, window=20):
 
 
 def test_river_swim_is_solved_by_each_of_three_seeds():
-    assert all(near_optimal_in_river_swim(make_run("ucls/RiverSwim-v0", seed=seed).advance(STEPS)) for seed in range(3))
+    assert all(map(near_optimal_in_river_swim, runs("ucls/RiverSwim-v0", range(3))))
 
 
 def test_puddle_world_is_learned_within_15000_steps():
-    happened = make_run("ucls/PuddleWorld-v0", seed=4).advance(15_000)
+    happened = make_run("ucls/PuddleWorld-v0", "ucls", seed=4).advance(15_000)
     assert len(happened.episode_steps) > 100
     assert happened.episode_returns[-20:].mean() > -120
 
 
 def test_sparse_mountain_car_finds_the_goal_again_and_again_with_coarser_tiles():
     coarse = {"tilings": 4, "tiles": 6}
-    happened = make_run("ucls/SparseMountainCar-v0", seed=10, settings=coarse).advance(40_000)
+    happened = make_run("ucls/SparseMountainCar-v0", "ucls", seed=10, settings=coarse).advance(40_000)
     assert happened.rewards.sum() >= 40
     assert happened.episode_steps[-10:].mean() < 300
 
 
 @pytest.mark.slow
 def test_sparse_mountain_car_finds_the_goal_again_and_again_in_single_precision():
-    happened = make_run("ucls/SparseMountainCar-v0", seed=10, dtype="float32").advance(20_000)
+    happened = make_run("ucls/SparseMountainCar-v0", "ucls", seed=10, dtype="float32").advance(20_000)
     assert happened.rewards.sum() >= 15
     assert happened.episode_steps[-10:].mean() < 300
 

@@ -3,13 +3,15 @@
 import copy
 import signal
 
+import gymnasium
 import numpy as np
 import pytest
 
 from ucls import Agent
 from ucls.algorithms import sarsa
-from ucls.errors import UserError
+from ucls.errors import Terminated, UserError
 from ucls.features import features_module
+from ucls.runs import any_run
 from ucls.runs.any_run import AnyRun, in_chunks
 from ucls.runs.history import TERMINATED, TRUNCATED, History, join
 from ucls.runs.loop import make_run
@@ -18,7 +20,7 @@ from ucls.runs.signals import stopping
 
 def test_truncation_bootstraps():
     """Seen in A, the average of z (x - gamma x')'; that termination does not is part of every oracle test."""
-    truncated = make_run("ucls/OneState-v0", settings={"discount": 0.5, "cutoff": 1})
+    truncated = make_run("ucls/OneState-v0", "ucls", settings={"discount": 0.5, "cutoff": 1})
     assert (truncated.advance(50).ends == TRUNCATED).all()
     A = truncated.learner.state.system.At * truncated.learner.state.system.scale[0]
     trace_of_A = 0.001 * (1 - 0.999**50) / 0.001
@@ -36,7 +38,7 @@ def test_an_episode_that_ends_is_counted_with_its_length_and_return():
 
 def test_the_state_after_termination_is_not_encoded():
     narrow = {"tilings": 1, "tiles": 200, "memory": 300, "goal_x": -0.39, "cutoff": 0}
-    run = make_run("ucls/MountainCar-v0", seed=1, settings=narrow)
+    run = make_run("ucls/MountainCar-v0", "ucls", seed=1, settings=narrow)
     happened = run.advance(3000)
     assert (happened.ends == TERMINATED).sum() > 3
     coder = run.learner.coder
@@ -49,22 +51,22 @@ def test_float32_is_a_setting():
     assert not run.advance(200).diverged
     assert run.learner.state.w.dtype == np.float32
     with pytest.raises(UserError, match="float64, float32"):
-        make_run("ucls/RiverSwim-v0", dtype="float16")
+        make_run("ucls/RiverSwim-v0", "ucls", dtype="float16")
 
 
 def test_settings_find_their_owner_and_unknown_ones_are_named():
-    run = make_run("ucls/RiverSwim-v0", settings={"p": 0.5, "tilings": 3, "noise_sd": 0.0, "agent.beta": 0.01})
+    run = make_run("ucls/RiverSwim-v0", "ucls", settings={"p": 0.5, "tilings": 3, "noise_sd": 0.0, "agent.beta": 0.01})
     assert run.learner.hyper.p == 0.5
     assert run.learner.hyper.trace_threshold == run.learner.hyper.beta == 0.01
     assert run.learner.coder.n_active == 3
     assert run.world.settings["noise_sd"] == 0.0
     with pytest.raises(UserError, match="did you mean 'beta'"):
-        make_run("ucls/RiverSwim-v0", settings={"betta": 1})
+        make_run("ucls/RiverSwim-v0", "ucls", settings={"betta": 1})
 
 
 def test_unknown_names_suggest_the_nearest():
     with pytest.raises(UserError, match="did you mean 'ucls/RiverSwim-v0'"):
-        make_run("ucls/RiverSwin-v0")
+        make_run("ucls/RiverSwin-v0", "ucls")
     with pytest.raises(UserError, match="did you mean 'ucls'"):
         make_run("ucls/RiverSwim-v0", "ulcs")
     with pytest.raises(UserError, match="did you mean 'tiles'"):
@@ -91,7 +93,7 @@ def test_loop_and_shell_make_the_same_plan_and_settings_are_read_once(monkeypatc
 def test_a_run_of_either_kind_goes_in_chunks_back_and_on_bit_for_bit(make):
     run: AnyRun = make()
     parts = [chunk.part for chunk in in_chunks(run, 120, seconds=0.0)]
-    assert [len(part.rewards) for part in parts] == [1, 50, 50, 19]
+    assert [len(part.rewards) for part in parts] == [1] * 120
     saved, about = copy.deepcopy(run.checkpoint()), run.about()
     assert (run.steps, run.world and run.world.id, about["steps"]) == (120, "ucls/OneState-v0", 120)
     rest = run.advance(30)
@@ -102,17 +104,103 @@ def test_a_run_of_either_kind_goes_in_chunks_back_and_on_bit_for_bit(make):
     assert np.array_equal(whole.rewards, join([*parts, rest]).rewards)
 
 
+@pytest.mark.parametrize(
+    "make", [lambda: make_run("ucls/OneState-v0", sarsa, seed=3), lambda: Agent("ucls/OneState-v0", sarsa, seed=3)]
+)
+def test_a_checkpoint_is_a_copy_that_learning_does_not_change(make):
+    run = make()
+    run.advance(50)
+    saved = run.checkpoint()
+    before = copy.deepcopy(saved)
+    rest = run.advance(80)
+    assert all(np.array_equal(saved[name], before[name]) for name in before)
+    run.restore(saved, 50)
+    assert np.array_equal(run.advance(80).rewards, rest.rewards)
+    for array in saved.values():
+        array[...] = 0
+    assert run.checkpoint()["state.w"].any()
+
+
+@pytest.mark.parametrize("error", [ZeroDivisionError, np.linalg.LinAlgError])
+def test_arithmetic_that_fails_ends_a_run_before_the_step_at_which_it_did(error):
+    run, shell = (make("ucls/OneState-v0", sarsa, seed=3) for make in (make_run, Agent))
+    advance, calls = shell.learner._advance, []
+
+    def loop(*parts):
+        parts[-2][:3] = 1.0
+        raise error("singular")
+
+    def fail(*parts):
+        calls.append(1)
+        if len(calls) == 4:
+            raise error("singular")
+        return advance(*parts)
+
+    run.loop, shell.learner._advance = loop, fail
+    assert [len(each.advance(10).rewards) for each in (run, shell)] == [3, 3]
+    assert (run.steps, shell.steps, run.diverged, shell.diverged) == (3, 3, True, True)
+    with pytest.raises(UserError, match="have diverged"):
+        shell.checkpoint()
+
+
+@pytest.mark.parametrize(
+    ("error", "words"), [(ZeroDivisionError, "by zero"), (np.linalg.LinAlgError, "linear algebra")]
+)
+def test_arithmetic_that_fails_while_looking_is_one_line(error, words):
+    def fail(*parts):
+        raise error("singular")
+
+    learner = make_run("ucls/OneState-v0", sarsa).learner
+    learner.kernels = learner.kernels._replace(intervals=fail, choices=fail)
+    for look in (learner.interval, learner.choose):
+        with pytest.raises(UserError, match=words):
+            look(np.zeros(1))
+
+
 def test_whoever_stops_a_run_stops_it_between_chunks():
     run, asked = make_run("ucls/OneState-v0", sarsa), []
     assert len(list(in_chunks(run, 1000, 0.0, lambda: asked.append(1) or len(asked) > 2))) == 2
-    assert run.steps == 51
+    assert run.steps == 2
 
 
-def test_the_second_signal_ends_at_once_and_the_handlers_come_back():
-    before = signal.getsignal(signal.SIGTERM)
-    with stopping() as stop:
-        signal.raise_signal(signal.SIGTERM)
-        assert (stop.is_set(), stop.number) == (True, signal.SIGTERM)
-        with pytest.raises(KeyboardInterrupt):
+class Slow(gymnasium.Env):
+    """Each step takes the next of some seconds, the last one from then on, by a clock of the test's."""
+
+    action_space, observation_space = gymnasium.spaces.Discrete(2), gymnasium.spaces.Discrete(2)
+
+    def __init__(self, monkeypatch, *seconds):
+        self.now, self.seconds = 0.0, list(seconds)
+        monkeypatch.setattr(any_run.time, "perf_counter", lambda: self.now)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action):
+        self.now += self.seconds.pop(0) if len(self.seconds) > 1 else self.seconds[0]
+        return 0, 0.0, False, False, {}
+
+
+def chunks_of(env, steps):
+    return [len(chunk.part.rewards) for chunk in in_chunks(Agent(env, sarsa, seed=0), steps, seconds=0.2)]
+
+
+def test_a_slow_environment_can_be_stopped_after_every_step(monkeypatch):
+    assert chunks_of(Slow(monkeypatch, 1.0), 5) == [1, 1, 1, 1, 1]
+    assert chunks_of(Slow(monkeypatch, 0.05), 13) == [1, 4, 4, 4]
+    assert chunks_of(Slow(monkeypatch, *[0.001] * 25, 1.0), 28) == [1, 4, 16, 5, 1, 1]
+
+
+@pytest.mark.parametrize(("saves", "most"), [("", 2), ("the run", 3)])
+def test_the_last_signal_ends_at_once_and_the_handlers_come_back(saves, most):
+    before, said = signal.getsignal(signal.SIGTERM), []
+    with stopping(saves, said.append) as stop:
+        for _ in range(most - 1):
             signal.raise_signal(signal.SIGTERM)
+        assert (stop.is_set(), stop.number, len(said)) == (True, signal.SIGTERM, most - 1)
+        with pytest.raises(Terminated):
+            signal.raise_signal(signal.SIGTERM)
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
     assert signal.getsignal(signal.SIGTERM) == before
+    assert all("press Ctrl-C" in line for line in said)

@@ -10,7 +10,7 @@ import foreign
 from ucls import Agent, checkpoint
 from ucls.cli.train import how_to_go_on
 from ucls.errors import UserError
-from ucls.runs.naming import code_of, make_env, opened, versioned
+from ucls.runs.naming import make_env, makers, opened, versioned
 from ucls.runs.train import Order
 from ucls.settings import parse
 from ucls.study import make_cells
@@ -106,17 +106,12 @@ def test_an_environment_that_is_made_takes_no_keyword_arguments(lakes):
         opened(gymnasium.make("FrozenLake-v1"), {"env.is_slippery": False})
 
 
-def test_a_changed_module_has_another_digest(lakes):
-    before = code_of("lakes:make_lake")
-    assert before == code_of("lakes:LakeOfTests-v0") != ""
-    assert code_of("FrozenLake-v1") == code_of("math:sqrt") == ""
-    (lakes / "lakes.py").write_text(foreign.LAKES + "# deeper\n")
-    sys.modules.pop("lakes")
-    gymnasium.registry.pop("LakeOfTests-v0")
-    import linecache
-
-    linecache.clearcache()
-    assert code_of("lakes:make_lake") != before
+def test_the_modules_that_make_an_environment_are_known(lakes):
+    assert makers("lakes:make_lake") == (["lakes"], "")
+    assert makers("FrozenLake-v1")[0] == ["gymnasium.envs.toy_text.frozen_lake"]
+    modules, registered = makers("lakes:LakeOfTests-v0")
+    assert modules == ["lakes", "gymnasium.envs.toy_text.frozen_lake"]
+    assert registered != ""
 
 
 def test_words_of_an_environment_are_numbers_flags_or_text():

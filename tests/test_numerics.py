@@ -1,6 +1,8 @@
-"""A change of what decides a run's numbers is noticed: it must raise NUMERICS, or be shown to change no run.
+"""A change of the code behind runs is noticed: it must raise NUMERICS, or be shown to change no run.
 
-`python tests/test_numerics.py` writes the digest down again.
+That code is found, not listed: every algorithm, every kind of features and every environment, what makes and steps a
+run, and all that these import. tests/test_golden.py compares the numbers of runs; this covers what those runs do not
+reach. `python tests/test_numerics.py` writes the digests again.
 """
 
 import ast
@@ -8,20 +10,70 @@ import hashlib
 import json
 from pathlib import Path
 
-import ucls
-from ucls.study.cell import NUMERICS
+import grimp
+import pytest
 
-HERE = Path(ucls.__file__).parent
-RECORD = Path(__file__).with_name("numerics.json")
-PARTS = ("algorithms", "features", "envs", "kernels", "randomness.py", "runs/learner.py", "runs/loop.py")
+import ucls
+from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.envs import ENVIRONMENTS, module_of
+from ucls.features import FEATURES, features_module
+from ucls.kernels._jit import jit
+from ucls.randomness import generator
+from ucls.runs import inputs, spaces
+from ucls.runs.assembly import assemble
+from ucls.runs.layout import layout_of
+from ucls.runs.learner import Learner
+from ucls.runs.mapped import reader_of
+from ucls.runs.open_run import open_run
+from ucls.runs.plan import choose
+from ucls.runs.scout import bounds_of
+from ucls.runs.stage import Stage
+from ucls.runs.steps import compiled
+from ucls.settings import resolve
+from ucls.study.cell import NUMERICS
+from ucls.study.runners.run_cell import run_cell
+
+RECORD = Path(__file__).parent / "data" / "numerics.json"
+PACKAGE = Path(ucls.__file__).parent
+
+
+def parts():
+    """The modules that runs are made of; what they import counts too."""
+    yield from (algorithm_module(name).__name__ for name in ALGORITHMS)
+    yield from (features_module(name).__name__ for name in FEATURES)
+    yield from (module_of(name).__name__ for name in ENVIRONMENTS)
+    yield from (made.__module__ for made in (ucls.make_run, assemble, jit))
+
+
+def drivers():
+    """The modules that only carry runs out: most of what they import is for files, pages and tables."""
+    yield from (each.__module__ for each in (ucls.Agent, open_run, run_cell))
+
+
+def modules():
+    """Every module of the package that can change a run."""
+    graph, found = grimp.build_graph("ucls", cache_dir=None), {*parts(), *drivers()}
+    for name in set(parts()):
+        found |= graph.find_upstream_modules(name)
+    return sorted(found)
+
+
+def source(module):
+    place = PACKAGE.joinpath(*module.split(".")[1:])
+    return (place / "__init__.py" if place.is_dir() else place.with_suffix(".py")).read_text()
 
 
 def plain(node):
-    """A piece of syntax as data that every version of Python reads the same from the same lines, without docstrings."""
+    """A piece of syntax as data that every version of Python reads the same from the same lines.
+
+    Docstrings, and what an error says, are left out.
+    """
     if isinstance(node, list):
         return [plain(each) for each in node]
     if not isinstance(node, ast.AST):
         return repr(node)
+    if isinstance(node, ast.Raise):
+        return ["Raise"]
     fields = {name: value for name, value in ast.iter_fields(node) if value not in (None, [])}
     body = fields.get("body")
     if isinstance(body, list) and isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant):
@@ -29,23 +81,43 @@ def plain(node):
     return [type(node).__name__, {name: plain(value) for name, value in fields.items()}]
 
 
-def digest():
-    """The digest of the code behind every run, without comments, docstrings and layout."""
-    files = [
-        file for part in PARTS for file in sorted((HERE / part).glob("*.py") if "." not in part else [HERE / part])
-    ]
-    code = {file.relative_to(HERE).as_posix(): plain(ast.parse(file.read_text())) for file in files}
-    return hashlib.sha256(json.dumps(code, sort_keys=True).encode()).hexdigest()
+def digest(text):
+    """The digest of some code, without comments and layout."""
+    return hashlib.sha256(json.dumps(plain(ast.parse(text)), sort_keys=True).encode()).hexdigest()[:16]
 
 
-def test_numerics_change_only_with_their_version():
-    recorded = json.loads(RECORD.read_text())
+def found():
+    return {"numerics": NUMERICS, "modules": {module: digest(source(module)) for module in modules()}}
+
+
+def test_the_code_behind_runs_changes_only_with_its_version():
+    recorded, here = json.loads(RECORD.read_text()), found()
     assert recorded["numerics"] == NUMERICS, "NUMERICS was raised: run `python tests/test_numerics.py`"
-    assert recorded["digest"] == digest(), (
-        "the code behind runs has changed: if any run differs, raise NUMERICS in study/cell.py, so that stores do not "
-        "mix old results with new; then run `python tests/test_numerics.py`"
+    changed = sorted(name for name, _ in recorded["modules"].items() ^ here["modules"].items())
+    assert not changed, (
+        f"the code behind runs has changed, in {', '.join(dict.fromkeys(changed))}: if any run differs, raise NUMERICS "
+        "in study/cell.py, so that stores do not mix old results with new; then run `python tests/test_numerics.py`"
     )
 
 
+def test_what_steps_plans_and_bounds_a_run_is_covered():
+    behind = (compiled, choose, resolve, generator, bounds_of, spaces, inputs, layout_of, reader_of, Stage, Learner)
+    assert {getattr(each, "__module__", None) or each.__name__ for each in behind} <= set(modules())
+    assert not {module.partition(".")[2].partition(".")[0] for module in modules()} & {"cli", "report", "explain"}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "same"),
+    [
+        ("if t == cutoff: end()", "if t == cutoff - 1: end()", False),
+        ("def f(): return 2", 'def f():\n    """Two."""\n    return 2  # always', True),
+        ("if x: raise UserError('bad')", "if x: raise UserError('x is bad; choose another')", True),
+        ("if x: raise UserError('bad')", "if y: raise UserError('bad')", False),
+    ],
+)
+def test_a_digest_changes_with_what_is_computed_and_not_with_what_is_said(before, after, same):
+    assert (digest(before) == digest(after)) == same
+
+
 if __name__ == "__main__":
-    RECORD.write_text(json.dumps({"numerics": NUMERICS, "digest": digest()}, indent=1) + "\n")
+    RECORD.write_text(json.dumps(found(), indent=1) + "\n")

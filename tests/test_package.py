@@ -46,7 +46,7 @@ def test_the_wheel_has_every_file_of_the_package_and_nothing_else(built):
 
 
 def test_the_wheel_has_the_command_and_the_version(built):
-    assert "ucls = ucls.cli:main" in built[2]
+    assert "ucls = ucls.__main__:main" in built[2]
     assert f"ucls-{ucls.__version__}-py3-none-any.whl" in built[2]
 
 

@@ -150,6 +150,63 @@ def test_a_learner_without_ranges_is_refused_when_it_is_made():
         Learner(resolve_plan(stranger, SimpleNamespace(State=State, init=init, **parts)))
 
 
+def test_a_field_of_a_state_that_is_not_an_array_is_refused_when_the_learner_is_made():
+    class State(NamedTuple):
+        w: Any
+        count: Any
+
+    for field in (0, 1.5, "x", None, [1.0], (1.0, 2.0), {}):
+        with pytest.raises(
+            UserError, match=r"'State\.count' is of type \w+, not an array, and would not be saved"
+        ) as error:
+            require("State", State(np.zeros(3), field))
+        assert "\n" not in str(error.value)
+
+    def init(*args):
+        return State(np.zeros(args[1]), 0)
+
+    parts = {name: getattr(my_agent, name) for name in ("Hyper", "start", "act", "update", "value")}
+    plan = Plan(**{**vars(learned("sarsa").learner.plan), "agent": "stranger", "settings": {}})
+    with pytest.raises(UserError, match="would not be saved"):
+        Learner(resolve_plan(plan, SimpleNamespace(State=State, init=init, **parts)))
+
+
+def test_arrays_that_grow_together_are_declared_and_checked_together():
+    class Rows(NamedTuple):
+        rows: Annotated[Any, Grows()]
+
+    class State(NamedTuple):
+        x: Annotated[Any, Grows()]
+        y: Annotated[Any, Grows(1, like="x")]
+        z: Annotated[Any, Grows(like="table.rows")]
+        table: Rows
+
+    def state(x, y, z, rows):
+        return State(np.zeros(x), np.zeros((2, y)), np.zeros(z), Rows(np.zeros(rows)))
+
+    made = state(4, 4, 3, 3)
+    require("State", made)
+    check("state", state(6, 6, 5, 5), made, SIZES)
+    for sizes, names in (((6, 4, 3, 3), "state.y and state.x"), ((4, 4, 3, 8), "state.z and state.table.rows")):
+        with pytest.raises(UserError, match=f"{names} differ in length"):
+            check("state", state(*sizes), made, SIZES)
+        with pytest.raises(UserError, match="entries, as many as"):
+            require("State", state(*sizes))
+
+
+def test_a_growing_array_names_an_axis_and_a_companion_that_exist():
+    class Far(NamedTuple):
+        x: Annotated[Any, Grows(2)]
+
+    class Alone(NamedTuple):
+        x: Annotated[Any, Grows(like="y")]
+
+    with pytest.raises(UserError, match="has no axis 2 to grow along: it has 1"):
+        require("State", Far(np.zeros(3)))
+    with pytest.raises(UserError, match="there is no such array that grows"):
+        require("State", Alone(np.zeros(3)))
+
+
 def test_ranges_say_what_they_mean():
     class Pile(NamedTuple):
         items: Annotated[Any, Within(0, 9), Grows()]

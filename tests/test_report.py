@@ -6,10 +6,13 @@ import re
 import pytest
 
 import plots
+from ucls import stats
+from ucls.figures.draw import draw
 from ucls.figures.geometry import NONE
+from ucls.figures.plot import Line, Panel, Plot
 from ucls.report import Opening, Reference, Verdict, write_report
 from ucls.report.data import embedded
-from ucls.report.numbers import picture
+from ucls.report.numbers import picture, tables_of
 
 CLAIMS = (
     {
@@ -177,6 +180,17 @@ def test_numbers_are_in_tables_for_readers_without_scripts(page):
     figure = plots.sensitivity()
     line = figure.panels[0].lines[0]
     assert f"<td>{line.centre[0]:,.0f} ({line.low[0]:,.0f} to {line.high[0]:,.0f})</td>" in page
+
+
+def test_a_line_of_single_runs_has_no_interval_in_data_tables_or_pictures(tmp_path):
+    band = stats.band(stats.over_episodes([[5.0, 3.0], [4.0]]))
+    line = Line("a", "#000000", band.at, band.centre, band.low, band.high, band.runs)
+    panel = Panel("t", "x", "y", (line, line._replace(points=True)))
+    for values in embedded([Plot("p", "t", "c", (panel,))], ["#000000"])[0]["panels"][0]["lines"]:
+        assert (values["mid"][1], values["low"][1], values["high"][1]) == (3.0, None, None)
+    [(_, rows)] = tables_of(panel)
+    assert rows[0] == ["a", "4.5 (\N{MINUS SIGN}1.853 to 10.85)", "3", "2"]
+    assert draw(Plot("p", "t", "c", (panel,)), tmp_path / "figure", (".png",))
 
 
 def test_report_with_nothing_in_it_still_opens(tmp_path):

@@ -1,16 +1,22 @@
 """The store: nothing is lost, run twice or half there, and a file that is not ours stays as it is."""
 
+import re
+import signal
 import sqlite3
+import threading
 
 import numpy as np
 import pytest
 
 from studies import ABOUT, pretend, study_of
-from ucls.errors import UserError
+from test_cli import ucls as command
+from ucls import cli
+from ucls.errors import Notice, UserError
 from ucls.runs.history import History
 from ucls.study import Store, conduct, make_cells
 from ucls.study.database import APPLICATION
 from ucls.study.export import export_csv, export_parquet
+from ucls.study.rescue import rescue
 from ucls.study.result import summarise
 from ucls.study.runners.local import local_runner
 from ucls.study.schema import MIGRATIONS
@@ -121,3 +127,149 @@ def test_equal_results_export_equal_bytes(tmp_path):
     for name, text in zip("ab", texts, strict=True):
         export_parquet(text, tmp_path / f"{name}.parquet")
     assert (tmp_path / "a.parquet").read_bytes() == (tmp_path / "b.parquet").read_bytes()
+
+
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+PROGRAMS = {
+    "an endless view": f"ALTER TABLE study RENAME TO s; CREATE VIEW study AS {ENDLESS} SELECT 'a' name FROM n;",
+    "a view beside": f"CREATE VIEW more AS {ENDLESS} SELECT i FROM n;",
+    "a trigger": "CREATE TRIGGER t AFTER INSERT ON cell BEGIN DELETE FROM result; END;",
+    "a generated column": "ALTER TABLE result ADD COLUMN more AS (reward + 1);",
+    "an index": "CREATE INDEX i ON result (reward);",
+    "a table": "CREATE TABLE more (x);",
+}
+
+
+def programmed(tmp_path, script):
+    """A store with two results, and a script run in it."""
+    path, cells = tmp_path / "s.sqlite", make_cells(RIVER, "sarsa", steps=10, seeds=range(2))
+    with Store(path, write=True) as store:
+        conduct(store, study_of(cells), pretend(), quiet=True)
+    db = sqlite3.connect(path)
+    db.executescript(script)
+    db.close()
+    return path, cells
+
+
+@pytest.mark.parametrize("write", [False, True])
+@pytest.mark.parametrize("script", PROGRAMS.values(), ids=PROGRAMS)
+def test_a_store_with_anything_but_its_tables_is_refused(tmp_path, script, write):
+    path, _ = programmed(tmp_path, script)
+    with pytest.raises(UserError, match=r"is not used, it contains a (foreign|changed) .*: `ucls study rescue NEW"):
+        Store(path, write=write)
+
+
+@pytest.mark.parametrize("old", [False, True])
+def test_results_are_rescued_from_a_store_with_triggers(tmp_path, old):
+    path, cells = programmed(tmp_path, PROGRAMS["a trigger"])
+    if old:  # which is brought to the newest schema in memory: no trigger may fire there
+        db = sqlite3.connect(path)
+        drops = "".join(f"ALTER TABLE {t} DROP COLUMN seal;" for t in ("study", "member", "result", "choice"))
+        db.executescript(f"{drops} CREATE TRIGGER u AFTER UPDATE ON result BEGIN DELETE FROM cell; END;")
+        db.executescript("PRAGMA user_version = 1;")
+        db.close()
+    assert rescue(path, tmp_path / "new.sqlite") == (2, ("s",))
+    with Store(tmp_path / "new.sqlite") as store:
+        assert [store.result(cell.id).measures.reward for cell in cells] == [0.0, 10.0]
+
+
+def test_an_endless_view_is_not_read_to_rescue_anything(tmp_path):
+    path, _ = programmed(tmp_path, PROGRAMS["an endless view"])
+    with pytest.raises(UserError, match="its 'study' is not a plain table"):
+        rescue(path, tmp_path / "new.sqlite")
+
+
+def test_a_store_that_was_analyzed_is_used(tmp_path):
+    path, _ = programmed(tmp_path, "ANALYZE;")
+    with Store(path, write=True) as store:
+        assert store.studies()["s"].done == 2
+
+
+def test_a_statement_ends_with_its_time(tmp_path, monkeypatch):
+    path, _ = programmed(tmp_path, "")
+    with Store(path) as store:
+        monkeypatch.setattr("ucls.study.database.BUDGET", 0.05)
+        with pytest.raises(UserError, match="could not be read within"):
+            store._db.rows(f"{ENDLESS} SELECT count(*) FROM n")
+
+
+@pytest.mark.parametrize("where", ["the statement", "a function of ours"])
+def test_a_statement_ends_with_ctrl_c(tmp_path, where):
+    path, _ = programmed(tmp_path, "")
+    sql = f"{ENDLESS} SELECT count({'i' if where == 'the statement' else 'seal(i)'}) FROM n"
+    with Store(path) as store:
+        timer = threading.Timer(0.2, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        with pytest.raises(KeyboardInterrupt):
+            store._db.rows(sql)
+        timer.join()
+        assert store.studies()["s"].done == 2
+
+
+def test_the_lock_belongs_to_the_file_whatever_its_name(tmp_path):
+    path, cells = tmp_path / "s.sqlite", make_cells(RIVER, "sarsa", steps=10, seeds=[0])
+    (tmp_path / "elsewhere").mkdir()
+    (link := tmp_path / "elsewhere" / "link.sqlite").symlink_to(path)
+    with Store(path, write=True) as store:
+        conduct(store, study_of(cells), pretend(), quiet=True)
+        with pytest.raises(UserError, match="another process is running a study"):
+            Store(link, write=True)
+        path.rename(moved := tmp_path / "moved.sqlite")
+        with pytest.raises(UserError, match="another process is running a study"):
+            Store(moved, write=True)
+        moved.rename(path)
+    with Store(link, write=True) as store:
+        assert (store.path, store.partial) == (path, tmp_path / "s.sqlite.partial")
+    (second := tmp_path / "second.sqlite").hardlink_to(path)
+    for name in (path, second):
+        with pytest.raises(UserError, match=r"has 2 names .hard links.: run the study in a copy"):
+            Store(name, write=True)
+    with Store(second) as store:
+        assert store.studies()["s"].done == 1
+
+
+@pytest.mark.parametrize("format", ["csv", "parquet"])
+def test_export_overwrites_nothing_but_an_earlier_export(tmp_path, format):
+    path, _ = programmed(tmp_path, "")
+    out = tmp_path / f"table.{format}"
+    words = ("study", "export", "s", "--store", path, "--format", format, "--out", out)
+    command(*words)
+    first = out.read_bytes()
+    command(*words)
+    assert out.read_bytes() == first
+    out.write_text("id,label\n1,mine\n")
+    with pytest.raises(UserError, match="is not an export of a study, it is left as it is: give another --out"):
+        command(*words)
+    assert out.read_text() == "id,label\n1,mine\n"
+    store = path.read_bytes()
+    with pytest.raises(UserError, match="not an export"):
+        command(*words[:-1], path)
+    assert path.read_bytes() == store
+    with pytest.raises(UserError, match="/dev/null is not a file"):
+        command(*words[:-1], "/dev/null")
+
+
+HOSTILE = "\x1b[2Jred\r\nline [bold]\u202e"
+
+
+@pytest.mark.parametrize("words", ["list", "status --errors", "show", "compare", "export"])
+def test_escapes_and_line_breaks_out_of_a_store_are_shown_escaped(tmp_path, words, monkeypatch):
+    path, cells = tmp_path / "s.sqlite", make_cells(RIVER, "sarsa", steps=10, seeds=range(2))
+    name, study = HOSTILE, study_of(cells, HOSTILE, HOSTILE)
+    with Store(path, write=True) as store:
+        conduct(store, study, pretend(fail=lambda cell: cell.seed == 1), quiet=True)
+        store.fail(cells[1].id, f"ValueError: {HOSTILE}", f"Traceback\n{HOSTILE}")
+    monkeypatch.setattr("ucls.cli.study._is_terminal", lambda: True)
+    first, *rest = words.split()
+    said = command("study", first, *([] if first == "list" else [name]), *rest, "--store", path).output
+    plain = re.sub(r"\x1b\[\d*(;\d+)*m", "", said)  # what rich itself writes
+    assert "\\x1b[2Jred" in plain
+    assert [letter for letter in plain if not letter.isprintable() and letter != "\n"] == []
+
+
+def test_escapes_in_errors_and_notices_are_shown_escaped(capsys, monkeypatch):
+    monkeypatch.setattr("sys.argv", ["ucls", "study", "list", "--store", f"no{HOSTILE}.sqlite"])
+    with pytest.raises(SystemExit):
+        cli.main()
+    assert "no\\x1b[2Jred line [bold]\\u202e.sqlite" in capsys.readouterr().err
+    assert cli._in_one_line(Notice(HOSTILE), Notice, "", 0).count("\n") == 1

@@ -1,9 +1,13 @@
 """Studies: cells are data, declared in a file, tuned on seeds of their own, and compared."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 
 from studies import ABOUT, pretend, study_of
+from ucls.cli.show_study import show_comparison
 from ucls.errors import UserError
 from ucls.runs.history import History
 from ucls.study import Cell, Member, Store, Study, conduct, make_cells, parse_study
@@ -36,7 +40,7 @@ set = { p = [0.01, 0.1] }
 
 def test_a_cell_is_the_same_however_its_settings_are_written():
     plain, spelled, text = (
-        make_cells(RIVER, steps=100, seeds=[3], settings=settings)[0].id
+        make_cells(RIVER, "ucls", steps=100, seeds=[3], settings=settings)[0].id
         for settings in ({}, {"p": 0.1, "noise_sd": 0.01}, {"agent.p": "0.1", "features.tilings": "32"})
     )
     assert plain == spelled == text
@@ -47,7 +51,7 @@ def test_a_cell_is_the_same_however_its_settings_are_written():
 )
 def test_whatever_changes_the_run_or_what_is_kept_changes_the_id(change):
     usual = {"steps": 100, "seeds": [3], "settings": {}}
-    assert make_cells(RIVER, **usual)[0].id != make_cells(RIVER, **{**usual, **change})[0].id
+    assert make_cells(RIVER, "ucls", **usual)[0].id != make_cells(RIVER, "ucls", **{**usual, **change})[0].id
 
 
 def test_a_cell_survives_json():
@@ -57,7 +61,7 @@ def test_a_cell_survives_json():
 
 
 def test_cells_of_other_numerics_are_refused():
-    [cell] = make_cells(RIVER, steps=100, seeds=[0])
+    [cell] = make_cells(RIVER, "ucls", steps=100, seeds=[0])
     with pytest.raises(UserError, match="declare it again"):
         run_cell(cell._replace(numerics=NUMERICS + 1))
 
@@ -249,6 +253,20 @@ def test_where_less_is_better_the_least_comes_first_and_numbers_are_read_as_they
     assert best.better[0] == 1.0
 
 
+def test_a_single_run_is_compared_without_an_interval(tmp_path, capsys):
+    (one,) = make_cells(RIVER, "sarsa", steps=10, seeds=[0])
+    (other,) = make_cells(RIVER, "sarsa", steps=10, seeds=[0], settings={"alpha": 0.2})
+    study = Study("s", (Member("a", one), Member("b", other)))
+    with Store(tmp_path / "s.sqlite", write=True) as store:
+        conduct(store, study, pretend(lambda cell: 1.0 + (cell == other)), quiet=True)
+        best, base = compare_study(store.rows("s"), baseline="a")
+    assert (base.mean, base.median, base.iqm) == ((10.0, None, None),) * 3
+    assert (best.difference, best.better) == ((10.0, None, None), (1.0, None, None))
+    json.loads(json.dumps([best, base], allow_nan=False))
+    show_comparison([best, base])
+    assert re.search(r"^b +1 +20 +- +20 +20 +10 +- +1 +1.00$", capsys.readouterr().out, re.MULTILINE)
+
+
 def test_waiting_failed_and_diverged_runs_are_counted(tmp_path):
     cells = make_cells(RIVER, "sarsa", steps=10, seeds=range(4))
 
@@ -261,7 +279,7 @@ def test_waiting_failed_and_diverged_runs_are_counted(tmp_path):
         conduct(store, study_of(cells), runner, quiet=True)
         [group] = compare_study(store.rows("s"))
     assert (group.runs, group.diverged, group.failed, group.waiting) == (2, 1, 1, 1)
-    assert group.mean == (10.0, 10.0, 10.0)
+    assert group.mean == (10.0, None, None)  # of one sound run there is no interval
 
 
 def test_a_forecast_prefers_speeds_measured_here(tmp_path):

@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 from threading import Event
 
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 import ucls
-from bench.torture import stores
+from bench.torture import programs, stores
 from studies import pretend, study_of
 from test_cli import ucls as command
 from ucls import checkpoint
@@ -155,6 +156,10 @@ def test_the_command_line_says_what_is_damaged_and_rescues(full, tmp_path):
 def test_damaged_files_give_what_they_held_or_say_that_it_is_missing():
     found = [stores.attempt(seed) for seed in range(60)]
     assert set(found) == {"fine", "refused"}
+
+
+def test_stores_with_programs_are_refused_and_rescued():
+    assert Counter(programs.attempt(seed) for seed in range(40))["refused"] > 20
 
 
 # Stores of the version before

@@ -19,6 +19,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 import my_agent
 from ucls.errors import UserError
+from ucls.kernels.ranges import COUNT, Grows
 from ucls.settings import UNIT
 from ucls.testing import algorithm, check_algorithm
 
@@ -82,11 +83,37 @@ def below_zero(state, hyper, x, rng):
     return 0.0, -1.0
 
 
+class Piles(NamedTuple):
+    w: Any
+    u: Any
+    visits: Annotated[Any, COUNT]
+    x: Annotated[Any, Grows()]
+    y: Annotated[Any, Grows()]
+
+
+class Together(NamedTuple):
+    w: Any
+    u: Any
+    visits: Annotated[Any, COUNT]
+    x: Annotated[Any, Grows()]
+    y: Annotated[Any, Grows(like="x")]
+
+
+class Counting(NamedTuple):
+    w: Any
+    u: Any
+    visits: Annotated[Any, COUNT]
+    t: Any
+
+
 def crash(state, hyper, rng):
     raise KeyError("oh")
 
 
 init = lambda *sizes: Wordless(*my_agent.init(*sizes))
+count = lambda *sizes: Counting(*my_agent.init(*sizes), 0)
+piles = lambda *sizes: Piles(*my_agent.init(*sizes), np.zeros(4), np.zeros(4))
+together = lambda *sizes: Together(*my_agent.init(*sizes), np.zeros(4), np.zeros(4))
 for change, words in [
     ({"value": None}, "is not an algorithm: it lacks value"),
     ({"act": lambda state, xs: 0}, "act does not take what it is given: declare it act(state, hyper, xs, rng)"),
@@ -94,6 +121,8 @@ for change, words in [
     ({"Hyper": Mute}, "setting 'alpha' has no sentence that says what it is"),
     ({"__doc__": "Mine."}, "does not end with a paragraph"),
     ({"State": Wordless, "init": init}, "'State.visits' holds whole numbers and does not say which: declare it"),
+    ({"State": Counting, "init": count}, "'State.t' is of type int, not an array, and would not be saved: use"),
+    ({"State": Piles, "init": piles}, "a file in which state.x is longer than state.y is accepted: declare that they"),
     ({"act": act_too_far}, "act gives 99: give a whole number from 0 to 1"),
     ({"act": act_and_count}, "changes state.visits: only start and update may"),
     ({"act": act_by_chance}, "two runs with one seed differ: draw from the rng"),
@@ -111,6 +140,7 @@ for change, words in [
     else:
         raise AssertionError(words)
 check_algorithm("my_agent", ["ucls/RiverSwim-v0"])
+check_algorithm(broken(State=Together, init=together), ["ucls/RiverSwim-v0"])
 """
 
 

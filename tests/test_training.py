@@ -1,5 +1,6 @@
 """`ucls train` keeps what it did: over legs, through signals, kills and full disks, and never over others' files."""
 
+import dataclasses
 import errno
 import json
 import os
@@ -16,11 +17,13 @@ import pytest
 import ucls as package
 from test_cli import RIVER, ucls, ucls_process
 from ucls import _files, checkpoint
-from ucls.errors import UserError
+from ucls.errors import Terminated, UserError
+from ucls.runs import run_folder
 from ucls.runs import train as training
 from ucls.runs.train import Order
 
 HERE = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])}
+SHORT = Order(RIVER, "sarsa", 60, 0, {}, None, "float64", None)
 TINY = ("--agent", "sarsa", "--set", "tilings=2", "--set", "tiles=4", "--set", "memory=16")
 
 
@@ -75,7 +78,8 @@ def test_a_signal_keeps_the_run_and_says_how_to_go_on(tmp_path, number):
     process.send_signal(number)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 128 + number, errors
-    [line] = errors.strip().splitlines()
+    first, line = errors.strip().splitlines()[-2:]
+    assert first == "ucls: saving the run; press Ctrl-C twice more to quit without saving"
     words = shlex.split(line.partition("go on with: ")[2])
     assert words[:2] == ["ucls", "train"]
     about, arrays = checkpoint.load(file)
@@ -100,6 +104,103 @@ def test_a_stop_without_a_folder_says_that_nothing_was_kept(monkeypatch):
     result = ucls("train", RIVER, *TINY, "--steps", 500)
     assert result.exit_code == 130
     assert "stopped after 1 of 500 steps; nothing was kept: give --out DIR" in result.stderr
+
+
+def test_the_save_finishes_unless_a_third_signal_comes(tmp_path, monkeypatch):
+    save = checkpoint.save
+
+    def interrupted(signals):
+        def during(*words):
+            monkeypatch.setattr(checkpoint, "save", save)
+            for number in signals:
+                signal.raise_signal(number)
+            return save(*words)
+
+        monkeypatch.setattr(checkpoint, "save", during)
+
+    interrupted([signal.SIGINT, signal.SIGTERM])
+    result = ucls("train", RIVER, *TINY, "--steps", 500, "--out", tmp_path / "two")
+    assert result.exit_code == 130
+    assert result.stderr.splitlines()[-3:-1] == [
+        "ucls: saving the run; press Ctrl-C twice more to quit without saving",
+        "ucls: still saving the run; press Ctrl-C again to quit without saving",
+    ]
+    assert checkpoint.load(tmp_path / "two" / "agent.safetensors")[0]["steps"] == 500
+    interrupted([signal.SIGINT, signal.SIGINT, signal.SIGINT])
+    said = []
+    with pytest.raises(KeyboardInterrupt):
+        training.train(SHORT, tmp_path / "three", say=said.append)
+    assert said == ["quit without saving: all 60 steps are lost"]
+    assert not (tmp_path / "three").exists()
+
+
+def test_a_signal_in_the_first_step_ends_at_once_and_leaves_no_folder(tmp_path, monkeypatch):
+    advance = training.Run.advance
+
+    def interrupted(*words):
+        signal.raise_signal(signal.SIGTERM)
+        return advance(*words)
+
+    monkeypatch.setattr(training.Run, "advance", interrupted)
+    with pytest.raises(Terminated):
+        training.train(SHORT, tmp_path / "a" / "b")
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("module", ["typer", "ucls.cli.train", "ucls.runs.train", "numba"])
+def test_a_signal_while_the_program_starts_is_no_traceback(tmp_path, number, module):
+    """What is imported early and late raises the signal when it is looked for."""
+    code = f"""
+import signal, sys
+class Finder:
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}:
+            signal.raise_signal({int(number)})
+sys.meta_path.insert(0, Finder())
+sys.argv = ["ucls", "train", {RIVER!r}, "--out", "run"]
+from ucls.__main__ import main
+main()
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=HERE, capture_output=True, check=False)
+    early = number == signal.SIGTERM and module in ("typer", "ucls.cli.train")  # the system ends it
+    assert done.returncode == (-number if early else 128 + number)
+    assert done.stderr in (b"", b"ucls: stopped\n")
+    assert not (tmp_path / "run").exists()
+
+
+def test_two_runs_never_share_a_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link").symlink_to(tmp_path / "run")
+    with run_folder.claimed(tmp_path / "run"):
+        for name in ("run", "./run", "link"):
+            with pytest.raises(UserError, match="another `ucls train` is running with --out"):
+                train(Path(name), 10)
+    assert not (tmp_path / "run").exists()
+    train(tmp_path / "run", 10)
+    assert not (tmp_path / "run" / ".lock").exists()
+
+
+def test_a_folder_that_vanishes_is_one_line(tmp_path, monkeypatch):
+    """So it is where the working directory was removed."""
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(UserError, match="--out 'run' cannot be used"), run_folder.claimed(Path("run")):
+        pass
+
+
+@pytest.mark.parametrize(("minutes", "saves"), [(4.0, [1, 2, 3]), (2.0, [2, 4, 6]), (1.0, [4, 8]), (9.0, [1, 2])])
+def test_a_kill_costs_no_more_than_the_minutes_between_checkpoints_or_one_step(tmp_path, monkeypatch, minutes, saves):
+    now, steps, saved = [0.0], [0], []
+    monkeypatch.setattr(training.time, "monotonic", lambda: now[0])
+    record = training._Record(training.begin(SHORT, None)[0], training.NOTHING, tmp_path, 300.0, print, {})
+    monkeypatch.setattr(record, "save", lambda _: saved.append(steps[0]))
+    while steps[0] < saves[-1]:
+        now[0] += 60 * minutes
+        steps[0] += 1
+        record.keep_in_time()
+    assert saved == saves
 
 
 def test_a_kill_costs_what_was_done_since_the_last_checkpoint(tmp_path):
@@ -161,10 +262,13 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_one_line(tmp_path, monkeypat
         return replace(path, target)
 
     monkeypatch.setattr(_files.Path, "replace", full)
-    order = Order(RIVER, "sarsa", 60, 0, {}, None, "float64", None)
-    with pytest.raises(OSError, match="No space left"):
-        training.train(order, tmp_path / "run", tmp_path / "run", every=1e-9, say=said.append)
-    assert set(said) == {"no checkpoint this time: No space left on device; the run goes on"}
+    lost = r"agent.safetensors cannot be written: No space left on device; the steps after 20 are lost; the checkpoint"
+    with pytest.raises(OSError, match=lost):
+        training.train(SHORT, tmp_path / "run", tmp_path / "run", every=1e-9, say=said.append)
+    file = tmp_path / "run" / "agent.safetensors"
+    assert set(said) == {
+        f"no checkpoint this time: {file} cannot be written: No space left on device; the run continues"
+    }
     assert content(tmp_path / "run") == before
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
         "agent.card.md",
@@ -174,14 +278,42 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_one_line(tmp_path, monkeypat
     ]
 
 
+@pytest.mark.parametrize("file", ["agent.safetensors", "history.npz", "result.json"])
+def test_without_room_for_a_file_the_run_is_saved_elsewhere_or_complete(tmp_path, monkeypatch, file):
+    home, out, replace = tmp_path / "home", tmp_path / "run", Path.replace
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+
+    def full(path, target):
+        if Path(target) == out / file:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        return replace(path, target)
+
+    monkeypatch.setattr(_files.Path, "replace", full)
+    with pytest.raises(OSError, match="No space left") as error:
+        training.train(SHORT, out)
+    assert str(error.value).startswith(f"{out / file} cannot be written: ")
+    saved = out
+    if file == "agent.safetensors":
+        [saved] = home.iterdir()
+        assert f"the run is saved in {saved} instead; to continue, make room and give --resume {saved}" in str(
+            error.value
+        )
+    else:
+        assert "nothing else is lost" in str(error.value)
+        assert not list(home.iterdir())
+    monkeypatch.undo()
+    resumed = training.train(dataclasses.replace(SHORT, steps=10), tmp_path / "more", saved)
+    assert resumed["steps"] == 70
+
+
 def test_a_run_that_nobody_would_take_back_is_not_saved_but_recorded(tmp_path, monkeypatch):
     def unsound(_):
         raise UserError("'state.w' must be finite")
 
     monkeypatch.setattr("ucls.runs.learner.Learner.refuse_unsound", unsound)
-    order = Order(RIVER, "sarsa", 60, 0, {}, None, "float64", None)
     with pytest.raises(UserError, match=r"'state\.w' must be finite"):
-        training.train(order, tmp_path / "run", every=1e-9)
+        training.train(SHORT, tmp_path / "run", every=1e-9)
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["history.npz"]
 
 

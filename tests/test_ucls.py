@@ -47,7 +47,7 @@ def check(run, oracle, steps):
 
 
 def check_against_oracle(env, steps, literal=False, settings={}):
-    run = small_run(env, seed=7, **settings, **(LITERAL if literal else {}))
+    run = small_run(env, "ucls", seed=7, **settings, **(LITERAL if literal else {}))
     return check(run, boxes.UCLS(run.learner.coder.size, literal=literal, **settings), steps)
 
 
@@ -75,8 +75,8 @@ def test_sample_averages_go_with_the_solvers(solver):
 
 def test_counts_only_is_a_bonus_for_visits_on_a_fixed_step():
     """B stays I and C is what is left of the start: (1 - beta)^visits on the diagonal, nothing elsewhere."""
-    run = small_run("ucls/RiverSwim-v0", seed=3, learned="counts", feature_value="1", w_step=0.1)
-    other = small_run("ucls/RiverSwim-v0", seed=3, feature_value="1", w_step=0.1)
+    run = small_run("ucls/RiverSwim-v0", "ucls", seed=3, learned="counts", feature_value="1", w_step=0.1)
+    other = small_run("ucls/RiverSwim-v0", "ucls", seed=3, feature_value="1", w_step=0.1)
     for each in (run, other):
         each.advance(600)
     state, size = run.learner.state, run.learner.coder.size
@@ -117,7 +117,7 @@ def test_sample_averages_weigh_all_samples_alike():
 
 def test_a_solver_that_cannot_start_is_refused():
     with pytest.raises(UserError, match="give eta > 0"):
-        make_run("ucls/RiverSwim-v0", settings={"solver": "sherman_morrison", "eta": 0})
+        make_run("ucls/RiverSwim-v0", "ucls", settings={"solver": "sherman_morrison", "eta": 0})
 
 
 @pytest.mark.slow
@@ -129,7 +129,7 @@ def test_kernel_equals_the_box_for_5000_steps(env_id, literal):
 @pytest.mark.slow
 @pytest.mark.parametrize("env", ["ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/SparseMountainCar-v0"])
 def test_kernel_equals_the_box_at_full_size(env):
-    run = make_run(env, seed=7)
+    run = make_run(env, "ucls", seed=7)
     check(run, boxes.UCLS(run.learner.coder.size), 500)
 
 
@@ -163,7 +163,7 @@ def test_interval_is_the_box_and_looking_changes_nothing():
 
 
 def test_initial_radius_follows_from_p_and_the_feature_value():
-    run = make_run("ucls/PuddleWorld-v0", settings={"p": 0.25})
+    run = make_run("ucls/PuddleWorld-v0", "ucls", settings={"p": 0.25})
     mean, radius = run.learner.interval(np.array([0.5, 0.5]))
     assert np.all(mean == 0)
     np.testing.assert_allclose(radius, np.sqrt((1 + 1 / 0.25) / 5))
@@ -208,7 +208,7 @@ def test_300k_steps_do_not_drift():
 
 
 def test_a_diverging_run_stops_and_says_so():
-    run = small_run("ucls/MountainCar-v0", w_step=5000.0)
+    run = small_run("ucls/MountainCar-v0", "ucls", w_step=5000.0)
     happened = run.advance(5000)
     assert happened.diverged
     assert 0 < len(happened.rewards) < 5000

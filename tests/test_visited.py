@@ -2,21 +2,24 @@
 
 import json
 
+import gymnasium
 import numpy as np
 import pytest
 
 import foreign
+from ucls import Agent
 from ucls.diagnostics.verdict import PESSIMISTIC, WIDE, WRONG
-from ucls.diagnostics.visited import EXPLORING, FAULTLESS, UNSEEN, judge
+from ucls.diagnostics.visited import EXPLORING, FAULTLESS, UNSEEN, judge, visited
 from ucls.runs.history import TERMINATED, TRUNCATED
-from ucls.runs.trail import Visit, known_returns
+from ucls.runs.trail import Visit, returns_of
 
 
-def test_returns_are_those_of_the_definition_and_known_only_if_little_is_beyond():
+def test_returns_are_those_of_the_definition_with_the_discount_beyond_what_was_seen():
     rng = np.random.default_rng(1)
     ends = rng.choice([0, TERMINATED, TRUNCATED], 300, p=[0.9, 0.05, 0.05])
     visits = [Visit(np.zeros(1), 0, float(rng.normal()), float(rng.choice([0.5, 0.9, 1.0])), int(end)) for end in ends]
-    returns, known = known_returns(visits)
+    visits = [visit._replace(last=np.ones(1)) if visit.end == TRUNCATED else visit for visit in visits]
+    returns, beyond, last = returns_of(visits)
     for i in range(len(visits)):
         g, weight = 0.0, 1.0
         for visit in visits[i:]:
@@ -25,11 +28,13 @@ def test_returns_are_those_of_the_definition_and_known_only_if_little_is_beyond(
             if visit.end:
                 break
         assert returns[i] == pytest.approx(g)
-        assert known[i] == (weight <= 0.05)
+        assert beyond[i] == pytest.approx(weight if weight > 0.05 else 0.0)
+        assert (last[i] is None) == (visit.end != TRUNCATED)
 
 
 def reading(**late):
     start = {"margin": 5.0, "held": 1.0, "radius": 5.0, "widest": 5.0, "value_error": 0.0, "earned": 10.0, "size": 10.0}
+    start |= {"truncated": 0.0, "collected": 30.0}
     end = {**start, "margin": 0.1, "radius": 0.1, **late}
     return {"step": np.array([10, 100]), **{name: np.array([start[name], end[name]]) for name in start}}
 
@@ -52,6 +57,44 @@ def test_the_verdict_names_the_largest_fault(late, word):
 def test_a_run_that_diverged_at_once_has_a_verdict():
     readings = {name: values[:0] for name, values in reading().items()}
     assert judge(readings, diverged=True).word == "diverged"
+
+
+class Endless(gymnasium.Env):
+    """A ring of four states, with a reward of 1 for every step, that never terminates."""
+
+    observation_space, action_space = gymnasium.spaces.Discrete(4), gymnasium.spaces.Discrete(2)
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.s = 0
+        return self.s, {}
+
+    def step(self, action):
+        self.s = (self.s + 1 + int(action)) % 4
+        return self.s, 1.0, False, False, {}
+
+
+def test_returns_of_episodes_that_a_time_limit_truncated_count():
+    agent = Agent(gymnasium.wrappers.TimeLimit(Endless(), 20), "ucls-exact", discount=0.99)
+    history, readings = visited(agent, 400, 4)
+    assert history.ends.sum() == 20 * TRUNCATED
+    found = judge(readings)
+    assert readings["truncated"].tolist() == [1.0] * 4
+    assert readings["collected"].sum() == 400
+    collected = np.mean([(1 - 0.99**k) / 0.01 for k in range(1, 21)])  # over the steps of an episode
+    assert found.late["earned"] == pytest.approx(collected)
+    mean, _ = agent.learner.intervals(np.arange(4.0)[:, None])
+    assert abs(found.late["value_error"]) < 0.1 * mean.max()  # without the agent's own values it is 90% of them
+    assert "a time limit truncated 100% of the returns" in found.because
+    assert "its radius went from" in found.because
+    assert f"a mean |return| of {collected:.3g}" in found.because
+
+
+def test_without_an_end_the_verdict_says_what_was_collected():
+    _, readings = visited(Agent(Endless(), "ucls-exact", discount=1.0), 100, 2)
+    found = judge(readings)
+    assert found.word == UNSEEN
+    assert "it collected 100 in 100 steps" in found.because
 
 
 SAME = """

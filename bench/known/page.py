@@ -102,12 +102,14 @@ def _estimate(values: Sequence[float | None]) -> str:
 
     >>> _estimate([1.0, 1.0, None])
     '1 [1, 1]'
+    >>> _estimate([1.0])
+    '1'
     """
     sound = [value for value in values if value is not None]
     if not sound:
         return "-"
     centre, low, high, *_ = summarise(sound)
-    return f"{_number(centre)} [{_number(low)}, {_number(high)}]"
+    return _number(centre) if len(sound) == 1 else f"{_number(centre)} [{_number(low)}, {_number(high)}]"
 
 
 def _centre(values: Sequence[float | None]) -> str:

@@ -70,6 +70,7 @@ FAMILIES = {
     "checkpoints": ("checkpoints", "spoilt checkpoints, loaded as a run and as an agent, and used"),
     "studies": ("studies", "mutated TOML files of studies, declared"),
     "stores": ("stores", "damaged stores and unfinished cells: read, run again, rescued"),
+    "programs": ("programs", "stores with views, triggers and computed columns: read, run again, rescued"),
     "logs": ("logs", "mutated logs of transitions, evaluated"),
     "environments": ("environments", "environments that break their word, learned in"),
     "commands": ("commands", "command lines, half of them absurd"),
@@ -88,6 +89,7 @@ def parts() -> Iterator[Part]:
         yield Part(f"checkpoints-{agent}", -(-CHECKPOINTS // len(agents)), 90.0, True)
     yield Part("studies", 20_000, 150.0)
     yield Part("stores", 2000, 120.0)
+    yield Part("programs", 2000, 60.0)
     yield Part("logs", 2000, 10.0)
     yield Part("environments", 2000, 60.0, True)
     yield Part("commands", 5000, 600.0)

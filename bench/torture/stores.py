@@ -50,9 +50,9 @@ def attempt(seed: int) -> str:
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as folder:
         damage = _partial if rng.random() < 0.25 else _store
         try:
-            return damage(rng, Path(folder), _whole())
+            return damage(rng, Path(folder), whole_store())
         except UserError as error:
-            _one_line(error)
+            one_line(error)
             return "refused"
 
 
@@ -62,7 +62,7 @@ def _store(rng: random.Random, folder: Path, whole: _Whole) -> str:
     rng.choice(DAMAGES)(rng, path)
     said = [_reading(path, whole), _running(path, whole)]
     if said[1] == "refused":
-        _rescuing(path, whole)
+        rescuing(path, whole)
     return "refused" if "refused" in said else "fine"
 
 
@@ -79,7 +79,7 @@ def _reading(path: Path, whole: _Whole) -> str:
             _same(store, whole, all_there=False)
         return "fine"
     except UserError as error:
-        _one_line(error)
+        one_line(error)
         return "refused"
     finally:
         if before is not None and path.read_bytes() != before and not path.with_name("s.sqlite-wal").exists():
@@ -95,11 +95,11 @@ def _running(path: Path, whole: _Whole) -> str:
             _same(store, whole, all_there=not failed)
         return "fine"
     except UserError as error:
-        _one_line(error)
+        one_line(error)
         return "refused"
 
 
-def _rescuing(path: Path, whole: _Whole) -> None:
+def rescuing(path: Path, whole: _Whole) -> None:
     """Rescue what is sound: what comes out of it is what went in."""
     try:
         rescue(path, new := path.with_name("new.sqlite"))
@@ -108,7 +108,7 @@ def _rescuing(path: Path, whole: _Whole) -> None:
             if any(_content(store.result(id) or whole.found[id][1]) != _content(whole.found[id][1]) for id in ids):
                 raise Different("something else was rescued")
     except UserError as error:
-        _one_line(error)
+        one_line(error)
 
 
 def _same(store: Store, whole: _Whole, all_there: bool) -> None:
@@ -138,8 +138,9 @@ def _content(result: Any) -> Any:
     return result.steps, bool(result.diverged), result.measures, pack(result.arrays), result.learner
 
 
-def _one_line(error: UserError) -> None:
-    if "\n" in str(error) or len(str(error)) > 1000:
+def one_line(error: UserError) -> None:
+    """Complain of an error that is not one short, printable line."""
+    if not str(error).isprintable() or len(str(error)) > 1000:
         raise AssertionError(f"not one line: {error!s:.300}")
 
 
@@ -155,7 +156,8 @@ def _result(cell: Any) -> Any:
 
 
 @functools.cache
-def _whole() -> _Whole:
+def whole_store() -> _Whole:
+    """A store with nothing wrong."""
     cells = make_cells(RIVER, "sarsa", steps=200, seeds=range(12), settings=SMALL)
     study = Study(NAME, tuple(Member("ab"[cell.seed % 2], cell) for cell in cells), definition="by hand")
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as folder:

@@ -150,12 +150,12 @@
 
   function tell(chain) {
     const rate = chain.steps ? (chain.reward / chain.steps).toFixed(3) : "-";
-    const whole = `${chain.steps} steps, reward ${chain.reward.toFixed(1)}, ${rate} a step.`;
-    if (chain.picked === null) return `${whole} Click a bar, or let the agent walk.`;
+    const whole = `${chain.steps} steps, reward ${chain.reward.toFixed(1)}, ${rate} per step.`;
+    if (chain.picked === null) return `${whole} Click a bar, or press a button.`;
     const { learner, picked: i, v0 } = chain;
     const [mean, unknown, noise] = [learner.mean(i), learner.unknown(i), learner.noise(i)].map((n) => n.toFixed(3));
     const which = `State ${Math.floor(i / ACTIONS) + 1}, ${NAMES[i % ACTIONS]}, ${learner.visits[i]} visits`;
-    return `${whole} ${which}: mean ${mean}, not known ${unknown} of ${v0}, noise ${noise}, ` +
+    return `${whole} ${which}: mean ${mean}, prior ${unknown} × ${v0}, noise ${noise}, ` +
       `upper bound ${learner.upper(i, v0).toFixed(3)}.`;
   }
 

@@ -157,5 +157,9 @@ def write_atomic(path: Path, write: Callable[[Path], object]) -> None:
         os.umask(mask)
         temporary.chmod(0o666 & ~mask)
         temporary.replace(path)
+    except OSError as error:
+        if error.errno is not None:
+            error.filename, error.filename2 = str(path), None  # people know this name, not the temporary one
+        raise
     finally:
         temporary.unlink(missing_ok=True)

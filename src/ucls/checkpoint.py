@@ -81,11 +81,11 @@ def _about(text: str, name: str) -> dict[str, Any]:
 
 
 def flatten(prefix: str, parts: Any) -> dict[str, np.ndarray]:
-    """The arrays of a NamedTuple, and of the NamedTuples in it, by dotted names."""
+    """Copies of the arrays of a NamedTuple, and of the NamedTuples in it, by dotted names."""
     arrays: dict[str, np.ndarray] = {}
     for field, part in zip(parts._fields, parts, strict=True):
         if isinstance(part, np.ndarray):
-            arrays[f"{prefix}.{field}"] = part
+            arrays[f"{prefix}.{field}"] = part.copy()
         elif isinstance(part, tuple):
             arrays |= flatten(f"{prefix}.{field}", part)
     return arrays

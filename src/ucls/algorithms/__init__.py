@@ -3,11 +3,11 @@
 An algorithm is a module with
 
 - `Hyper`, a NamedTuple of settings (see `ucls.settings`), and `State`, a NamedTuple of arrays (or of such NamedTuples):
-  a checkpoint is those arrays and nothing else. A field of whole numbers declares its range (`ranges`), because a
-  checkpoint may come from anybody and kernels do not check indices: `Annotated[IntVector, FEATURE]` for indices of
-  features, `Count("features")` for how many of them, `COUNT` for what is only counted. A learner whose state lacks one
-  is refused when it is made. Numbers with a point need none: they must be finite. What no field can say alone is a
-  method `fault()` of the NamedTuple;
+  a checkpoint is those arrays and nothing else, so any other field is refused. A field of whole numbers declares its
+  range (`ranges`), because a checkpoint may come from anybody and kernels do not check indices:
+  `Annotated[IntVector, FEATURE]` for indices of features, `Count("features")` for how many of them, `COUNT` for what
+  is only counted. A learner whose state lacks one is refused when it is made. Numbers with a point need none: they
+  must be finite. What no field can say alone is a method `fault()` of the NamedTuple;
 - `init(hyper, size, n_actions, n_active, dtype) -> State`, for `size` features of which `n_active` are active;
 - `room(hyper, size, n_actions, n_active) -> int`, how many numbers `init` makes room for, so that a plan which the
   machine has no memory for is refused before it is asked for; without it, 4 `size` squared;
@@ -27,7 +27,7 @@ An algorithm is a module with
 - one whose data grow has compiled `full(state)`, whether an update more might lack room, and `grow(state, hyper) ->
   State` with the same content in larger arrays, which is called then, between two steps; `init` makes the smallest
   arrays, and the room that there is must not change what is learned; fields of the state that grow
-  declare it, `Annotated[Matrix, Grows(axis)]`;
+  declare it, `Annotated[Matrix, Grows(axis)]`, and those that grow together name one of them, `Grows(like="items")`;
 - `FEATURES`, if it needs others than the environment's: their name and settings.
 
 `xs` are the features of every action, `x` those of one (`kernels.Active`). The module's docstring starts with a line
@@ -64,7 +64,7 @@ ALGORITHMS = {
     "lstd-cg": "ucls.algorithms.lstd_cg",
 }
 
-DEFAULT = "ucls-exact"  # of an agent, and of `ucls train`
+DEFAULT = "ucls-exact"  # the algorithm wherever none is named: the only such default in the package
 
 
 class Algorithm(Protocol):

@@ -61,13 +61,9 @@ class Hyper(NamedTuple):
 class Basis(NamedTuple):
     """The basis vectors of Q-hat, for each action: where, the value, and how many."""
 
-    s: Annotated[Array, Grows(1)]
+    s: Annotated[Array, Grows(1, like="mu")]
     mu: Annotated[Matrix, Grows(1)]
     n: Annotated[IntVector, Count("mu", axis=1)]
-
-    def fault(self) -> str:
-        """A place for every value."""
-        return "" if self.s.shape[1] == self.mu.shape[1] else "the arrays of basis vectors differ in length"
 
 
 class State(NamedTuple):

@@ -68,7 +68,7 @@ class State(NamedTuple):
     Xr: Vector
     cells: Table
     moves: Table
-    gammas: Annotated[Vector, Grows()]
+    gammas: Annotated[Vector, Grows(like="moves.rows")]
     seen: Annotated[IntScalar, Count("features")]
     n_actions: Annotated[IntScalar, MADE]
     stride: Annotated[IntScalar, Count("actions")]
@@ -79,8 +79,8 @@ class State(NamedTuple):
         n_cells, n_actions = self.cells.count[0], self.n_actions[0]
         rows, moves = self.cells.rows[:n_cells], self.moves.rows[: self.moves.count[0]]
         index, value = rows[:, : rows.shape[1] // 2], rows[:, rows.shape[1] // 2 :]
-        if len(self.gammas) != len(self.moves.rows) or self.stride[0] not in (1, n_actions):
-            return "the sums of discounts or the stride do not fit"
+        if self.stride[0] not in (1, n_actions):
+            return "the stride does not fit"
         if ((index < 0) | (index >= len(self.theta))).any() or not np.isfinite(value.copy().view(np.float64)).all():
             return "a cell holds what is no feature"
         if (moves < 0).any() or (moves >= np.array([n_cells * n_actions, n_cells])).any():

@@ -1,16 +1,16 @@
 """The `ucls` command. Heavy imports wait until a command needs them, so that `--help` answers at once."""
 
-import os
 import sys
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
 
 import typer
 
 import ucls
-from ucls.cli import check, compile, doctor, evaluate, explain, lists, look, paper, study, train, watch
-from ucls.errors import Notice, UserError
+from ucls.cli import check, compile, doctor, evaluate, explain, lists, look, paper, streams, study, train, watch
+from ucls.errors import Notice, Terminated, UserError, printable
 from ucls.runs.progress import tell_of_compiling
 
 # What the parser of the command line raises: the class above its BadParameter, which has no public name.
@@ -59,11 +59,15 @@ def main() -> None:
 
     Exit code 1 is for what went wrong after that: values that diverged, a disk that is full.
     """
-    sys.path.append(str(Path.cwd()))  # so that `--agent my_module` finds a module in the folder one is in
+    streams.prepare()
+    with suppress(OSError):  # the folder one is in was removed
+        sys.path.append(str(Path.cwd()))  # so that `--agent my_module` finds a module in the folder one is in
     warnings.formatwarning = _in_one_line
     tell_of_compiling()
     try:
-        raise SystemExit(app(standalone_mode=False) or 0)
+        code = app(standalone_mode=False) or 0
+        sys.stdout.flush()
+        raise SystemExit(code)
     except UserError as error:
         _end(str(error), 2)
     except USAGE as error:
@@ -71,13 +75,15 @@ def main() -> None:
             error.show()
             raise SystemExit(2) from None
         _end(error.format_message(), 2)
-    except BrokenPipeError:  # whoever read the output has read enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(141) from None
+    except (BrokenPipeError, SystemExit) as end:
+        if not streams.reader_left(end):
+            raise
+        streams.discard_output()
+        raise SystemExit(streams.READER_LEFT) from None
     except OSError as error:
         _end(f"{error.strerror or error}{f': {error.filename}' if error.filename else ''}", 1)
-    except (KeyboardInterrupt, typer.Abort):
-        _end("stopped", 130)
+    except (KeyboardInterrupt, Terminated, typer.Abort) as error:
+        _end("stopped", 143 if isinstance(error, Terminated) else 130)
 
 
 def _in_one_line(
@@ -85,9 +91,9 @@ def _in_one_line(
 ) -> str:
     """A notice is for the person who runs the command: its words are enough."""
     place = "" if issubclass(category, Notice) else f"{filename}:{lineno}: {category.__name__}: "
-    return f"ucls: {place}{message}\n"
+    return f"ucls: {place}{printable(message)}\n"
 
 
 def _end(message: str, code: int) -> NoReturn:
-    print(f"ucls: {' '.join(message.split())}", file=sys.stderr)
+    print(f"ucls: {printable(' '.join(message.split()))}", file=sys.stderr)
     raise SystemExit(code) from None

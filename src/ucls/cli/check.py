@@ -1,6 +1,5 @@
 """`ucls check`: whether an algorithm or an environment of one's own keeps its promises."""
 
-import json
 import re
 from typing import Annotated
 
@@ -8,6 +7,7 @@ import typer
 
 from ucls.cli import complete
 from ucls.cli.options import Settings, numbers_of
+from ucls.cli.streams import print_json
 from ucls.cli.study import Json
 from ucls.errors import UserError
 
@@ -50,6 +50,6 @@ def check(
         if not as_json:
             print(f"kept    {words}" if broken is None else f"broken  {words}: {broken}", flush=True)
     if as_json:
-        print(json.dumps(rows))
+        print_json(rows)
     if not all(row["kept"] for row in rows):
         raise typer.Exit(1)

@@ -1,6 +1,5 @@
 """`ucls compile`: machine code ahead of the runs that need it."""
 
-import json
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,6 +7,7 @@ import typer
 
 from ucls.cli import complete
 from ucls.cli.options import FeaturesName, Settings
+from ucls.cli.streams import print_json
 from ucls.cli.study import Json
 from ucls.errors import UserError
 
@@ -50,7 +50,7 @@ def compile_ahead(
         raise UserError(done[0].error or "")
     kept = ahead.size()
     if as_json:
-        print(json.dumps({"compiled": [one._asdict() for one in done], "cache": kept._asdict()}))
+        print_json({"compiled": [one._asdict() for one in done], "cache": kept._asdict()})
     else:
         where = f"in {kept.folder}" if kept.folder else "nowhere: there is no folder to keep them in"
         print(f"{kept.kernels:,} kernels, {kept.bytes / 2**20:,.1f} MiB, {where}")

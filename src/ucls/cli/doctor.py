@@ -1,7 +1,6 @@
 """`ucls doctor`: what a bug report needs."""
 
 import importlib.metadata
-import json
 import os
 import platform
 import sys
@@ -10,6 +9,7 @@ from typing import Any
 import typer
 
 from ucls._files import cache_dir
+from ucls.cli.streams import print_json
 from ucls.cli.study import Json
 
 
@@ -17,7 +17,7 @@ def doctor(as_json: Json = False) -> None:
     """Say what a bug report needs: versions, machine, caches, and whether kernels compile and agree with Python."""
     facts = examine()
     if as_json:
-        print(json.dumps(facts))
+        print_json(facts)
     else:
         for name, value in facts.items():
             print(f"{name:18} {value}")

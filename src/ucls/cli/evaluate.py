@@ -1,6 +1,5 @@
 """`ucls evaluate`: how good an agent that was kept is, in episodes that it does not learn from."""
 
-import json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -9,6 +8,7 @@ import typer
 from ucls.algorithms import DEFAULT
 from ucls.cli import complete
 from ucls.cli.options import Settings
+from ucls.cli.streams import print_json
 from ucls.cli.study import Json
 from ucls.errors import UserError
 
@@ -63,7 +63,7 @@ def evaluate(
         "lengths": found.lengths.tolist(),
     }
     if as_json:
-        print(json.dumps(told))
+        print_json(told)
     else:
         _show(told)
 
@@ -71,11 +71,13 @@ def evaluate(
 def _show(told: dict[str, Any]) -> None:
     from rich.console import Console
 
+    from ucls.stats.summary import interval_in_words
+
     console = Console(highlight=False)
     console.print(f"[bold]{told['agent']}[/] on [bold]{told['env']}[/], after {told['steps']:,} steps")
     rows = [
         ("episodes", f"{told['episodes']:,}, of {told['mean_length']:.6g} steps on average"),
-        ("return", f"{told['mean']:.6g} on average, 95% interval {told['low']:.6g} to {told['high']:.6g}"),
+        ("return", f"{told['mean']:.6g} on average, {interval_in_words(told['low'], told['high'])}"),
         ("", f"{told['std']:.6g} is their standard deviation"),
     ]
     for name, text in rows:

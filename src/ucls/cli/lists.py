@@ -1,9 +1,9 @@
 """`ucls envs`, `ucls agents` and `ucls features`: what there is, with its settings."""
 
-import json
 from typing import Any
 
 from ucls.cli import show
+from ucls.cli.streams import print_json
 from ucls.cli.study import Json
 
 
@@ -67,6 +67,6 @@ def _about(setting: Any) -> dict[str, Any]:
 
 def _listing(rows: list[dict[str, Any]], key: str, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(rows))
+        print_json(rows)
     else:
         show.show_settings(rows, key)

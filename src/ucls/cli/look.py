@@ -1,13 +1,14 @@
 """`ucls evaluate-log` and `ucls diagnose`: what a log says, and what happens inside a run."""
 
-import json
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from ucls.algorithms import DEFAULT
 from ucls.cli import complete, show
 from ucls.cli.options import Environment, Settings, numbers_of
+from ucls.cli.streams import print_json
 from ucls.cli.study import Json
 
 
@@ -31,7 +32,7 @@ def evaluate_log(
 
     evaluated = logfile.evaluate(file, p, lambda_, estimator, factor, features, rows, eta)
     if as_json:
-        print(json.dumps({**logfile.as_data(evaluated), "p": p, "estimator": estimator, "factor": factor}))
+        print_json({**logfile.as_data(evaluated), "p": p, "estimator": estimator, "factor": factor})
     else:
         show.show_evaluation(evaluated, f"{file.name}: values with {100 * (1 - p):g}% intervals, {estimator}")
 
@@ -40,7 +41,7 @@ def diagnose(
     env: Environment,
     agent: Annotated[
         str, typer.Option(help="A name from `ucls agents`, of one that has bounds.", autocompletion=complete.agents)
-    ] = "ucls",
+    ] = DEFAULT,
     steps: Annotated[int, typer.Option(min=1, help="Steps of each run.")] = 50_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first run.")] = 0,
     runs: Annotated[int, typer.Option(min=1, help="Runs, with seeds one after another.")] = 1,
@@ -71,7 +72,7 @@ def diagnose(
         title = " ".join([agent, *([listed(given, " ")] if given else []), "in", env])
         write_diagnosis(title, diagnoses, where, out)
     if as_json:
-        print(json.dumps(diagnostics.as_data(diagnoses)))
+        print_json(diagnostics.as_data(diagnoses))
     elif where == diagnostics.VISITED:
         show.show_visited(diagnoses, env, out)
     else:

@@ -1,6 +1,5 @@
 """The commands that reproduce the paper: `ucls paper`, `sweeps`, `departures` and `coverage`."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -8,6 +7,7 @@ from typing import Annotated
 import typer
 
 from ucls.cli import show, study
+from ucls.cli.streams import print_json
 from ucls.cli.study import Json
 from ucls.errors import UserError
 
@@ -95,7 +95,7 @@ def paper(
     if page is not None:
         pages.fill(page, made, out)
     if as_json:
-        print(json.dumps([claim.as_data() for claim in made.claims]))
+        print_json([claim.as_data() for claim in made.claims])
     else:
         show.show_claims(made, out)
     if not made.complete:
@@ -161,4 +161,7 @@ def coverage(
 
     with show.counting("coverage", len(cases(quick)), quiet=as_json) as tick:
         rows = make(runs or (40 if quick else 400), quick, out, tick)
-    print(json.dumps(as_data(rows)) if as_json else f"wrote {out / 'coverage.md'}")
+    if as_json:
+        print_json(as_data(rows))
+    else:
+        print(f"wrote {out / 'coverage.md'}")

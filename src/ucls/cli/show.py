@@ -105,6 +105,9 @@ def show_evaluation(evaluated: "Evaluated", title: str) -> None:
         f"{report.transitions:,} transitions; rank {report.rank} of {report.features} features; "
         f"condition number {report.condition:.2g}"
     )
+    if evaluated.unused:
+        names = in_one_line(", ".join(name or "(no name)" for name in evaluated.unused))
+        to.print(f"not used: {names}", markup=False)
     if report.breaks:
         where = f"{report.breaks:,} transition{'s' * (report.breaks != 1)}"
         to.print(f"x differs from the x_next before it in {where}: mark starts of episodes in a column 'start'")

@@ -3,6 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ucls.errors import printable
+
 if TYPE_CHECKING:
     from ucls.study.compare import Group
     from ucls.study.forecast import Forecast, RunGroup
@@ -21,7 +23,7 @@ def show_studies(studies: "Mapping[str, Progress]") -> None:
 
 def show_groups(name: str, groups: "Sequence[RunGroup]") -> None:
     """Print what a study consists of."""
-    print(f"{name}: {sum(group.runs for group in groups):,} runs")
+    print(f"{printable(name)}: {sum(group.runs for group in groups):,} runs")
     heads = ["label", "environment", "runs", "steps", "settings"]
     _table(heads, [[g.label, g.env, str(g.runs), f"{g.steps:,}", g.settings] for g in groups])
 
@@ -43,7 +45,7 @@ def show_forecast(forecast: "Forecast") -> None:
 def show_counts(name: str, store: object, counts: Mapping[str, int], stopped: bool = False) -> None:
     """Print how many cells of a study are in which state."""
     parts = [f"{counts[state]:,} {state}" for state in STATES if counts[state]]
-    print(f"{name}: {counts['cells']:,} cells: {', '.join(parts) or 'none'} ({store})")
+    print(printable(f"{name}: {counts['cells']:,} cells: {', '.join(parts) or 'none'} ({store})"))
     if counts["damaged"]:
         print("damaged results are not used: `ucls study run` makes them again")
     if stopped:
@@ -53,9 +55,9 @@ def show_counts(name: str, store: object, counts: Mapping[str, int], stopped: bo
 def show_failures(failures: "Sequence[Failure]", tracebacks: bool) -> None:
     """Print what failed, and why."""
     for failure in failures:
-        print(f"failed: {failure.agent} on {failure.env}, seed {failure.seed}: {failure.error}")
+        print(printable(f"failed: {failure.agent} on {failure.env}, seed {failure.seed}: {failure.error}"))
         if tracebacks:
-            print(failure.traceback)
+            print(*map(printable, str(failure.traceback).split("\n")), sep="\n")
 
 
 def show_winners(winners: "Sequence[Winner]") -> None:

@@ -1,6 +1,5 @@
 """The `ucls study` commands: declare, run, resume, look, compare, export."""
 
-import json
 import sys
 from collections import Counter
 from pathlib import Path
@@ -9,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ucls.cli import complete, show_study
-from ucls.errors import UserError
+from ucls.cli.streams import print_json
+from ucls.errors import UserError, printable
 
 if TYPE_CHECKING:
     from ucls.study import Study
@@ -42,7 +42,7 @@ def list_studies(store: StorePath = DEFAULT_STORE, as_json: Json = False) -> Non
     with Store(store) as opened:
         studies = opened.studies()
     if as_json:
-        print(json.dumps([{"name": name, **study._asdict()} for name, study in studies.items()]))
+        print_json([{"name": name, **study._asdict()} for name, study in studies.items()])
         return
     show_study.show_studies(studies)
 
@@ -59,7 +59,7 @@ def show(
     groups = groups_of(declared)
     if as_json:
         about = {"name": declared.name, "baseline": declared.baseline}
-        print(json.dumps({**about, "groups": [group._asdict() for group in groups]}))
+        print_json({**about, "groups": [group._asdict() for group in groups]})
         return
     show_study.show_groups(declared.name, groups)
 
@@ -92,7 +92,7 @@ def run(
         counts = _counts(opened.rows(declared.name))
     if as_json:
         about = {"name": declared.name, "store": str(store), "ran": tally.done, "stopped": tally.stopped}
-        print(json.dumps({**about, **counts}))
+        print_json({**about, **counts})
     else:
         show_study.show_counts(declared.name, store, counts, tally.stopped)
     if tally.stopped:
@@ -121,7 +121,7 @@ def sweep(
         tally, _ = tune(opened, declared, local_runner(jobs), quiet=as_json)
         winners = opened.choices(declared.name)
     if as_json:
-        print(json.dumps([winner.as_data() for winner in winners], sort_keys=True))
+        print_json([winner.as_data() for winner in winners], sort_keys=True)
     else:
         show_study.show_winners(winners)
     if tally.stopped:
@@ -143,7 +143,7 @@ def status(
         opened.study(name)
         counts, failures = _counts(opened.rows(name)), opened.failures(name)
     if as_json:
-        print(json.dumps({"name": name, **counts, "failures": [failure._asdict() for failure in failures]}))
+        print_json({"name": name, **counts, "failures": [failure._asdict() for failure in failures]})
         return
     show_study.show_counts(name, store, counts)
     show_study.show_failures(failures, tracebacks=errors)
@@ -167,7 +167,7 @@ def compare(
         rows = opened.rows(name)
     groups = compare_study(rows, measure or about.measure, baseline or about.baseline)
     if as_json:
-        print(json.dumps([group._asdict() for group in groups]))
+        print_json([group._asdict() for group in groups])
         return
     show_study.show_comparison(groups)
 
@@ -182,7 +182,7 @@ def export(
 ) -> None:
     """Write a row for every finished run, sorted by id."""
     from ucls.study import Store
-    from ucls.study.export import export_csv, export_parquet
+    from ucls.study.export import export_csv, export_parquet, refuse_other_files
 
     if format not in ("csv", "parquet"):
         raise UserError(f"--format cannot be {format!r}: give csv or parquet")
@@ -193,11 +193,12 @@ def export(
     if out is None:
         if format == "parquet":
             raise UserError("parquet is not text: give --out FILE")
-        sys.stdout.write(text)
+        sys.stdout.write(_lines_shown(text) if _is_terminal() else text)
         return
     from ucls._files import write_atomic
 
     try:
+        refuse_other_files(out)
         if format == "parquet":
             export_parquet(text, out)
         else:
@@ -223,7 +224,8 @@ def rescue(new: Annotated[Path, typer.Argument(help="The store to make.")], stor
     from ucls.study.rescue import rescue as copy
 
     rescued = copy(store, new)
-    print(f"{new}: of {store}, {rescued.results:,} results and these studies: {', '.join(rescued.studies) or 'none'}")
+    studies = printable(", ".join(rescued.studies)) or "none"
+    print(f"{new}: of {store}, {rescued.results:,} results and these studies: {studies}")
 
 
 def _declared(study: str, store: Path, runs: int | None, steps: int | None) -> "Study":
@@ -275,9 +277,18 @@ def _counts(rows: "list[Row]") -> dict[str, int]:
     return {"cells": states.total(), **{state: states[state] for state in show_study.STATES}}
 
 
+def _is_terminal() -> bool:
+    return sys.stdout.isatty()
+
+
+def _lines_shown(text: str) -> str:
+    """The lines of a text, each as it can be shown."""
+    return "\n".join(map(printable, text.split("\n")))
+
+
 def print_forecast(forecast: "Forecast", as_json: bool) -> None:
     """Print what would run and for how long, for people or as JSON."""
     if as_json:
-        print(json.dumps({**forecast._asdict(), "groups": [group._asdict() for group in forecast.groups]}))
+        print_json({**forecast._asdict(), "groups": [group._asdict() for group in forecast.groups]})
     else:
         show_study.show_forecast(forecast)

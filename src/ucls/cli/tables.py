@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+from ucls.errors import printable
+
 GAP = 2  # columns of the terminal between two of the table
 NARROW = 12  # for the heads of a block
 NUMBER = set("0123456789.,-+e% ")
@@ -37,13 +39,13 @@ def fits(heads: Sequence[str], rows: Sequence[Sequence[str]], to: Any) -> bool:
 def _texts(rows: Sequence[Sequence[str]]) -> list[list[Any]]:
     from rich.text import Text
 
-    return [[Text.from_markup(cell) for cell in row] for row in rows]
+    return [[Text.from_markup(printable(cell)) for cell in row] for row in rows]
 
 
 def _escaped(text: str) -> str:
     from rich.markup import escape
 
-    return escape(text)
+    return escape(printable(text))
 
 
 def _fit(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int] | None:

@@ -1,6 +1,5 @@
 """`ucls train`: one run, kept and gone on with."""
 
-import json
 import shlex
 import sys
 from typing import TYPE_CHECKING, Annotated, Any
@@ -10,6 +9,7 @@ import typer
 from ucls.algorithms import DEFAULT
 from ucls.cli import show
 from ucls.cli.options import AgentName, Environment, FeaturesName, Settings, numbers_of, path_of
+from ucls.cli.streams import print_json
 from ucls.cli.study import Json
 from ucls.settings import word_of
 
@@ -46,7 +46,7 @@ def train(
     order = Order(env, agent, steps, seed, parse(settings or []), features, dtype, discount, *bounds)
     result = carry_out(order, path_of("--out", out), path_of("--resume", resume), checkpoint_every, _say)
     if as_json:
-        print(json.dumps(result))
+        print_json(result)
     elif not result["stopped"]:
         show.show_run(result)
     if result["stopped"]:

@@ -6,7 +6,7 @@ the value of any policy can be computed (`ucls.planning`). Of an environment tha
 
 >>> from ucls.diagnostics import probed, verdict
 >>> from ucls.runs.loop import make_run
->>> history, readings = probed(make_run("ucls/OneState-v0", seed=1), 8000, points=4)
+>>> history, readings = probed(make_run("ucls/OneState-v0", "ucls", seed=1), 8000, points=4)
 >>> readings["step"].tolist()
 [0, 500, 2000, 4500, 8000]
 >>> verdict(readings).word

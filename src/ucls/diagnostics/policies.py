@@ -35,7 +35,7 @@ def policies(run: Run, density: str = "start") -> Policies:
     """Evaluate the policies of a run (`Run.load` takes one from a checkpoint) as it is now, exactly, in every state.
 
     >>> from ucls.runs.loop import make_run
-    >>> run = make_run("ucls/OneState-v0", seed=1)
+    >>> run = make_run("ucls/OneState-v0", "ucls", seed=1)
     >>> happened = run.advance(8000)
     >>> max(policies(run).regrets()) < 1e-9
     True

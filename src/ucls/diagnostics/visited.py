@@ -8,10 +8,14 @@ state and action on, over the visits since the last reading:
     radius       E[Q~ - Q-hat]       over the states that were visited, and the actions it would take there
     widest                           the largest radius in any of those states, of any action
     value_error  E[Q-hat - G]        what the means are off
-    earned       E[G]
+    earned       E[G]                the rewards that were collected, without the agent's own values
+    truncated                        the fraction of the returns that a time limit cut short
+    collected                        the sum of the rewards, not discounted
 
-A return is known where the episode terminated, or where the discount leaves little of it beyond what was seen. It is of
-the rewards that the agent learns from, where it lowers them (`reward_shift`).
+A return is complete where the episode terminated, or where the discount leaves little of it beyond what was seen. Where
+the episode was truncated before that, the agent's own value of the last state completes G in `margin`, `held` and
+`value_error`, as it does in learning. Returns are of the rewards that the agent learns from, where it lowers them
+(`reward_shift`).
 """
 
 import itertools
@@ -27,14 +31,14 @@ from ucls.runs.agent import Agent
 from ucls.runs.history import NOTHING, History, join
 from ucls.runs.trail import Trail, Walked
 
-COLUMNS = ("margin", "held", "radius", "widest", "value_error", "earned")
+COLUMNS = ("margin", "held", "radius", "widest", "value_error", "earned", "truncated")
 LEFT_OUT = "optimism against the optimum, regret and its bound f + g are left out: nobody knows the optimum of"
 FAULTLESS, EXPLORING, UNSEEN = "no fault seen", "still exploring", "no return seen"
 SAMPLE = 256  # visits that a reading looks at, evenly spread
 
 
 class Reading(NamedTuple):
-    """What is read at one moment, `size` is E[|G|]; NaN where no return became known."""
+    """The measurements at one moment; `size` is E[|G|]. NaN where no return is known."""
 
     margin: float
     held: float
@@ -43,6 +47,8 @@ class Reading(NamedTuple):
     value_error: float
     earned: float
     size: float
+    truncated: float
+    collected: float
 
 
 def visited(
@@ -62,7 +68,7 @@ def visited(
         if agent.diverged:
             break
         when.append(agent.steps)
-        readings.append(_read(agent.learner, states, walked))
+        readings.append(_read(agent.learner, states, walked, float(parts[-1].rewards.sum())))
         if into is not None:
             some = _some(states)
             into.append(inside(agent.learner, some, np.full(len(some), 1 / len(some))))
@@ -70,20 +76,35 @@ def visited(
     return join(parts), {"step": np.array(when, np.int64), **dict(zip(Reading._fields, columns, strict=True))}
 
 
-def _read(learner: Any, states: np.ndarray, walked: Walked) -> Reading:
+def _read(learner: Any, states: np.ndarray, walked: Walked, collected: float) -> Reading:
     mean, top = learner.survey(_some(states))
     chosen = np.argmax(top, axis=1)[:, None]
     radius = float(np.mean(np.take_along_axis(top - mean, chosen, axis=1)))
     widest = float(np.max(top - mean))
     if not len(walked.returns):
-        return Reading(np.nan, np.nan, radius, widest, np.nan, np.nan, np.nan)
-    mean, top = learner.survey(_some(walked.s))
-    a, g = _some(walked.a)[:, None], _some(walked.returns)
-    upper, middle = (np.take_along_axis(values, a, axis=1)[:, 0] for values in (top, mean))
-    margin, error = float(np.mean(upper - g)), float(np.mean(middle - g))
+        return Reading(np.nan, np.nan, radius, widest, np.nan, np.nan, np.nan, np.nan, collected)
+    some = Walked(*map(_some, walked))
+    mean, top = learner.survey(some.s)
+    upper, middle = (np.take_along_axis(values, some.a[:, None], axis=1)[:, 0] for values in (top, mean))
+    g = _completed(learner, some)
     return Reading(
-        margin, float(np.mean(upper >= g)), radius, widest, error, float(np.mean(g)), float(np.mean(np.abs(g)))
+        margin=float(np.mean(upper - g)),
+        held=float(np.mean(upper >= g)),
+        radius=radius,
+        widest=widest,
+        value_error=float(np.mean(middle - g)),
+        earned=float(np.mean(some.returns)),
+        size=float(np.mean(np.abs(some.returns))),
+        truncated=float(np.mean(some.beyond > 0)),
+        collected=collected,
     )
+
+
+def _completed(learner: Any, walked: Walked) -> np.ndarray:
+    """The returns; those of truncated episodes with the value of the action that the agent would take next."""
+    mean, top = learner.survey(walked.last)
+    values = np.take_along_axis(mean, np.argmax(top, axis=1)[:, None], axis=1)[:, 0]
+    return walked.returns + walked.beyond * values
 
 
 def _some(values: np.ndarray) -> np.ndarray:
@@ -98,8 +119,12 @@ def judge(readings: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict
 
     >>> one = {"step": [10, 20], "margin": [1.0, -3.0], "radius": [2.0, 0.1], "widest": [2.0, 0.2], "held": [1, 0]}
     >>> one |= {"value_error": [-1.0, -3.1], "earned": [5.0, 10.0], "size": [5.0, 10.0]}
-    >>> judge({name: np.array(values, float) for name, values in one.items()}).word
+    >>> one |= {"truncated": [0.0, 0.0], "collected": [20.0, 40.0]}
+    >>> found = judge({name: np.array(values, float) for name, values in one.items()})
+    >>> found.word
     'not optimistic'
+    >>> print(found.because)
+    its bounds lie 3 below the 10 it earned; its radius went from 2 to 0.1, 1% of a mean |return| of 10
     """
     steps = readings["step"]
     if not len(steps):
@@ -108,20 +133,42 @@ def judge(readings: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict
     now = {name: _median(values[late]) for name, values in readings.items() if name != "step"}
     if diverged:
         return Verdict(DIVERGED, f"its values mean nothing after step {int(steps[-1]):,}", now)
-    radius, error, size, first = now["radius"], now["value_error"], now["size"], float(readings["radius"][0])
+    radius, error, first = now["radius"], now["value_error"], float(readings["radius"][0])
     shrinks = f"its radius went from {first:.3g} to {radius:.3g}"
     if not np.isfinite(now["margin"]):
-        return Verdict(UNSEEN, f"no return can be held against its bounds; {shrinks}", now)
-    small = SMALL * size
+        total = f"it collected {float(np.sum(readings['collected'])):.3g} in {int(steps[-1]):,} steps"
+        return Verdict(
+            UNSEEN, f"no episode ended, so its bounds cannot be compared with a return; {shrinks}; {total}", now
+        )
+    shrinks = f"{shrinks}, {_compared(radius, now['size'])}{_cut_short(now['truncated'])}"
+    small = SMALL * now["size"]
     if -now["margin"] > small:  # then the means err by more, but it is the bounds that should have held
         below = f"its bounds lie {-now['margin']:.3g} below the {now['earned']:.3g} it earned"
         return Verdict(PESSIMISTIC, f"{below}; {shrinks}", now)
-    wide = radius, EXPLORING if radius < first / 2 else WIDE, f"{shrinks}, where it earned {now['earned']:.3g}"
+    wide = radius, EXPLORING if radius < first / 2 else WIDE, f"it earned {now['earned']:.3g}; {shrinks}"
     wrong = abs(error), WRONG, f"its values err by {error:.3g} about the {now['earned']:.3g} it earned; {shrinks}"
     worst = max(wide, wrong)
     if worst[0] > small:
         return Verdict(worst[1], worst[2], now)
     return Verdict(FAULTLESS, f"its values are within a tenth of the {now['earned']:.3g} it earned; {shrinks}", now)
+
+
+def _compared(radius: float, size: float) -> str:
+    """The radius against the returns.
+
+    >>> _compared(50.0, 2.0), _compared(0.1, 2.0), _compared(1.0, 0.0)
+    ('25 times a mean |return| of 2', '5% of a mean |return| of 2', 'and every return was 0')
+    """
+    if size == 0:
+        return "and every return was 0"
+    times = f"{radius / size:.3g} times" if radius > size else f"{100 * radius / size:.2g}% of"
+    return f"{times} a mean |return| of {size:.3g}"
+
+
+def _cut_short(truncated: float) -> str:
+    if not truncated > 0:
+        return ""
+    return f"; a time limit truncated {truncated:.0%} of the returns, which its own values complete"
 
 
 def _median(values: np.ndarray) -> float:

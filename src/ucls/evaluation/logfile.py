@@ -9,7 +9,7 @@ each transition: integers are indices of active features, floats are all feature
 
 import csv
 from array import array
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,8 @@ import numpy as np
 
 from ucls.errors import UserError, unknown
 from ucls.evaluation.lstd import LSTD, TOO_LARGE, Interval
-from ucls.evaluation.npz import NEEDED, read_arrays
+from ucls.evaluation.names import NEXT, OPTIONAL, REQUIRED, features, refuse_lone_partners, unused
+from ucls.evaluation.npz import NEEDED, read_log_arrays
 
 CODINGS = ("columns", "affine", "one_hot")
 SAID = 200  # characters of a file in a message
@@ -34,13 +35,18 @@ class Transitions(NamedTuple):
     rho: Any
     start: Any
     names: list[str]
+    unused: list[str]
 
 
 class Evaluated(NamedTuple):
-    """An evaluator that has seen a file, and the features that were met most often with their intervals."""
+    """An evaluator that has seen a file, and the features that were met most often with their intervals.
+
+    `unused` are the names of columns that are neither features nor any of those that have a meaning.
+    """
 
     lstd: LSTD
     names: list[str]
+    unused: list[str]
     x: np.ndarray
     visits: np.ndarray
     interval: Interval
@@ -56,7 +62,7 @@ def read_log(path: Path) -> Transitions:
         if begins == NPY:
             raise UserError(f"{path} is an .npy, one array only: write all of them into an .npz with np.savez")
         if path.suffix == ".npz":
-            return _transitions(path, read_arrays(path))
+            return _transitions(path, *_named(path, read_log_arrays, path))
         if begins.startswith(ZIP):
             raise UserError(f"{path} is a zip file: name it .npz if it is one")
         return _read_csv(path)
@@ -66,7 +72,7 @@ def read_log(path: Path) -> Transitions:
         raise UserError(f"cannot read {str(path)[:200]}: {error.strerror}") from None
 
 
-def _transitions(path: Path, arrays: dict[str, np.ndarray]) -> Transitions:
+def _transitions(path: Path, arrays: dict[str, np.ndarray], left: list[str]) -> Transitions:
     for name in NEEDED:
         if name not in arrays:
             raise UserError(f"{path} has no array {name!r} (it has: {_listed(arrays)})")
@@ -88,7 +94,7 @@ def _transitions(path: Path, arrays: dict[str, np.ndarray]) -> Transitions:
         raise UserError(f"{path}: start must hold 0 or 1, for each of {n} rewards")
     names = [f"x{i}" for i in range(x.shape[1])]
     rho = arrays.get("rho", np.ones(()))
-    return Transitions(x, arrays["reward"], np.broadcast_to(discount, n), x_next, rho, start == 1, names)
+    return Transitions(x, arrays["reward"], np.broadcast_to(discount, n), x_next, rho, start == 1, names, left)
 
 
 def _read_csv(path: Path) -> Transitions:
@@ -99,12 +105,12 @@ def _read_csv(path: Path) -> Transitions:
             raise UserError(f"{path}, line 1: {error}") from None
         if not head:
             raise UserError(f"{path} is empty: the first line names the columns")
-        for name in ("reward", "discount"):
-            if name not in head:
-                raise UserError(f"{path} has no column {name!r} (it has: {_listed(head)})")
         if len(set(head)) < len(head):
             raise UserError(f"{path} has two columns of the same name")
-        names = [name for name in head if f"{name}_next" in head and name not in ("reward", "discount")]
+        names, left = _named(path, _columns, head)
+        for name in REQUIRED:
+            if name not in head:
+                raise UserError(f"{path} has no column {name!r} (it has: {_listed(head)})")
         if not names:
             raise UserError(f"{path} has no features: give columns NAME and NAME_next (it has: {_listed(head)})")
         cells = _cells(path, file, len(head))
@@ -115,7 +121,25 @@ def _read_csv(path: Path) -> Transitions:
     start = column["start"] if "start" in head else np.zeros(len(cells))
     if not np.isin(start, (0, 1)).all():
         raise UserError(f"{path}: the column start must hold 0 or 1")
-    return Transitions(x, column["reward"], column["discount"], x_next, column.get("rho", 1.0), start == 1, names)
+    return Transitions(x, column["reward"], column["discount"], x_next, column.get("rho", 1.0), start == 1, names, left)
+
+
+def _columns(head: list[str]) -> tuple[list[str], list[str]]:
+    """The features among the columns, and the columns that are not used."""
+    names = features(head)
+    known = (*REQUIRED, *OPTIONAL)
+    left = unused(head, [*known, *names, *(name + NEXT for name in names)], known, "column")
+    refuse_lone_partners(left)
+    return names, left
+
+
+def _named(path: Path, call: Callable[..., Any], *arguments: Any) -> Any:
+    """Call, and name the file in what is refused."""
+    try:
+        return call(*arguments)
+    except UserError as error:
+        said = str(error)
+        raise UserError(said if said.startswith(str(path)) else f"{path}: {said}") from None
 
 
 def _cells(path: Path, file: Any, width: int) -> np.ndarray:
@@ -188,14 +212,20 @@ def evaluate(
     at = first[chosen]
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            interval = lstd.interval(x[at], p, estimator, factor)
+            interval = _without_single(lstd.interval(x[at], p, estimator, factor), lstd, x[at])
         if not np.isfinite(interval.value).all():
             raise UserError(TOO_LARGE)
     except np.linalg.LinAlgError:
         raise UserError(f"{path}: {TOO_LARGE}") from None
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
-    return Evaluated(lstd, log.names, log.x[at], visits[chosen], interval)
+    return Evaluated(lstd, log.names, log.unused, log.x[at], visits[chosen], interval)
+
+
+def _without_single(found: Interval, lstd: LSTD, x: Any) -> Interval:
+    """No interval where a single transition decides a value: a fit hits it exactly, and its error is not known."""
+    alone = ~np.isfinite(lstd.standard_error(x, "leave_one_out"))
+    return Interval(found.value, np.where(alone, -np.inf, found.low), np.where(alone, np.inf, found.high))
 
 
 def as_data(evaluated: Evaluated) -> dict[str, Any]:
@@ -206,7 +236,8 @@ def as_data(evaluated: Evaluated) -> dict[str, Any]:
         for x, n, v, low, high in values
     ]
     report = {name: _known(value) for name, value in evaluated.lstd.report()._asdict().items()}
-    return {**report, "lambda": evaluated.lstd.lambda_, "columns": evaluated.names, "rows": rows}
+    about = {"lambda": evaluated.lstd.lambda_, "columns": evaluated.names, "unused": evaluated.unused}
+    return {**report, **about, "rows": rows}
 
 
 def _known(value: Any) -> Any:

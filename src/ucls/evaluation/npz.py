@@ -2,29 +2,37 @@
 
 import math
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from ucls.errors import UserError
+from ucls.evaluation.names import OPTIONAL, unused
 from ucls.evaluation.room import memory
 
 NEEDED = ("x", "reward", "discount", "x_next")
-OPTIONAL = ("rho", "start")
 HEADER = 10_000  # bytes of the description of an array
 
 
-def read_arrays(path: Path) -> dict[str, np.ndarray]:
-    """The arrays of a log; those of other names are not looked at."""
+def read_log_arrays(path: Path) -> tuple[dict[str, np.ndarray], list[str]]:
+    """The arrays of a log, and the names of the others, which are not read."""
+    known = (*NEEDED, *OPTIONAL)
+    arrays, names = read_arrays(path, known)
+    return arrays, unused(names, arrays, known, "array")
+
+
+def read_arrays(path: Path, known: Sequence[str]) -> tuple[dict[str, np.ndarray], list[str]]:
+    """The arrays of these names, as far as a file has them, and the names of all that it has."""
     try:
         with zipfile.ZipFile(path) as file:
             members = {info.filename.removesuffix(".npy"): info for info in file.infolist()}
-            wanted = {name: members[name] for name in (*NEEDED, *OPTIONAL) if name in members}
+            wanted = {name: members[name] for name in known if name in members}
             size = sum(info.file_size for info in wanted.values())
             if size > memory() // 2:
                 raise UserError(f"{path} holds {size:,} bytes of arrays, more than fit into memory: cut it in parts")
-            return {name: _array(file, info, path, name) for name, info in wanted.items()}
+            return {name: _array(file, info, path, name) for name, info in wanted.items()}, list(members)
     except UserError:
         raise
     except Exception:  # whatever damaged bytes do to a reader of zip files

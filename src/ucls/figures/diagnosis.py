@@ -1,7 +1,6 @@
 """The picture of a diagnosis: optimism, radius and error, regret against its bound, and what the policies are worth."""
 
 import itertools
-import json
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
 from ucls._files import write_atomic
+from ucls._json import as_json
 from ucls.diagnostics import VISITED, Diagnosis, as_data
 from ucls.figures.palette import BLUE, GREEN, GREY, INK, SKY, VERMILION
 from ucls.figures.style import STYLE, undated
@@ -24,7 +24,7 @@ def write_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, ou
     """Write the picture and the numbers it is made of."""
     draw_diagnosis(title, diagnoses, density, out / "diagnosis")
     about = {"title": title, "density": density, "runs": as_data(diagnoses)}
-    write_atomic(out / "diagnosis.json", lambda path: path.write_text(json.dumps(about) + "\n"))
+    write_atomic(out / "diagnosis.json", lambda path: path.write_text(as_json(about) + "\n"))
 
 
 def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, path: Path) -> None:

@@ -19,16 +19,16 @@ from ucls.kernels.ranges import Count, Grows
 class Processes(NamedTuple):
     """For each action: the points s, the factor L (row i of the triangle starts at i (i + 1) / 2), y, and how many."""
 
-    s: Annotated[Array, Grows(1)]
+    s: Annotated[Array, Grows(1, like="y")]
     L: Annotated[Matrix, Grows(1)]
     y: Annotated[Matrix, Grows(1)]
     n: Annotated[IntVector, Count("y", axis=1)]
 
     def fault(self) -> str:
-        """Room for as many points in each of the arrays, and a factor whose diagonal can be divided by."""
+        """A factor with room for as many points as there are, whose diagonal can be divided by."""
         capacity = self.y.shape[1]
-        if self.s.shape[1] != capacity or self.L.shape[1] != capacity * (capacity + 1) // 2:
-            return "the arrays of points differ in length"
+        if self.L.shape[1] != capacity * (capacity + 1) // 2:
+            return "the factor and the points differ in length"
         diagonal = np.cumsum(np.arange(1, capacity + 1)) - 1
         sound = all((self.L[a, diagonal[:n]] > 0).all() for a, n in enumerate(self.n))
         return "" if sound else "the factor of a covariance is none"

@@ -18,7 +18,9 @@ The rules, for every field whether it declares something or not:
 - whole numbers must declare a range, because nobody else can know what they index: a learner with a field that does not
   is refused when it is made, not when its file is read;
 - an array has the shape that it was made with; one that may be longer says `Grows(axis)`, and where data grow at least
-  one must.
+  one must;
+- arrays that grow together say so: `Grows(like="items")` has as many entries as `items`, always;
+- every field of a state is an array or a NamedTuple of arrays: anything else would not be saved.
 
 What no field can say alone (a table has an empty slot, a list names nothing twice) is said by a method `fault()` of the
 NamedTuple: a few words on what is wrong, or "". It is called when all of its fields are within their ranges.
@@ -134,9 +136,11 @@ class Infinite:
 
 @dataclass(frozen=True)
 class Grows:
-    """The array may be longer than it was made, along one axis."""
+    """The array may be longer than it was made, along one axis; `like` names the array that it grows together with, a
+    field beside it or, with a dot, a field of one (`"moves.rows"`)."""
 
     axis: int = 0
+    like: str | None = None
 
 
 Range = Within | Index | Count | Made | Anything | Infinite
@@ -157,7 +161,8 @@ class Field(NamedTuple):
     """What a field declares."""
 
     range: Range | None
-    grows: int | None
+    grows: int | None = None
+    like: str | None = None
 
 
 def declared(cls: type) -> dict[str, Field]:
@@ -169,25 +174,54 @@ def declared(cls: type) -> dict[str, Field]:
     ranges_by_field = {}
     for name in cls._fields:  # pyright: ignore[reportAttributeAccessIssue]
         marks = getattr(hints.get(name), "__metadata__", ())
-        grows = next((mark.axis for mark in marks if isinstance(mark, Grows)), None)
-        ranges_by_field[name] = Field(next((mark for mark in marks if isinstance(mark, Range)), None), grows)
+        grows = next((mark for mark in marks if isinstance(mark, Grows)), None)
+        range = next((mark for mark in marks if isinstance(mark, Range)), None)
+        ranges_by_field[name] = Field(range, grows and grows.axis, grows and grows.like)
     return ranges_by_field
 
 
-def require(prefix: str, parts: Any) -> None:
-    """Refuse a NamedTuple of arrays whose whole numbers do not declare a range."""
+def require(prefix: str, parts: Any, constants: bool = False) -> None:
+    """Refuse a NamedTuple of arrays with a field that could not be saved, or that does not declare what it must.
+
+    `constants` allows plain numbers, words and None: those of a coder are made again from its settings.
+    """
     fields = declared(type(parts))
     for name, part in zip(parts._fields, parts, strict=True):
         if isinstance(part, np.ndarray):
-            if part.dtype.kind not in "fiub":
-                raise UserError(f"'{prefix}.{name}' holds {part.dtype}: a state is arrays of numbers")
-            if part.dtype.kind in "iu" and fields[name].range is None:
-                raise UserError(
-                    f"'{prefix}.{name}' holds whole numbers and does not say which: declare it as "
-                    "Annotated[IntVector, COUNT], or another range of ucls.kernels.ranges"
-                )
-        elif isinstance(part, tuple):
-            require(f"{prefix}.{name}", part)
+            _require_array(f"{prefix}.{name}", part, fields[name], parts)
+        elif hasattr(part, "_fields"):
+            require(f"{prefix}.{name}", part, constants)
+        elif not (constants and (part is None or isinstance(part, bool | int | float | str | np.generic))):
+            kind = type(part).__name__
+            raise UserError(
+                f"'{prefix}.{name}' is of type {kind}, not an array, and would not be saved: use a NumPy array (for "
+                "a single number, an array of one) or a NamedTuple of arrays"
+            )
+
+
+def _require_array(name: str, array: np.ndarray, field: Field, beside: Any) -> None:
+    if array.dtype.kind not in "fiub":
+        raise UserError(f"'{name}' holds {array.dtype}: a state is arrays of numbers")
+    if array.dtype.kind in "iu" and field.range is None:
+        raise UserError(
+            f"'{name}' holds whole numbers and does not say which: declare it as "
+            "Annotated[IntVector, COUNT], or another range of ucls.kernels.ranges"
+        )
+    if field.grows is not None and not 0 <= field.grows < array.ndim:
+        raise UserError(f"'{name}' has no axis {field.grows} to grow along: it has {array.ndim}")
+    if field.like is not None and (other := _length(beside, field.like)) != array.shape[field.grows or 0]:
+        found = "there is no such array that grows" if other is None else f"that has {other} entries"
+        raise UserError(f"'{name}' has {array.shape[field.grows or 0]} entries, as many as {field.like!r}, but {found}")
+
+
+def _length(parts: Any, path: str) -> int | None:
+    """How long the growing array of this name is, a field of `parts` or with a dot of one of them."""
+    first, _, rest = path.partition(".")
+    part = getattr(parts, first, None)
+    if rest:
+        return _length(part, rest)
+    grows = declared(type(parts))[first].grows if hasattr(parts, "_fields") and isinstance(part, np.ndarray) else None
+    return None if part is None or grows is None else part.shape[grows]
 
 
 def may_grow(parts: Any) -> bool:
@@ -204,6 +238,9 @@ def check(prefix: str, parts: Any, made: Any, sizes: Sizes) -> None:
         before = getattr(made, name)
         if isinstance(part, np.ndarray):
             _check_array(f"{prefix}.{name}", part, fields[name].range, Around(sizes, arrays, before))
+            like = fields[name].like
+            if like is not None and _length(parts, like) != part.shape[fields[name].grows or 0]:
+                raise UserError(f"the checkpoint cannot be right: {prefix}.{name} and {prefix}.{like} differ in length")
         elif isinstance(part, tuple):
             check(f"{prefix}.{name}", part, before, sizes)
     if hasattr(parts, "fault") and (fault := parts.fault()):

@@ -1,13 +1,13 @@
 """The page on coverage: what `ucls coverage` measured of Theorem 1 and Corollary 1, in tables, figures and words."""
 
 import csv
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from ucls._files import write_atomic
+from ucls._json import as_json
 from ucls.evaluation import coverage, one_state
 from ucls.evaluation.coverage import Row
 from ucls.evaluation.estimators import ESTIMATORS
@@ -38,7 +38,7 @@ def write_numbers(rows: list[Row], out: Path) -> None:
             writer.writerows(data)
 
     write_atomic(out / "coverage.csv", table)
-    write_atomic(out / "coverage.json", lambda path: path.write_text(json.dumps(data) + "\n"))
+    write_atomic(out / "coverage.json", lambda path: path.write_text(as_json(data) + "\n"))
 
 
 def write_page(rows: list[Row], spent: dict[str, one_state.Spent], page: Path, command: str) -> None:

@@ -7,6 +7,7 @@ the page, with a section for each of `readings.DEPARTURES`: a test makes runs of
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -142,8 +143,9 @@ def _sentence(d: Difference) -> str:
         f"{d.trial.measure} {_number(d.literal)} against {_number(d.ours)}"
     )
     if d.difference is not None:
-        mean, low, high = (number(value, 3) for value in d.difference)
-        text += f", difference **{mean}** [{low}, {high}]"
+        text += f", difference **{number(d.difference.mean, 3)}**"
+        if not isnan(d.difference.low):  # a single pair has no interval
+            text += f" [{number(d.difference.low, 3)}, {number(d.difference.high, 3)}]"
     lost = f"; {d.diverged[0]} and {d.diverged[1]} of {d.runs} runs diverged, and do not count in the numbers"
     return text + (lost if any(d.diverged) else "")
 

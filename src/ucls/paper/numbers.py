@@ -1,5 +1,6 @@
 """Numbers as pages and tables write them."""
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,11 +26,13 @@ def grouped(value: float) -> str:
 
 
 def interval(estimate: Sequence[Any], form: Callable[[float], str] = number) -> str:
-    """A number with its interval.
+    """A number with its interval, if there is one.
 
-    >>> interval((12345.6, 0.51234, -41.0), grouped)
-    '12,346 [0.5123, -41]'
+    >>> interval((12345.6, 0.51234, -41.0), grouped), interval((1.5, math.nan, math.nan))
+    ('12,346 [0.5123, -41]', '1.5 (one run, no interval)')
     """
+    if math.isnan(estimate[1]):
+        return f"{form(estimate[0])} (one run, no interval)"
     return f"{form(estimate[0])} [{form(estimate[1])}, {form(estimate[2])}]"
 
 

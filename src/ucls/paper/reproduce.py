@@ -1,11 +1,11 @@
 """Reproduce the paper: run what is missing, draw, judge, write the report."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from ucls._files import write_atomic
+from ucls._json import as_json
 from ucls.paper import pages, sections
 from ucls.paper.account import (
     Reproduction,
@@ -96,7 +96,7 @@ def write(made: Reproduction, out: Path) -> None:
     reference = reference_of(made)
     data = {"complete": made.complete, "claims": _with_reference(made, reference), "facts": made.facts}
     data["tables"] = [{"title": title, "heads": heads, "rows": rows} for title, heads, rows in made.tables]
-    write_atomic(out / "claims.json", lambda path: path.write_text(json.dumps(data, indent=1) + "\n"))
+    write_atomic(out / "claims.json", lambda path: path.write_text(as_json(data, indent=1) + "\n"))
     write_atomic(out / "claims.md", lambda path: path.write_text(markdown(made)))
     title = "Context-dependent upper-confidence bounds for directed exploration, reproduced"
     lead = f"The paper's figures and claims, from runs of this implementation. {made.note}"

@@ -66,7 +66,7 @@
       group.append(svg("path", { class: "thread", d: curve(xs, ys, line.mid) }));
       line.mid.forEach((value, i) => {
         if (value === null) return;
-        if (line.low) {
+        if (line.low && line.low[i] !== null) {
           const [low, high] = [ys(line.low[i]), ys(line.high[i])];
           group.append(svg("line", { class: "whisker", x1: xs[i], x2: xs[i], y1: low, y2: high }));
         }
@@ -210,7 +210,7 @@
         const runs = Array.isArray(line.runs) ? line.runs[i] : line.runs;
         rows.push({
           value: line.mid[i], label: entry.label, mark: html("i", { class: `c${entry.colour}` }),
-          range: line.low ? `${number(line.low[i], 3)} to ${number(line.high[i], 3)}` : "",
+          range: line.low && line.low[i] !== null ? `${number(line.low[i], 3)} to ${number(line.high[i], 3)}` : "",
           runs: runs === undefined ? "" : `${runs} run${runs === 1 ? "" : "s"}`,
         });
       });

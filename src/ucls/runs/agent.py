@@ -7,6 +7,8 @@
 (2,)
 """
 
+import math
+import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict
@@ -140,10 +142,13 @@ class Agent(Answering):
             warnings.warn(f"the values diverged at step {self.steps}: learning stopped", RuntimeWarning, stacklevel=2)
         return self
 
-    def advance(self, steps: int) -> History:
-        """Learn for some steps more and return what happened in them; where the values diverge it stops and says so."""
-        before = len(self._diary.ends)
-        self._take(whole("steps", steps))
+    def advance(self, steps: int, seconds: float = math.inf) -> History:
+        """Learn for some steps more and return what happened in them; where the values diverge it stops and says so.
+
+        It also stops after the step at which so many seconds have passed.
+        """
+        before, over = len(self._diary.ends), time.perf_counter() + seconds
+        self._take(whole("steps", steps), [lambda _: time.perf_counter() < over])
         self.learner.tell()
         return self._since(before)
 
@@ -155,14 +160,13 @@ class Agent(Answering):
         with Progress(steps, wanted=progress_bar) as bar, diary.timing(), calling.begun(callbacks, self):
             reward, before = 0.0, diary.episodes
             for done in range(1, steps + 1):
-                self._step()
-                reward += diary.rewards[-1]
+                reward += self._step()
                 bar.update(done, diary.episodes - before, reward)
                 if not calling.go_on(callbacks, self) or self.diverged:
                     break
 
-    def _step(self) -> None:
-        """Take a step; one that fails ends the episode there, and the next one begins another."""
+    def _step(self) -> float:
+        """Take a step and return its reward; one that fails ends the episode there, and the next one begins another."""
         stage = self._stage
         try:
             if stage.between_episodes:
@@ -175,10 +179,13 @@ class Agent(Answering):
             stage.between_episodes = True
             self._diary.cut_off()
             raise
+        self.diverged = not healthy
+        if healthy is None:  # the arithmetic failed: the step does not count
+            return 0.0
         self.steps += 1
         self.s = step.s
         self._diary.note(step.reward, TERMINATED if step.terminated else TRUNCATED if step.truncated else 0)
-        self.diverged = not healthy
+        return step.reward
 
     @property
     def history(self) -> History:
@@ -225,8 +232,8 @@ class Agent(Answering):
         return {**self._stage.about(), **mine, **more}
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """Everything that the next step reads, but of an environment that is not ours; refused if nobody would take it
-        back."""
+        """A copy of everything that the next step reads, without the state of an external environment; refused if it
+        could not be loaded again."""
         refuse_diverged(self.diverged)
         self.learner.refuse_unsound()
         return {**self.learner.checkpoint(), **self._stage.checkpoint()}

@@ -10,6 +10,7 @@ import numpy as np
 from ucls.runs import asked
 from ucls.runs.explained import maps_of
 from ucls.runs.learner import Learner, Uncertainty, refuse_diverged
+from ucls.runs.plan import whole
 from ucls.runs.stage import Stage
 from ucls.runs.watched import Showing, write_film
 
@@ -61,7 +62,7 @@ class Answering:
         than two numbers the maps are planes through the state `through`, by default the middle of the bounds.
         """
         refuse_diverged(self.diverged)
-        return maps_of(self, self._stage, path, steps, through, watch)
+        return maps_of(self, self._stage, path, whole("steps", steps), through, watch)
 
     def watch(
         self,

@@ -1,5 +1,6 @@
 """What a run is to those who only let it run, in the compiled loop (`Run`) or in Gymnasium (`Agent`)."""
 
+import math
 import time
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
@@ -28,8 +29,11 @@ class AnyRun(Protocol):
         """The world that it is in, if that is one of ours."""
         ...
 
-    def advance(self, steps: int) -> History:
-        """Take some steps more and return what happened in them."""
+    def advance(self, steps: int, seconds: float = math.inf) -> History:
+        """Take some steps more and return what happened in them.
+
+        A run in Gymnasium stops after the step at which so many seconds have passed; the compiled loop takes them all.
+        """
         ...
 
     def about(self) -> dict[str, Any]:
@@ -61,13 +65,15 @@ class Chunk(NamedTuple):
 def in_chunks(run: AnyRun, steps: int, seconds: float, stopped: Callable[[], Any] = lambda: False) -> Iterator[Chunk]:
     """Let a run take some steps in chunks of about so many seconds, until it diverges or somebody stops it.
 
-    Where a chunk ends changes nothing in the run. The first is one step, which compiles.
+    Where a chunk ends changes nothing in the run. The first is one step, which compiles; after it a chunk has as many
+    steps as the last one's speed lets it, from one on. A step that is slow all of a sudden ends its chunk, except in
+    the compiled loop.
     """
     done, chunk = 0, 1
     while done < steps and not run.diverged and not stopped():
         began = time.perf_counter()
-        part = run.advance(min(chunk, steps - done))
-        took = time.perf_counter() - began
-        yield Chunk(part, len(part.rewards), took) if done else Chunk(part, 0, 0.0)
-        done += len(part.rewards)
-        chunk = 50 if chunk == 1 else max(50, int(chunk * min(4.0, seconds / max(took, 1e-6))))
+        part = run.advance(min(chunk, steps - done), 2 * seconds)
+        took, many = time.perf_counter() - began, len(part.rewards)
+        yield Chunk(part, many, took) if done else Chunk(part, 0, 0.0)
+        done += many
+        chunk = max(1, int(max(many, 1) * min(4.0, seconds / max(took, 1e-6))))

@@ -20,6 +20,7 @@ from ucls.features import FEATURES
 from ucls.runs.diary import Last
 from ucls.runs.mapped import GIVEN
 from ucls.stats import summarise
+from ucls.stats.summary import interval_in_words
 
 MARK = "<!-- a card of ucls, written anew whenever the agent is saved -->"
 PACKAGES = ("numpy", "numba", "gymnasium")
@@ -86,8 +87,9 @@ def _success(last: Last) -> Iterator[tuple[str, str]]:
         yield "episodes", "none finished"
         return
     mean, low, high, *_ = summarise(last.returns)  # of those that are sound numbers
-    if mean is not None:
-        yield "return", f"{mean:.6g} on average, 95% interval {low:.6g} to {high:.6g}, in the last {many} episodes"
+    if mean is not None and low is not None and high is not None:
+        episodes = f"the last {many} episodes" if many > 1 else "the only episode"
+        yield "return", f"{mean:.6g} on average, {interval_in_words(low, high)}, in {episodes}"
     yield "length", f"{last.lengths.mean():.6g} steps on average"
 
 

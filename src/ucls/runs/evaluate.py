@@ -19,6 +19,7 @@ from ucls.runs.learner import refuse_diverged
 from ucls.runs.mapped import GIVEN
 from ucls.runs.plan import whole
 from ucls.stats import Estimate, bootstrap_mean, summarise
+from ucls.stats.summary import interval_in_words
 
 
 class Evaluation(tuple[float, float]):
@@ -51,7 +52,7 @@ class Evaluation(tuple[float, float]):
         return self[1]
 
     def interval(self, confidence: float = 0.95) -> Estimate:
-        """The mean return with its confidence interval, by resampling the episodes."""
+        """The mean return with its confidence interval over episodes; of a single episode its ends are NaN."""
         return bootstrap_mean(self.returns, confidence)
 
     @property
@@ -61,7 +62,7 @@ class Evaluation(tuple[float, float]):
 
     def __repr__(self) -> str:
         _, low, high, *_ = summarise(self.returns)
-        interval = "" if low is None else f", 95% interval {low:.6g} to {high:.6g}"
+        interval = "" if low is None or high is None else f", {interval_in_words(low, high)}"
         return f"Evaluation(mean {self.mean:.6g}, std {self.std:.6g}{interval}, {len(self.returns)} episodes)"
 
 

@@ -27,6 +27,7 @@ from ucls.runs.steps import Pending, kernels
 from ucls.settings import completed
 
 PARTS = ("coder", "state", "pending")
+BROKEN = (ZeroDivisionError, np.linalg.LinAlgError)  # what arithmetic raises in a kernel: its values mean nothing then
 
 
 class Uncertainty(NamedTuple):
@@ -52,8 +53,8 @@ class Learner:
         self.coder = features.make(settings, plan.low, plan.high, plan.n_actions)
         size, n_active = self.coder.size, self.coder.n_active
         self.state = initial_state(self.algorithm, self.hyper, size, plan.n_actions, n_active, DTYPES[plan.dtype])
-        for name, parts in (("Coder", self.coder), ("State", self.state)):
-            require(name, parts)
+        require("Coder", self.coder, constants=True)
+        require("State", self.state)
         if hasattr(self.algorithm, "grow") and not may_grow(self.state):
             raise UserError("State has data that grow, but no field says that it does: Annotated[Any, Grows(axis)]")
         rows = [la.no_features(plan.n_actions, n_active) for _ in range(3)]
@@ -91,14 +92,15 @@ class Learner:
         with sound_arithmetic():
             self._begin((self.hyper, self.coder, self.state, self.pending, self.rng), self._s)
 
-    def advance(self, r: float, gamma: float, s_next: np.ndarray, terminated: bool) -> bool:
-        """Learn from what the chosen action led to, choose the next; false if the values have diverged."""
+    def advance(self, r: float, gamma: float, s_next: np.ndarray, terminated: bool) -> bool | None:
+        """Learn from what the chosen action led to, choose the next; false if the values have diverged, None if the
+        arithmetic failed: then the step does not count."""
         self._s[:] = s_next
         parts = self.hyper, self.coder, self.state, self.pending, self.rng
         try:
             healthy, full = self._advance(parts, float(r), float(gamma), self._s, bool(terminated))
-        except ZeroDivisionError:  # numba's own check; the values mean nothing after it
-            return False
+        except BROKEN:
+            return None
         if full:
             self.grow()
         return healthy
@@ -138,7 +140,8 @@ class Learner:
         points = self._states(points)
         unknown, noisy, share = (np.zeros((len(points), self.plan.n_actions)) for _ in range(3))
         parts = self.hyper, self.coder, self.state
-        self.kernels.split(*parts, points, self._scratch, unknown, noisy, share)
+        with sound_arithmetic():
+            self.kernels.split(*parts, points, self._scratch, unknown, noisy, share)
         return unknown, noisy, share
 
     def tell(self) -> None:
@@ -190,7 +193,8 @@ class Learner:
             return mean, mean + radius
         points = self._states(points)
         mean, top = (np.zeros((len(points), self.plan.n_actions)) for _ in range(2))
-        self.kernels.survey(self.hyper, self.coder, self.state, points, self._scratch, mean, top)
+        with sound_arithmetic():
+            self.kernels.survey(self.hyper, self.coder, self.state, points, self._scratch, mean, top)
         return mean, top
 
     def _states(self, points: Any) -> np.ndarray:
@@ -205,7 +209,7 @@ class Learner:
         return points
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """Everything that the next step reads."""
+        """A copy of everything that the next step reads."""
         arrays = {"rng": to_words(self.rng)}
         for name in PARTS:
             arrays |= checkpoint.flatten(name, getattr(self, name))
@@ -238,11 +242,13 @@ def initial_state(algorithm: Any, hyper: Any, size: int, n_actions: int, n_activ
 
 @contextmanager
 def sound_arithmetic() -> Iterator[None]:
-    """Say in one line that a kernel divided by 0."""
+    """Say in one line that the arithmetic of a kernel failed."""
     try:
         yield
     except ZeroDivisionError:
         raise UserError("the algorithm divided by zero: start again, with other settings or features") from None
+    except np.linalg.LinAlgError as error:
+        raise UserError(f"the algorithm's linear algebra failed ({error}): start again, with other settings") from None
 
 
 def refuse_diverged(diverged: bool) -> None:

@@ -7,6 +7,7 @@
 (100, False)
 """
 
+import math
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -16,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from ucls import checkpoint
+from ucls.algorithms import DEFAULT
 from ucls.envs import World, from_arrays, make_world, module_of, to_arrays
 from ucls.errors import UserError
 from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.runs.history import History
-from ucls.runs.learner import Learner, refuse_diverged, saved_learner
+from ucls.runs.learner import BROKEN, Learner, refuse_diverged, saved_learner
 from ucls.runs.plan import Plan, Resolved, choose, read_saved, refuse_too_large, whole
 from ucls.runs.steps import compiled
 
@@ -43,8 +45,11 @@ class Run:
         """What its learner is."""
         return self.learner.plan
 
-    def advance(self, steps: int) -> History:
-        """Take some steps and return what happened; a run that diverges stops there, says so, and goes no further."""
+    def advance(self, steps: int, seconds: float = math.inf) -> History:
+        """Take some steps and return what happened; a run that diverges stops there, says so, and goes no further.
+
+        `seconds` is for runs that can stop between two steps (`AnyRun`); the compiled loop cannot.
+        """
         refuse_diverged(self.diverged)
         steps = whole("steps", steps)
         refuse_too_large(2 * steps, f"a history of {steps:,} steps")
@@ -56,7 +61,7 @@ class Run:
             parts = me.hyper, me.coder, me.state, me.pending, me.rng
             try:
                 more, healthy, full = self.loop(*world, *parts, rewards[taken:], ends[taken:])
-            except ZeroDivisionError:  # numba's own check; the values mean nothing after it
+            except BROKEN:  # the step at which it failed does not count
                 more, healthy, full = int(np.isfinite(rewards[taken:]).sum()), False, False
             taken += more
             if full:
@@ -71,10 +76,10 @@ class Run:
         return checkpoint.save(path, self.about(), self.checkpoint())
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """Everything that the next step reads; refused if nobody would take it back."""
+        """A copy of everything that the next step reads; refused if nobody would take it back."""
         refuse_diverged(self.diverged)
         self.learner.refuse_unsound()
-        in_play = {"s": self.s, "clock": self.clock, "rng": to_words(self.world_rng)}
+        in_play = {"s": self.s.copy(), "clock": self.clock.copy(), "rng": to_words(self.world_rng)}
         return {**self.learner.checkpoint(), **to_arrays(in_play)}
 
     def restore(self, arrays: Mapping[str, np.ndarray], steps: int) -> None:
@@ -128,7 +133,7 @@ def _check_features(name: str, own: str) -> None:
 
 def plan_run(
     env: str,
-    agent: str | ModuleType = "ucls",
+    agent: str | ModuleType = DEFAULT,
     *,
     seed: int = 0,
     settings: Mapping[str, object] = {},
@@ -146,7 +151,7 @@ def plan_run(
 
 def make_run(
     env: str,
-    agent: str | ModuleType = "ucls",
+    agent: str | ModuleType = DEFAULT,
     *,
     seed: int = 0,
     settings: Mapping[str, object] = {},

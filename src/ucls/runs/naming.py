@@ -12,8 +12,8 @@ look at a run).
 
 import contextlib
 import difflib
-import hashlib
 import inspect
+import json
 import operator
 from collections.abc import Callable, Mapping
 from types import ModuleType
@@ -78,16 +78,26 @@ def usual_arguments(id: str) -> dict[str, Any]:
     return {} if spec is None else dict(spec.kwargs)
 
 
-def code_of(name: str) -> str:
-    """The digest of the module that a name names, if it names one with a source: a changed file is another world."""
+def makers(name: str) -> tuple[list[str], str]:
+    """The modules whose code makes an environment, and what its id is registered with, as text."""
     module, colon, _ = name.partition(":")
-    if not colon:
-        return ""
-    try:
-        source = inspect.getsource(_imported(module))
-    except (OSError, TypeError):  # compiled, or made by something else
-        return ""
-    return hashlib.sha256(source.encode()).hexdigest()[:24]
+    modules = [_imported(module).__name__] if colon else []
+    if _factory(name) is not None:
+        return modules, ""
+    spec = gymnasium.registry.get(name.rpartition(":")[2])
+    if spec is None:
+        return modules, ""
+    wrappers = [(each.name, each.entry_point, each.kwargs) for each in spec.additional_wrappers]
+    about = [_entry(spec.entry_point), spec.kwargs, spec.max_episode_steps, wrappers]
+    entries = [_entry(spec.entry_point), *(each.entry_point for each in spec.additional_wrappers)]
+    modules += [entry.partition(":")[0] for entry in entries if entry]
+    return modules, json.dumps(about, sort_keys=True, default=lambda value: type(value).__qualname__)
+
+
+def _entry(point: Any) -> str:
+    """An entry point as `module:name`."""
+    named = [getattr(point, name, "") for name in ("__module__", "__qualname__")]
+    return point if isinstance(point, str) else ":".join(named)
 
 
 def versioned(name: str) -> str:

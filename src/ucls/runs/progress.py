@@ -25,7 +25,7 @@ class Progress:
         self._total = total
         self._bar: Any = None
         self._next = 0.0
-        if wanted and sys.stderr.isatty():
+        if wanted and _terminal():
             self._bar, self._task = _make_bar(total)
 
     def __enter__(self) -> "Progress":
@@ -65,7 +65,7 @@ class Notice:
 
     def __init__(self, first: Callable[[], bool] = lambda: True, bar: bool = True) -> None:
         self._first = first
-        self._with_bar = bar and sys.stderr.isatty()
+        self._with_bar = bar and _terminal()
         self._said = False
         self._bar: Any = None
 
@@ -85,8 +85,9 @@ class Notice:
     def _say(self) -> None:
         for other in _shown:
             other.pause()
-        clear = "\r\x1b[2K" if sys.stderr.isatty() else ""  # whatever bar another process has there
-        print(f"{clear}{COMPILING}", file=sys.stderr, flush=True)
+        clear = "\r\x1b[2K" if _terminal() else ""  # whatever bar another process has there
+        if sys.stderr is not None:  # which print would take for the output
+            print(f"{clear}{COMPILING}", file=sys.stderr, flush=True)
         for other in _shown:
             other.go_on()
 
@@ -108,6 +109,11 @@ def tell_of_compiling() -> None:
     """Say when this process compiles for long, unless somebody has said how it is to be told."""
     if not _compiling.is_watched():
         _compiling.watch(Notice())
+
+
+def _terminal() -> bool:
+    """Whether the error stream is there and is a terminal."""
+    return sys.stderr is not None and sys.stderr.isatty()
 
 
 def _make_count() -> tuple[Any, Any]:

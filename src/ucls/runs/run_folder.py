@@ -5,20 +5,23 @@ The checkpoint carries what happened too, so that the two can never disagree: `h
 
 import json
 import os
-import tempfile
+import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ucls._files import write_atomic
-from ucls.errors import UserError
+from ucls._files import fcntl, write_atomic
+from ucls._json import as_json
+from ucls.errors import Notice, UserError
 from ucls.runs import card
 from ucls.runs.history import NOTHING, History
 
 CHECKPOINT, HISTORY, RESULT = "agent.safetensors", "history.npz", "result.json"
+LOCK, TRIES = ".lock", 100
 CARD = card.beside(Path(CHECKPOINT)).name
 
 
@@ -27,11 +30,36 @@ def checkpoint_of(resume: Path) -> Path:
     return resume / CHECKPOINT if resume.is_dir() else resume
 
 
+@contextmanager
+def claimed(out: Path | None) -> Iterator[None]:
+    """Keep other runs out of a folder, which is made if it is not there; however this one ends, they are let in again.
+
+    Whoever only reads is not kept out. A folder that was made and stayed empty is removed.
+    """
+    if out is None:
+        yield
+        return
+    made: list[Path] = []
+    try:
+        handle = _lock(out, made)
+    except (OSError, ValueError) as error:
+        _remove_empty(made)
+        raise _cannot(out, error) from None
+    try:
+        for name in (CHECKPOINT, HISTORY, RESULT, CARD):  # what was half written when a run was killed
+            for file in out.glob(f".{name}.????????{Path(name).suffix}"):
+                file.unlink(missing_ok=True)
+        yield
+    finally:
+        with suppress(OSError):
+            (out / LOCK).unlink()
+        _remove_empty(made)
+        os.close(handle)
+
+
 def refuse_unusable(out: Path, source: Path | None) -> None:
     """Refuse, before a run, a folder with files that it must not overwrite; `source` is what it goes on from."""
     try:
-        if out.exists() and not out.is_dir():
-            raise UserError(f"{out} is a file: give a folder as --out")
         present = [name for name in (CHECKPOINT, HISTORY, RESULT, CARD) if os.path.lexists(out / name)]
         same = source is not None and source.exists() and CHECKPOINT in present and source.samefile(out / CHECKPOINT)
     except OSError as error:
@@ -44,16 +72,6 @@ def refuse_unusable(out: Path, source: Path | None) -> None:
         raise UserError(f"{out} already holds a run: give another --out, or go on from it with --resume {out}")
     elif present:
         raise UserError(f"{out} already holds a {present[0]}: give another --out")
-
-
-def prepare(out: Path) -> None:
-    """Make the folder, and see that files can be written in it."""
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=out, prefix=".", suffix=CHECKPOINT):
-            pass
-    except (OSError, ValueError) as error:
-        raise _cannot(out, error) from None
 
 
 def as_arrays(happened: History) -> dict[str, np.ndarray]:
@@ -88,7 +106,7 @@ def write_history(out: Path, happened: History) -> None:
 
 def write_result(out: Path, result: Mapping[str, Any]) -> None:
     """Write the summary."""
-    write_atomic(out / RESULT, lambda path: path.write_text(json.dumps(result, indent=2) + "\n"))
+    write_atomic(out / RESULT, lambda path: path.write_text(as_json(result, indent=2) + "\n"))
 
 
 def _read(path: Path) -> History | None:
@@ -121,6 +139,61 @@ def _is_ours(path: Path) -> bool:
             return False
         return isinstance(found, dict) and {"env", "agent", "steps"} <= found.keys()
     return True
+
+
+def _lock(out: Path, made: list[Path]) -> int:
+    """Make a folder, note in `made` which folders are new, and hold its lock file until the handle is closed."""
+    if out.exists() and not out.is_dir():
+        raise UserError(f"{out} is a file: give a folder as --out")
+    for attempt in range(TRIES):
+        made += [folder for folder in (out, *out.parents) if folder not in made and not folder.exists()]
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            handle = os.open(out / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        except FileNotFoundError:  # another run has just removed the folder that it had made
+            if attempt == TRIES - 1:
+                raise
+            continue
+        try:
+            _hold(handle, out)
+            if _is_named(handle, out / LOCK):
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # the run before has just removed this file: others would lock another one
+    raise _busy(out)
+
+
+def _is_named(handle: int, path: Path) -> bool:
+    """Whether a file that is open is still the one of that name."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _hold(handle: int, out: Path) -> None:
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise _busy(out) from None
+    except OSError as error:
+        why = f"this file system has no locks ({error.strerror})"
+        warnings.warn(f"{why}: start no second `ucls train` with --out {out}", Notice, stacklevel=4)
+
+
+def _busy(out: Path) -> UserError:
+    return UserError(f"another `ucls train` is running with --out {out}: wait for it, or give another --out")
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    """Remove folders, innermost first, as long as they are empty."""
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
 
 
 def _cannot(out: Path, error: Exception) -> UserError:

@@ -14,21 +14,30 @@ WAITING = 10_000  # visits whose return is not known yet: of those before, it wi
 
 
 class Visit(NamedTuple):
-    """A state, the action taken in it, and what that led to; `end` is 0 where the episode went on."""
+    """A state, the action taken in it, and what that led to; `end` is 0 where the episode went on.
+
+    `last` is the next state where the episode was truncated: the agent's own value there stands for the rest.
+    """
 
     s: np.ndarray
     a: int
     r: float
     gamma: float
     end: int
+    last: np.ndarray | None = None
 
 
 class Walked(NamedTuple):
-    """The states and actions of some visits, and the discounted return from each."""
+    """The states and actions of some visits, and the discounted return from each, as far as it was collected.
+
+    Where the episode was truncated too early, `beyond` is the discount that is left, and `last` the state it ended in.
+    """
 
     s: np.ndarray
     a: np.ndarray
     returns: np.ndarray
+    beyond: np.ndarray
+    last: np.ndarray
 
 
 class Trail:
@@ -54,41 +63,47 @@ class Trail:
         step, own = self._step(action, number), self._agent.discount
         gamma = own if own is not None else DISCOUNT if step.discount is None else step.discount
         end = TERMINATED if step.terminated else TRUNCATED if step.truncated else 0
-        self._visits.append(Visit(self._s, action, step.reward - self._shift, gamma, end))
+        last = step.s if end == TRUNCATED else None
+        self._visits.append(Visit(self._s, action, step.reward - self._shift, gamma, end, last))
         self._s = step.s
         return step
 
     def take(self) -> tuple[np.ndarray, Walked]:
-        """The states since this was last asked, and the visits whose returns have become known since."""
+        """The states since this was last asked, and the visits whose episodes ended or whose returns became known."""
         new, size = list(self._visits), len(self._agent.s)
         self._visits.clear()
         visits = [*self._waiting, *new]
-        returns, known = known_returns(visits)
-        open_end = 1 + max((i for i, visit in enumerate(visits) if visit.end), default=-1)
-        self._waiting = deque((visits[i] for i in range(open_end, len(visits)) if not known[i]), WAITING)
-        ended = [visits[i] for i in np.flatnonzero(known)]
-        walked = Walked(_states(ended, size), np.array([visit.a for visit in ended], np.int64), returns[known])
-        return _states(new, size), walked
+        returns, beyond, last = returns_of(visits)
+        ended = (beyond == 0) | np.array([state is not None for state in last], bool)
+        self._waiting = deque((visit for visit, done in zip(visits, ended, strict=True) if not done), WAITING)
+        chosen = np.flatnonzero(ended)
+        ends = np.array([visits[i].s if last[i] is None else last[i] for i in chosen], np.float64).reshape(-1, size)
+        a = np.array([visits[i].a for i in chosen], np.int64)
+        some = [visits[i] for i in chosen]
+        return _states(new, size), Walked(_states(some, size), a, returns[ended], beyond[ended], ends)
 
 
 def _states(visits: list[Visit], size: int) -> np.ndarray:
     return np.array([visit.s for visit in visits], np.float64).reshape(-1, size)
 
 
-def known_returns(visits: list[Visit]) -> tuple[np.ndarray, np.ndarray]:
-    """The discounted return from every visit on, as far as it was seen, and whether that is all but a small part.
+def returns_of(visits: list[Visit]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]:
+    """The discounted return from every visit on as far as it was seen, the discount beyond that, and the state there.
+
+    The discount is 0 if the episode terminated or if at most `UNSEEN` is left; the state is None unless the episode
+    was truncated.
 
     >>> some = [Visit(np.zeros(1), 0, 1.0, 0.5, 0), Visit(np.zeros(1), 0, 4.0, 0.5, TERMINATED)]
-    >>> known_returns([*some, Visit(np.zeros(1), 0, 1.0, 0.5, TRUNCATED)])
-    (array([3., 4., 1.]), array([ True,  True, False]))
+    >>> returns_of([*some, Visit(np.zeros(1), 0, 1.0, 0.5, TRUNCATED, np.ones(1))])
+    (array([3., 4., 1.]), array([0. , 0. , 0.5]), [None, None, array([1.])])
     """
-    returns, known = np.zeros(len(visits)), np.zeros(len(visits), bool)
-    g, beyond = 0.0, 1.0
+    returns, beyond, states = np.zeros(len(visits)), np.zeros(len(visits)), []
+    g, left, last = 0.0, 1.0, None
     for i in range(len(visits) - 1, -1, -1):
         visit = visits[i]
         if visit.end:
-            g, beyond = 0.0, float(visit.end == TRUNCATED)
-        gamma = 0.0 if visit.end == TERMINATED else visit.gamma
-        g, beyond = visit.r + gamma * g, gamma * beyond
-        returns[i], known[i] = g, beyond <= UNSEEN
-    return returns, known
+            g, left, last = 0.0, float(visit.end == TRUNCATED), visit.last
+        g, left = visit.r + visit.gamma * g, visit.gamma * left
+        returns[i], beyond[i] = g, left if left > UNSEEN else 0.0
+        states.append(last)
+    return returns, beyond, states[::-1]

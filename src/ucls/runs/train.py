@@ -1,15 +1,19 @@
 """What `ucls train` does: one run, in one of our environments (compiled) or any of Gymnasium's."""
 
+import shutil
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
 from ucls import checkpoint
 from ucls.algorithms import algorithm_module, name_of
 from ucls.envs import ENVIRONMENTS
-from ucls.errors import UserError
+from ucls.errors import Terminated, UserError
 from ucls.runs import card, run_folder
 from ucls.runs.any_run import AnyRun, in_chunks
 from ucls.runs.diary import Last
@@ -66,24 +70,23 @@ def train(
 ) -> dict[str, Any]:
     """Carry out an order, keep it in `out` as it goes, every so many minutes, and return the summary.
 
-    The summary of a resumed run covers all of it, as far as it is recorded. Ctrl-C and SIGTERM end the run after the
-    step that it is at; then `stopped` is the number of the signal. `say` gets what a person should know meanwhile.
+    The summary of a resumed run covers all of it, as far as it is recorded. Ctrl-C and SIGTERM stop the run after the
+    current step; then `stopped` is the number of the signal. `say` gets what a person should know meanwhile.
     """
     source = None if resume is None else run_folder.checkpoint_of(resume)
-    if out is not None:
-        run_folder.refuse_unusable(out, source)
-    run, before = begin(order, source)
-    if out is not None:
-        run_folder.prepare(out)
-    record = _Record(run, before, out, 60 * every, say, order.named)
-    with stopping() as stop:
-        done, speed = _advance(run, order.steps, record, stop)
-        record.keep()
-        optimum = None if stop.number or run.world is None else run.world.best().reward_rate
-        now = {"new_steps": done, "steps_per_second": speed, "stopped": stop.number, "out": out and str(out)}
-        result = {**_summary(order, run, record.history), "optimal_reward_rate": optimum, **now}
+    with run_folder.claimed(out):
         if out is not None:
-            run_folder.write_result(out, result)
+            run_folder.refuse_unusable(out, source)
+        run, before = begin(order, source)
+        record = _Record(run, before, out, 60 * every, say, order.named)
+        with stopping("the run" if out else "") as stop, record.telling_losses():
+            done, speed = _advance(run, order.steps, record, stop)
+            record.finish()
+            now = {"new_steps": done, "steps_per_second": speed, "optimal_reward_rate": _optimum(run, stop)}
+            where = {"stopped": stop.number, "out": out and str(out)}
+            result = {**_summary(order, run, record.history), **now, **where}
+            if out is not None:
+                run_folder.write_result(out, result)
     return result
 
 
@@ -109,8 +112,11 @@ def begin(order: Order, source: Path | None) -> tuple[AnyRun, History]:
 def _advance(run: AnyRun, steps: int, record: "_Record", stop: Stop) -> tuple[int, float]:
     """Take the steps in chunks short enough to show progress and to be interrupted; return how many, and the speed."""
     done, episodes, reward, timed, seconds = 0, 0, 0.0, 0, 0.0
+    chunks = in_chunks(run, steps, CHUNK_SECONDS, stop.is_set)
     with helped(run.plan), Progress(steps) as bar:
-        for chunk in in_chunks(run, steps, CHUNK_SECONDS, stop.is_set):
+        with stop.at_once():  # while the first step compiles
+            first = list(islice(chunks, 1))
+        for chunk in chain(first, chunks):
             part = chunk.part
             record.add(part)
             done, episodes = done + len(part.rewards), episodes + len(part.episode_steps)
@@ -120,6 +126,15 @@ def _advance(run: AnyRun, steps: int, record: "_Record", stop: Stop) -> tuple[in
             if not run.diverged:
                 record.keep_in_time()
     return done, timed / seconds if seconds > 0 else 0.0
+
+
+def _optimum(run: AnyRun, stop: Stop) -> float | None:
+    """The best reward per step in a built-in environment; nobody who wants to stop waits for its planning."""
+    if stop.number or run.world is None:
+        return None
+    with suppress(KeyboardInterrupt, Terminated), stop.at_once():
+        return run.world.best().reward_rate
+    return None
 
 
 class _Record:
@@ -135,7 +150,8 @@ class _Record:
         more: dict[str, Any],
     ) -> None:
         self._run, self._parts, self._out, self._every, self._say, self._more = run, [before], out, every, say, more
-        self._last = time.monotonic()
+        self._last = self._previous = time.monotonic()
+        self._saved = run.steps if out is not None and (out / run_folder.CHECKPOINT).exists() else None
 
     def add(self, part: History) -> None:
         """Note what happened next."""
@@ -148,30 +164,92 @@ class _Record:
         return self._parts[0]
 
     def keep_in_time(self) -> None:
-        """Keep the run if it is time; without room the run goes on, and says so."""
-        if self._out is None or not self._every or time.monotonic() - self._last < self._every:
+        """Save the run if it is time, or would be before the next call; that one is expected to take as long again.
+
+        If it cannot be saved, the run continues, and says so.
+        """
+        now = time.monotonic()
+        ahead, self._previous = now - self._previous, now
+        if self._out is None or not self._every or now - self._last + ahead < self._every:
             return
         try:
-            self.keep()
+            self.save(self._out)
         except (OSError, UserError) as error:
-            why = getattr(error, "strerror", None) or error
-            self._say(f"no checkpoint this time: {why}; the run goes on")
-        self._last = time.monotonic()
+            self._say(f"no checkpoint this time: {_why(error)}; the run continues")
+        self._last = self._previous = time.monotonic()
 
-    def keep(self) -> None:
-        """Write a checkpoint that carries what happened, unless the run diverged; and what happened by itself."""
+    def finish(self) -> None:
+        """Save the run when it ends. If its folder has no room, save it elsewhere."""
         if self._out is None:
             return
+        try:
+            self.save(self._out)
+        except OSError as error:
+            if self._is_saved:  # all but the files that repeat it
+                raise
+            raise OSError(f"{_why(error)}; {self._rescue(self._out)}") from None
+
+    @contextmanager
+    def telling_losses(self) -> Iterator[None]:
+        """Say what is lost if the user does not wait for the save, and that nothing is if only the rest has no room."""
+        try:
+            yield
+        except OSError as error:
+            if not self._is_saved or self._out is None:
+                raise
+            raise OSError(
+                f"{_why(error)}; nothing else is lost: {self._out / run_folder.CHECKPOINT} is complete"
+            ) from None
+        except (KeyboardInterrupt, Terminated):
+            if self._out is not None and not self._is_saved and len(self.history.rewards):
+                self._say(f"quit without saving: {self._loss(self._out)}")
+            raise
+
+    def save(self, folder: Path) -> None:
+        """Write a checkpoint that carries what happened, unless the run diverged; and what happened by itself."""
         run, happened = self._run, self.history
         try:
             if not run.diverged:
                 arrays, about = {**run.checkpoint(), **run_folder.as_arrays(happened)}, {**run.about(), **self._more}
-                saved = checkpoint.save(self._out / run_folder.CHECKPOINT, about, arrays)
+                saved = checkpoint.save(folder / run_folder.CHECKPOINT, about, arrays)
+                self._saved = run.steps
                 card.write(saved, about, Last(happened.episode_returns[-100:], happened.episode_steps[-100:]))
         except UserError:  # of numbers that nobody would take back; what happened is known all the same
-            run_folder.write_history(self._out, happened)
+            run_folder.write_history(folder, happened)
             raise
-        run_folder.write_history(self._out, happened)
+        run_folder.write_history(folder, happened)
+
+    @property
+    def _is_saved(self) -> bool:
+        return self._saved == self._run.steps and not self._run.diverged
+
+    def _rescue(self, out: Path) -> str:
+        """Save the run in another folder; return where it is, or what is lost."""
+        lost = self._loss(out)
+        for place in ("~", tempfile.gettempdir()):
+            with suppress(OSError, RuntimeError):
+                folder = Path(tempfile.mkdtemp(prefix="ucls-run-", dir=Path(place).expanduser()))
+                try:
+                    self.save(folder)
+                except OSError:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    continue
+                resume = "" if self._run.diverged else f"; to continue, make room and give --resume {folder}"
+                return f"the run is saved in {folder} instead{resume}"
+        return lost
+
+    def _loss(self, out: Path) -> str:
+        """What is lost if the run is not saved now."""
+        if self._saved is None:
+            return f"all {len(self.history.rewards):,} steps are lost"
+        return f"the steps after {self._saved:,} are lost; the checkpoint of that step is still in {out}"
+
+
+def _why(error: Exception) -> str:
+    """What an error says, with the file that it is about."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename} cannot be written: {error.strerror}"
+    return str(error)
 
 
 def _summary(order: Order, run: AnyRun, happened: History) -> dict[str, Any]:

@@ -6,11 +6,12 @@ its task. Three rules hold in all of them:
 
 - An interval is a percentile bootstrap over runs, drawn within each group where groups (tasks, say) are given, and the
   same for the same seed. Fewer than 20 runs without groups have Student's interval, but for medians: it is wider, and
-  holds what it says. Data without spread, or a single run, has an interval of no width: look at the number of runs.
+  holds what it says. Data without spread has an interval of no width. A single run (or one in each group) has no
+  interval: its ends are NaN.
 - More is better: negate a measure of which less is better, such as the length of an episode.
 - A run diverged if it is marked so or its value is no sound number (not finite, or beyond 1e300). Means, medians and
   IQMs are of the sound runs, with the number of the others beside them; in ranks a diverged run loses to every sound
-  one and ties with its like. No result is ever NaN.
+  one and ties with its like. Nothing else is ever NaN.
 
 Curves:
 

@@ -1,5 +1,6 @@
 """Samples of runs against each other, by rank: the probability of improvement, and performance profiles."""
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
@@ -7,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ucls.errors import UserError
 from ucls.stats.curves import Band
-from ucls.stats.resampling import RESAMPLES, percentiles, strata_of, weights
+from ucls.stats.resampling import RESAMPLES, degrees_of_freedom, percentiles, strata_of, weights
 from ucls.stats.summary import Estimate, scores
 
 
@@ -22,7 +23,8 @@ def probability_of_improvement(
 ) -> Estimate | None:
     """The probability that a run of x scores above one of y, a tie counting half; None where either has no runs.
 
-    With groups (both samples must have the same ones) it is the mean over them of each one's probability.
+    With groups (both samples must have the same ones) it is the mean over them of each one's probability. Where either
+    sample is a single run, or one in each group, there is no interval: its ends are NaN.
 
     >>> probability_of_improvement([3.0, 4.0], scores([1.0, 9.0], diverged=[False, True]))
     Estimate(mean=1.0, low=1.0, high=1.0)
@@ -40,9 +42,11 @@ def probability_of_improvement(
             raise UserError("both samples must have runs in every group: compare those that they share")
         pairs = [(x[of_x == group], y[of_y == group]) for group in np.unique(of_x)]
     everything = [_above(a, b, np.ones((1, len(a))), np.ones((1, len(b)))) for a, b in pairs]
+    p = float(np.mean(everything))
+    if min(len(x), len(y)) <= len(pairs):
+        return Estimate(p, math.nan, math.nan)
     drawn = [_resampled_above(a, b, resamples, (seed, i)) for i, (a, b) in enumerate(pairs)]
     low, high = percentiles(np.mean(drawn, axis=0), confidence)
-    p = float(np.mean(everything))
     return Estimate(p, min(float(low), p), max(float(high), p))
 
 
@@ -72,7 +76,8 @@ def profile(
 ) -> Band:
     """The fraction of runs that score at least each of `taus`, with a bootstrap band; a diverged run never does.
 
-    The band has no width where all runs or none do: see `proportion`. Without runs the profile is empty.
+    The band has no width where all runs or none do: see `proportion`. A single run, or one in each group, has no band:
+    its ends are NaN. Without runs the profile is empty.
 
     >>> profile(scores([1.0, 2.0, 3.0, 9.0], [False, False, False, True]), [1.0, 3.0, 4.0]).centre
     array([0.75, 0.25, 0.  ])
@@ -84,10 +89,13 @@ def profile(
     order = np.argsort(marked, kind="stable")
     strata = strata_of(None if groups is None else np.asarray(groups)[order])
     first = np.searchsorted(marked[order], taus)
+    centre = (n - first) / n
+    if degrees_of_freedom(n, strata) < 1:
+        nothing = np.full(len(taus), np.nan)
+        return Band(taus, centre, nothing, nothing.copy(), np.full(len(taus), n))
     drawn = []
     for counts in weights(n, resamples, seed, strata=strata):
         below = np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))
         drawn.append((n - below.take(first, axis=1)) / n)
-    centre = (n - first) / n
     low, high = percentiles(np.concatenate(drawn), confidence)
     return Band(taus, centre, np.minimum(low, centre), np.maximum(high, centre), np.full(len(taus), n))

@@ -26,7 +26,8 @@ class Curves(NamedTuple):
 class Band(NamedTuple):
     """The centre of many curves with a pointwise interval, and how many runs are behind it, at each place.
 
-    Places that no run knows are left out, so `runs` is at least 1.
+    Places that no run knows are left out, so `runs` is at least 1. Where it is 1 there is no interval: `low` and `high`
+    are NaN there.
     """
 
     at: np.ndarray
@@ -143,7 +144,7 @@ def band(
     """The mean, median or interquartile mean ("iqm") at each place of the runs that know it, with a bootstrap band.
 
     >>> band(over_episodes([[5.0, 3.0], [5.0]]))
-    Band(at=array([1, 2]), centre=array([5., 3.]), low=array([5., 3.]), high=array([5., 3.]), runs=array([2, 1]))
+    Band(at=array([1, 2]), centre=array([5., 3.]), low=array([ 5., nan]), high=array([ 5., nan]), runs=array([2, 1]))
     """
     known = curves.known & (np.abs(curves.heights) < SOUND_BELOW)
     runs = known.sum(axis=0)

@@ -56,6 +56,15 @@ def strata_of(groups: Sequence | np.ndarray | None) -> Strata | None:
     return Strata(np.argsort(labels, kind="stable"), np.repeat(starts, sizes), np.repeat(sizes, sizes))
 
 
+def degrees_of_freedom(runs: int, strata: Strata | None = None) -> int:
+    """How many runs there are beyond one for each group. Without any, nothing says how far runs are from each other.
+
+    >>> degrees_of_freedom(1), degrees_of_freedom(3), degrees_of_freedom(3, strata_of(["a", "b", "a"]))
+    (0, 2, 1)
+    """
+    return runs - (1 if strata is None else len(np.unique(strata.start)))
+
+
 def batches(n: int, resamples: int) -> Iterator[int]:
     """Divide the resamples of `n` runs into batches that fit in memory.
 
@@ -139,7 +148,7 @@ def bootstrap(
     """The statistic of each column and both ends of its interval; rows are sound runs, at least one.
 
     The interval is widened, where it must be, to hold the statistic itself. Few runs without groups have Student's
-    (`small`), but for the median.
+    (`small`), but for the median. A single run (or one in each group) has no interval: its ends are NaN.
 
     >>> bootstrap(np.array([[1.0, 5.0], [2.0, 5.0], [9.0, 5.0]]), "median")
     (array([2., 5.]), array([1., 5.]), array([9., 5.]))
@@ -153,6 +162,9 @@ def bootstrap(
     deviations = columns - origin
     size = n - 2 * cut
     centre = deviations[cut : n - cut].sum(axis=0) / size
+    if degrees_of_freedom(n, strata) < 1:
+        nothing = np.full(len(centre), np.nan)
+        return origin + centre, nothing, nothing.copy()
     if size > 1 and n < FEW and strata is None and statistic != "median":
         reach = half_widths(deviations, cut, confidence)
         return origin + centre, origin + (centre - reach), origin + (centre + reach)

@@ -13,15 +13,27 @@ from ucls.stats.resampling import RESAMPLES, SOUND_BELOW, bootstrap, cut_of
 
 
 class Estimate(NamedTuple):
-    """A mean with its confidence interval."""
+    """A mean with its confidence interval; the ends are NaN where there is none, of a single run."""
 
     mean: float
     low: float
     high: float
 
 
+def interval_in_words(low: float, high: float, confidence: float = 0.95) -> str:
+    """The ends of an interval as part of a sentence; one return has none.
+
+    >>> interval_in_words(1.0, 2.5), interval_in_words(math.nan, math.nan)
+    ('95% interval 1 to 2.5', 'no interval from one return')
+    """
+    return "no interval from one return" if math.isnan(low) else f"{confidence:.0%} interval {low:.6g} to {high:.6g}"
+
+
 class Summary(NamedTuple):
-    """A statistic of the sound runs with its interval (None where no run is sound), and how many were and were not."""
+    """A statistic of the sound runs with its interval, and how many were and were not.
+
+    All three are None where no run is sound. The ends are NaN where one is: a single run has no interval.
+    """
 
     centre: float | None
     low: float | None
@@ -44,7 +56,7 @@ def scores(values: ArrayLike, diverged: ArrayLike | None = None) -> np.ndarray:
 
 
 def bootstrap_mean(values: ArrayLike, confidence: float = 0.95, seed: int = 0) -> Estimate:
-    """Estimate a mean with its interval; constant data has one of no width.
+    """Estimate a mean with its interval. Constant data has one of no width, and a single value has none (NaN).
 
     >>> bootstrap_mean(np.array([1.0, 1.0, 1.0]))
     Estimate(mean=1.0, low=1.0, high=1.0)
@@ -100,7 +112,7 @@ def summarise_many(
     """Summarise many samples at once, at little more than the price of one; `scores` marks diverged runs.
 
     >>> summarise_many([[2.0, 2.0], [], scores([7.0, 8.0], diverged=[False, True])])[2]
-    Summary(centre=7.0, low=7.0, high=7.0, runs=1, diverged=1)
+    Summary(centre=7.0, low=nan, high=nan, runs=1, diverged=1)
     """
     cut_of(statistic, 1)
     marked = [scores(sample) for sample in samples]

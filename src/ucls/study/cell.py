@@ -1,13 +1,12 @@
 """A cell: what one run is, as data. Its id is a digest of its content, so equal cells are the same run everywhere."""
 
 import hashlib
-import inspect
 import json
 import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.algorithms import ALGORITHMS, DEFAULT, algorithm_module
 from ucls.diagnostics import DENSITIES
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError, unknown
@@ -15,6 +14,7 @@ from ucls.features import FEATURES, features_module
 from ucls.runs.open_run import plan_anywhere
 from ucls.runs.plan import DTYPES
 from ucls.settings import completed, without_later
+from ucls.study.code import digest
 
 # The version of everything that decides a run's numbers. A change that alters any run raises it, and results of
 # different numerics never meet under one id.
@@ -31,11 +31,11 @@ class Cell(NamedTuple):
     `settings` are all of them, resolved, as pairs of a name with its group (`agent.p`, `features.tilings`,
     `env.noise_sd`) and a value. Rewards are kept in sums of `resolution` steps. `probe` names the density under which
     the Optimistic Values Theorem is measured along the way, `keep` asks for the final learner, and `code` is the digest
-    of an algorithm that is not ours.
+    of an algorithm or features outside this package (`study.code`).
 
     Of an environment that is not ours the settings are its keyword arguments. `low` and `high` are its bounds as far as
-    a person gave them or a scout found them, `discount` is what a person says, and `env_code` the digest of the module
-    that makes it, if its name has one.
+    a person gave them or a scout found them, `discount` is what a person says, and `env_code` the digest of the code
+    that makes it.
     """
 
     agent: str
@@ -88,7 +88,7 @@ class Cell(NamedTuple):
 
 def make_cells(
     env: str,
-    agent: str = "ucls",
+    agent: str = DEFAULT,
     *,
     steps: int,
     seeds: Iterable[int],
@@ -106,7 +106,7 @@ def make_cells(
 
     An environment that is not ours is made for that: `ucls.runs.naming` says how it is named.
 
-    >>> cells = make_cells("ucls/RiverSwim-v0", steps=1000, seeds=range(2), settings={"p": 0.2})
+    >>> cells = make_cells("ucls/RiverSwim-v0", "ucls", steps=1000, seeds=range(2), settings={"p": 0.2})
     >>> dict(cells[1].settings)["agent.p"], cells[1].seed, cells[0].id == cells[1].id
     (0.2, 1, False)
     """
@@ -154,17 +154,17 @@ def make_cells(
 
 
 def code_of(agent: str, features: str) -> str:
-    """The digest of the files of algorithm and features that are not ours: a changed file makes other cells."""
+    """The digest of the code of algorithm and features, as far as it is not part of this package."""
     modules: list[Any] = [] if agent in ALGORITHMS else [algorithm_module(agent)]
     modules += [] if features in FEATURES else [features_module(features)]
-    sources = "".join(inspect.getsource(module) for module in modules)
-    return hashlib.sha256(sources.encode()).hexdigest()[:24] if sources else ""
+    return digest(module.__name__ for module in modules) if modules else ""
 
 
 def env_code_of(env: str) -> str:
-    """The digest of the module that makes an environment, if its name has one: a changed file makes other cells."""
+    """The digest of the code that makes an environment, and of what its id is registered with; empty for a built-in."""
     if env in ENVIRONMENTS:
         return ""
     from ucls.runs import naming
 
-    return naming.code_of(env)
+    modules, registered = naming.makers(env)
+    return digest(modules, registered)

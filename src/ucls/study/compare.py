@@ -15,9 +15,10 @@ from ucls.study.records import Row
 class Group(NamedTuple):
     """What the runs of one label achieved in one environment.
 
-    `mean`, `median` and `iqm` are of the sound runs, each with a 95% bootstrap interval. Against the baseline:
-    `difference` is the mean over common seeds, `p` its permutation test corrected (Holm) for all comparisons of the
-    study, `better` the probability that a run of this label beats one of the baseline's.
+    `mean`, `median` and `iqm` are of the sound runs, each with the ends of its 95% interval. These are None where there
+    is no interval: a single run has none. Against the baseline: `difference` is the mean over common seeds, `p` its
+    permutation test corrected (Holm) for all comparisons of the study, `better` the probability that a run of this
+    label beats one of the baseline's.
     """
 
     env: str
@@ -32,9 +33,9 @@ class Group(NamedTuple):
     median: tuple[float | None, float | None, float | None]
     iqm: tuple[float | None, float | None, float | None]
     baseline: str | None = None
-    difference: tuple[float, float, float] | None = None
+    difference: tuple[float | None, float | None, float | None] | None = None
     p: float | None = None
-    better: tuple[float, float, float] | None = None
+    better: tuple[float | None, float | None, float | None] | None = None
 
 
 class Sample(NamedTuple):
@@ -92,7 +93,7 @@ def _summarised(
         states = [row.status for row in some]
         diverged, failed, waiting, damaged = (states.count(s) for s in ("diverged", "failed", "waiting", "damaged"))
         runs = len(some) - failed - waiting - damaged
-        mean, median, iqm = (signed(summary[i][:3], sign_of(measures[env])) for summary in summaries)
+        mean, median, iqm = (_ends(signed(summary[i][:3], sign_of(measures[env]))) for summary in summaries)
         groups.append(Group(env, label, measures[env], runs, diverged, failed, waiting, damaged, mean, median, iqm))
     return groups
 
@@ -107,10 +108,16 @@ def _against(group: Group, samples: Mapping[tuple[str, str], Sample], baseline: 
     better = probability_of_improvement(mine.scores, theirs.scores)
     difference = None
     if pair is not None and pair.difference is not None:
-        difference = signed(pair.difference, sign_of(group.measure))
-    chance = None if better is None else (better.mean, better.low, better.high)
+        difference = _ends(signed(pair.difference, sign_of(group.measure)))
+    chance = None if better is None else _ends(better)
     p = None if pair is None else pair.p_rank if pair.dropped else pair.p
     return group._replace(baseline=baseline, difference=difference, p=p, better=chance)
+
+
+def _ends(estimate: Sequence[float | None]) -> tuple[float | None, float | None, float | None]:
+    """A number and the ends of its interval, None where there is none; JSON has no NaN."""
+    mean, low, high = (None if value is None or np.isnan(value) else float(value) for value in estimate)
+    return mean, low, high
 
 
 def _corrected(groups: Sequence[Group]) -> list[Group]:

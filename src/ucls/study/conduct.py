@@ -121,7 +121,7 @@ def _give(store: Store, cells: Sequence[Cell], runner: Runner, watch: Watch, che
     known = {cell.id: cell for cell in cells}
     tally = Tally(len(known))
     trouble: UserError | None = None
-    with stopping() as stop:
+    with stopping("unfinished runs") as stop:
         for outcome in runner(list(known.values()), checkpoints, stop):
             if trouble is None:
                 try:

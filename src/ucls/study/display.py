@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from ucls.errors import printable
 from ucls.study.cell import Cell
 from ucls.study.outcome import Outcome, Tally
 
@@ -33,18 +34,21 @@ def watching(title: str, steps: int, quiet: bool = False) -> Iterator[Watch]:
     task = bar.add_task(title, total=steps, progress="starting")
     spoken = began
 
+    def tell(line: str) -> None:
+        console.print(printable(line), markup=False)
+
     def watch(tally: Tally, cell: Cell, outcome: Outcome) -> None:
         nonlocal spoken
         progress = words(tally, time.monotonic() - began)
         bar.update(task, completed=tally.steps, progress=progress)
         if outcome.error:
-            console.print(f"failed: {cell.agent} on {cell.env}, seed {cell.seed}: {outcome.error}", markup=False)
+            tell(f"failed: {cell.agent} on {cell.env}, seed {cell.seed}: {outcome.error}")
         if outcome.note:
-            console.print(f"{cell.agent} on {cell.env}, seed {cell.seed}: {outcome.note}", markup=False)
+            tell(f"{cell.agent} on {cell.env}, seed {cell.seed}: {outcome.note}")
         now = time.monotonic()
         if not console.is_terminal and (now - spoken > LINE_SECONDS or tally.done + tally.failed == tally.cells):
             spoken = now
-            console.print(f"{title}: {progress}", markup=False)
+            tell(f"{title}: {progress}")
 
     with bar:
         yield watch

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import os
 import tempfile
 from pathlib import Path
 
@@ -12,6 +13,9 @@ from ucls.runs.measures import Measures
 from ucls.study.result import Circumstance
 from ucls.study.store import Store
 
+HEADS = ["id", "label", "agent", "env", "steps", "seed", "settings", "status", *Measures._fields, "arrays_sha256"]
+PARQUET = b"PAR1"  # at both ends of such a file
+
 
 def export_csv(store: Store, name: str, results_only: bool = False) -> str:
     """A row for every finished run, sorted by id; equal results give equal text if `results_only`."""
@@ -19,10 +23,9 @@ def export_csv(store: Store, name: str, results_only: bool = False) -> str:
     digests = store.digests(name)
     contents = store.contents(name)
     about = {} if results_only else store.circumstances(name)
-    heads = ["id", "label", "agent", "env", "steps", "seed", "settings", "status", *Measures._fields, "arrays_sha256"]
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(heads + ([] if results_only else list(Circumstance._fields)))
+    writer.writerow(HEADS + ([] if results_only else list(Circumstance._fields)))
     for id in sorted(rows):
         row = rows[id]
         settings = json.dumps(json.loads(contents[id])["settings"], sort_keys=True)
@@ -30,6 +33,18 @@ def export_csv(store: Store, name: str, results_only: bool = False) -> str:
         cells += ["" if value is None else repr(value) for value in row.measures or ()]
         writer.writerow([*cells, digests[id], *([] if results_only else about[id])])
     return out.getvalue()
+
+
+def refuse_other_files(path: Path) -> None:
+    """Refuse to overwrite anything but an earlier export."""
+    if not os.path.lexists(path):
+        return
+    if not path.is_file():
+        raise UserError(f"{path} is not a file: give another --out")
+    content = path.read_bytes()
+    parquet = content[:4] == content[-4:] == PARQUET and HEADS[-1].encode() in content
+    if content and not parquet and not content.startswith(",".join(HEADS).encode()):
+        raise UserError(f"{path} exists and is not an export of a study, it is left as it is: give another --out")
 
 
 def export_parquet(text: str, path: Path) -> None:

@@ -26,7 +26,7 @@ def rescue(damaged: Path, new: Path) -> Rescued:
     """
     if os.path.lexists(new):
         raise UserError(f"{new} is there already: give a new file")
-    with Store(damaged) as source:
+    with Store(damaged, rescue=True) as source:
         cells = _cells(source)
         if not cells:
             raise UserError(f"nothing can be rescued from {damaged}: no cell in it is sound")

@@ -40,13 +40,17 @@ RESULTS = f"FROM result r JOIN cell c ON c.number = r.cell {RESULT_PARTS}"
 
 
 class Store:
-    """An open store; `write=True` makes the file if there is none, and keeps other writers out until it is closed."""
+    """An open store; `write=True` makes the file if there is none, and keeps other writers out until it is closed.
 
-    def __init__(self, path: str | Path, write: bool = False) -> None:
-        self.path = Path(path)
+    A symbolic link is followed: what is saved beside a store is beside the file itself. `rescue` reads files that are
+    refused otherwise.
+    """
+
+    def __init__(self, path: str | Path, write: bool = False, rescue: bool = False) -> None:
+        self.path = _followed(Path(path))
         if not write and not is_there(self.path):
             raise UserError(f"there is no store at {self.path}: `ucls study run` makes one, or give another --store")
-        self._db = Database(self.path, write)
+        self._db = Database(self.path, write, rescue)
 
     def __enter__(self) -> "Store":
         return self
@@ -268,6 +272,14 @@ def _id_of(content: object) -> str:
 def _waits(sound: object, there: object, failed: object) -> bool:
     """Whether a cell is to be run: one with a result that is damaged is, and one that failed is not."""
     return failed is None if there is None else not sound
+
+
+def _followed(path: Path) -> Path:
+    """The file that a symbolic link leads to; any other path as it is."""
+    try:
+        return path.resolve() if path.is_symlink() else path
+    except (OSError, RuntimeError, ValueError):  # links in a circle, or no path at all: reported on opening
+        return path
 
 
 def is_there(path: Path) -> bool:

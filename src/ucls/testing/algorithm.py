@@ -13,6 +13,7 @@ import numpy as np
 from ucls.algorithms import ALGORITHMS, Algorithm, Extras, algorithm_module
 from ucls.errors import UserError
 from ucls.kernels import dot
+from ucls.kernels.ranges import declared
 from ucls.runs.agent import Agent
 from ucls.runs.history import join
 from ucls.runs.learner import Learner
@@ -181,6 +182,32 @@ def goes_on_from_a_file_bit_for_bit(module: ModuleType, env: str) -> None:
     insist(same, "a run from its file goes on as another: keep all that it knows in arrays of State")
 
 
+def refuses_files_whose_arrays_disagree(module: ModuleType, env: str) -> None:
+    run = small_run(env, module, seed=9)
+    run.advance(60)
+    saved = run.checkpoint()
+    for together in _growing("state", run.learner.state):
+        for name, axis in together.items() if len(together) > 1 else ():
+            longer = np.concatenate([saved[name], np.take(saved[name], [-1], axis)], axis)
+            try:
+                run.restore({**saved, name: longer}, run.steps)
+            except UserError:
+                continue
+            others = ", ".join(other for other in together if other != name)
+            raise UserError(
+                f"a file in which {name} is longer than {others} is accepted: declare that they grow together, "
+                'Grows(like="..."), or put arrays that grow apart into NamedTuples of their own'
+            )
+
+
+def _growing(prefix: str, parts: Any) -> Iterator[dict[str, int]]:
+    """The arrays of each NamedTuple that may grow, by name, and along which axis."""
+    yield {f"{prefix}.{name}": field.grows for name, field in declared(type(parts)).items() if field.grows is not None}
+    for name, part in parts._asdict().items():
+        if hasattr(part, "_fields"):
+            yield from _growing(f"{prefix}.{name}", part)
+
+
 def is_the_same_in_gymnasium(module: ModuleType, env: str) -> None:
     run = small_run(env, module, seed=11)
     happened = run.advance(STEPS)
@@ -215,5 +242,6 @@ IN_A_WORLD = (
     Promise("a run repeats under its seed, and not under another", repeats_under_its_seed_alone),
     Promise("the number of calls does not matter", does_not_depend_on_the_number_of_calls),
     Promise("a saved run goes on bit for bit", goes_on_from_a_file_bit_for_bit),
+    Promise("files whose arrays disagree in length are refused", refuses_files_whose_arrays_disagree),
     Promise("loop and Gymnasium are the same run", is_the_same_in_gymnasium),
 )

@@ -3,7 +3,7 @@
 from types import ModuleType
 from typing import Any
 
-from ucls.algorithms import algorithm_module
+from ucls.algorithms import DEFAULT, algorithm_module
 from ucls.envs import make_world
 from ucls.runs.loop import Run, make_run
 
@@ -24,7 +24,7 @@ def small_settings(env: str) -> dict[str, Any]:
 
 
 def small_run(
-    env: str, agent: str | ModuleType = "ucls", seed: int = 0, dtype: str = "float64", **settings: Any
+    env: str, agent: str | ModuleType = DEFAULT, seed: int = 0, dtype: str = "float64", **settings: Any
 ) -> Run:
     """A run with small tilings, where the agent uses tiles."""
     sizes = small_settings(env)

@@ -174,6 +174,8 @@ def by_chance(estimate: Sequence[Any], *levels: float) -> float:
     (0.05, 0.0, 1.0)
     """
     centre, low, high = estimate[:3]
+    if np.isnan(low):  # a single run: everything can be chance
+        return 1.0
     chances = []
     for level in levels:
         reach, away = (centre - low if level < centre else high - centre), abs(centre - level)

@@ -90,9 +90,13 @@ def _refuse_changed(cell: Cell) -> None:
     if cell.numerics != NUMERICS:
         raise UserError(f"cell {cell.id} is of numerics {cell.numerics}, this ucls of {NUMERICS}: declare it again")
     if cell.code != code_of(cell.agent, cell.features):
-        raise UserError(f"the module {cell.agent!r} has changed since the study was declared: declare it again")
+        raise UserError(f"{_other_code(cell.agent)}: declare it again")
     if cell.env_code != env_code_of(cell.env):
-        raise UserError(f"the module of {cell.env!r} has changed since the study was declared: declare it again")
+        raise UserError(f"{_other_code(cell.env)}: declare it again")
+
+
+def _other_code(name: str) -> str:
+    return f"the code of {name!r}, or a version that it uses, is not what it was when the study was declared"
 
 
 def _make(cell: Cell) -> AnyRun:

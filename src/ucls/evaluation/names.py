@@ -1,0 +1,74 @@
+"""Names of columns: which ones of a log are not used, and which look like misspelled names of those that could be."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from ucls.errors import UserError
+
+REQUIRED = ("reward", "discount")
+OPTIONAL = ("rho", "start")
+NEXT = "_next"
+
+
+def features(head: Sequence[str]) -> list[str]:
+    """The columns that are features: each has a partner NAME_next."""
+    return [name for name in head if name + NEXT in head and name not in (*REQUIRED, *OPTIONAL)]
+
+
+def unused(head: Iterable[str], used: Iterable[str], known: Sequence[str], kind: str) -> list[str]:
+    """The names that nothing reads; refuse those that seem to be misspelled, because results would be wrong silently.
+
+    >>> unused(["x", "x_next", "time"], ["x", "x_next"], ["reward", "rho"], "column")
+    ['time']
+    """
+    head, used = list(head), set(used)
+    left = [name for name in head if name not in used]
+    for name in left:
+        meant = [word for word in known if _plain(name) == _plain(word) or (word not in head and _near(name, word))]
+        if meant:
+            raise UserError(f"the {kind} {name[:100]!r} is not used: rename it to {meant[0]!r}, or remove it")
+    return left
+
+
+def refuse_lone_partners(left: Sequence[str]) -> None:
+    """Refuse unused columns of which one seems to be meant as another's NAME_next."""
+    for name in left:
+        if name.endswith(NEXT):
+            raise UserError(f"the column {name[:100]!r} is not used: there is no column {name[: -len(NEXT)][:100]!r}")
+    alone = {plain: name for name in left if (plain := _plain(name))}
+    for name in left:
+        for partner in (alone[stem] for stem in _stems(_plain(name)) if stem in alone):
+            wanted = (partner + NEXT)[:100]
+            raise UserError(f"the column {name[:100]!r} is not used: rename it to {wanted!r}, or remove it")
+
+
+def _stems(plain: str) -> Iterator[str]:
+    """The names that a name could be the partner of, if its end (or its beginning) is a misspelled `next`.
+
+    >>> list(_stems("statenxt")), list(_stems("nextstate"))
+    (['state', 'stat'], ['state'])
+    """
+    yield from (plain[:-n] for n in (3, 4, 5) if len(plain) > n and _near(plain[-n:], "next"))
+    if plain.startswith("next"):
+        yield plain[4:]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"[\W_]", "", name).casefold()
+
+
+def _near(name: str, word: str) -> bool:
+    """Whether one letter more, fewer or other, or two that changed places, make one of the other.
+
+    >>> [_near(name, "rho") for name in ("Rho", "rhos", "rh", "roh", "rh0", "row", "ro")]
+    [True, True, True, True, True, False, True]
+    """
+    a, b = _plain(name), _plain(word)
+    if abs(len(a) - len(b)) > 1 or not a:
+        return False
+    i = 0
+    while i < min(len(a), len(b)) and a[i] == b[i]:
+        i += 1
+    rests = a[i + 1 :], b[i + 1 :], a[i:], b[i:]
+    swapped = a[i + 1 : i + 2] + a[i : i + 1] + a[i + 2 :] == b[i:]
+    return rests[0] == rests[1] or rests[0] == rests[3] or rests[2] == rests[1] or swapped
