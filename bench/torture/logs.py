@@ -93,7 +93,7 @@ def _npz(rng: random.Random) -> bytes:
         np.savez_compressed(file, allow_pickle=True, **arrays)
     else:
         np.savez(file, allow_pickle=True, **arrays)
-    return _claim(rng, file.getvalue()) if rng.random() < 0.1 else file.getvalue()
+    return claim(rng, file.getvalue()) if rng.random() < 0.1 else file.getvalue()
 
 
 class _Bomb:
@@ -120,7 +120,7 @@ ARRAYS = (
 )
 
 
-def _claim(rng: random.Random, content: bytes) -> bytes:
+def claim(rng: random.Random, content: bytes) -> bytes:
     """Claim terabytes in the head of an array, or for a member of the zip file."""
     source, target = zipfile.ZipFile(io.BytesIO(content)), io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:

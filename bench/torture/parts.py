@@ -72,6 +72,7 @@ FAMILIES = {
     "stores": ("stores", "damaged stores and unfinished cells: read, run again, rescued"),
     "programs": ("programs", "stores with views, triggers and computed columns: read, run again, rescued"),
     "logs": ("logs", "mutated logs of transitions, evaluated"),
+    "folders": ("folders", "mutated histories, results and tables of metrics in the folder of a run, read"),
     "environments": ("environments", "environments that break their word, learned in"),
     "commands": ("commands", "command lines, half of them absurd"),
     "kills": ("kills", "SIGKILLs of drivers and workers in mid-study"),
@@ -91,6 +92,7 @@ def parts() -> Iterator[Part]:
     yield Part("stores", 2000, 120.0)
     yield Part("programs", 2000, 60.0)
     yield Part("logs", 2000, 10.0)
+    yield Part("folders", 7500, 60.0)
     yield Part("environments", 2000, 60.0, True)
     yield Part("commands", 5000, 600.0)
     yield Part("kills", 200, 700.0, True)

@@ -3,7 +3,10 @@
 import json
 from collections.abc import Mapping
 from math import isfinite
+from pathlib import Path
 from typing import Any
+
+from ucls.errors import UserError
 
 
 def as_json(data: Any, **form: Any) -> str:
@@ -13,6 +16,24 @@ def as_json(data: Any, **form: Any) -> str:
     '{"mean": null, "ends": [1.0, null]}'
     """
     return json.dumps(_finite(data), allow_nan=False, **form)
+
+
+def read_json(path: Path, most: int) -> Any:
+    """The content of a JSON file of at most so many bytes; whatever is wrong with it is one line."""
+    try:
+        if not path.is_file():
+            raise UserError(f"{path} is not a file")
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+        if len(content) > most:
+            raise UserError(f"{path} is larger than {most:,} bytes")
+        return json.loads(content)
+    except UserError:
+        raise
+    except OSError as error:
+        raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    except (ValueError, RecursionError):  # no text, no JSON, or nested too deeply
+        raise UserError(f"{path} is not JSON") from None
 
 
 def _finite(data: Any) -> Any:

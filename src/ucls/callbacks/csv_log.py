@@ -60,6 +60,8 @@ class CsvLog(Log):
 def read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
     """The columns and the rows of a table of ours, without a row that was not finished; anything else is refused."""
     try:
+        if not path.is_file():  # a pipe would keep us waiting
+            raise ValueError
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         table = csv.DictReader(line for line in lines if line.endswith("\n"))
         names = list(table.fieldnames or [])

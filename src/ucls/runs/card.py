@@ -34,6 +34,8 @@ def beside(path: Path) -> Path:
 def is_ours(path: Path) -> bool:
     """Whether a file is a card."""
     try:
+        if not path.is_file():  # a pipe would keep us waiting
+            return False
         with path.open("rb") as file:
             return file.read(len(MARK)) == MARK.encode()
     except OSError:

@@ -3,10 +3,8 @@
 The checkpoint carries what happened too, so that the two can never disagree: `history.npz` is the same for people.
 """
 
-import json
 import os
 import warnings
-import zipfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,13 +13,16 @@ from typing import Any
 import numpy as np
 
 from ucls._files import fcntl, write_atomic
-from ucls._json import as_json
+from ucls._json import as_json, read_json
+from ucls._npz import HEADER, Head, read_arrays, read_heads
 from ucls.errors import Notice, UserError
 from ucls.runs import card
 from ucls.runs.history import NOTHING, History
 
 CHECKPOINT, HISTORY, RESULT = "agent.safetensors", "history.npz", "result.json"
 LOCK, TRIES = ".lock", 100
+LARGEST_HISTORY = 2**30  # bytes that are read of a history.npz; a checkpoint carries its history however long it is
+LARGEST_RESULT = 2**20
 CARD = card.beside(Path(CHECKPOINT)).name
 
 
@@ -86,12 +87,18 @@ def carried(arrays: Mapping[str, np.ndarray], steps: int) -> History | None:
 
 
 def recorded(source: Path, arrays: Mapping[str, np.ndarray], steps: int) -> History:
-    """What happened up to a checkpoint of some steps: what it carries, or else the file beside it; or nothing."""
-    history = carried(arrays, steps)
-    beside = _read(source.with_name(HISTORY)) if history is None or len(history.rewards) != steps else None
-    if beside is not None and len(beside.rewards) == steps:
-        return beside
-    return history or NOTHING
+    """What happened up to a checkpoint of some steps: what it carries, or else the file beside it; or nothing.
+
+    A file beside it that cannot be used is reported.
+    """
+    history, beside = carried(arrays, steps), source.with_name(HISTORY)
+    if (history is not None and len(history.rewards) == steps) or not os.path.lexists(beside):
+        return history or NOTHING
+    try:
+        return _read(beside, steps)
+    except UserError as error:
+        warnings.warn(f"{error}: earlier steps are missing from the summary", Notice, stacklevel=2)
+        return history or NOTHING
 
 
 def write_history(out: Path, happened: History) -> None:
@@ -109,13 +116,28 @@ def write_result(out: Path, result: Mapping[str, Any]) -> None:
     write_atomic(out / RESULT, lambda path: path.write_text(as_json(result, indent=2) + "\n"))
 
 
-def _read(path: Path) -> History | None:
-    """A history from a file; anything that is not one counts as absent."""
-    try:
-        with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
-            return _sound(file["rewards"], file["ends"])
-    except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile):
-        return None
+def _read(path: Path, steps: int) -> History:
+    """The history of a run of so many steps, from a file; refuse anything else, before it takes memory."""
+    heads = _heads(path)
+    length = heads["rewards"].shape[0]
+    if length != steps:
+        raise UserError(f"{path} has {length:,} steps, and the checkpoint {steps:,}")
+    most = min(9 * steps + 2 * HEADER, LARGEST_HISTORY)
+    arrays, _ = read_arrays(path, tuple(heads), most)
+    history = _sound(arrays["rewards"], arrays["ends"])
+    if history is None:
+        raise UserError(f"{path} is not the history of a run")
+    return history
+
+
+def _heads(path: Path) -> dict[str, Head]:
+    """What a file says of the arrays of a history; refuse a file that does not hold one."""
+    heads = read_heads(path, ("rewards", "ends"))
+    shapes = {head.shape for head in heads.values()}
+    types = [heads[name].dtype for name in ("rewards", "ends") if name in heads]
+    if types != [np.float64, np.uint8] or len(shapes) != 1 or len(shapes.pop()) != 1:
+        raise UserError(f"{path} is not the history of a run")
+    return heads
 
 
 def _sound(rewards: Any, ends: Any) -> History | None:
@@ -130,14 +152,14 @@ def _is_ours(path: Path) -> bool:
     """Whether a file is what its name says; a checkpoint is read before the run anyway."""
     if path.name == CARD:
         return card.is_ours(path)
-    if path.name == HISTORY:
-        return _read(path) is not None
-    if path.name == RESULT:
-        try:
-            found = json.loads(path.read_bytes())
-        except (OSError, ValueError):
-            return False
-        return isinstance(found, dict) and {"env", "agent", "steps"} <= found.keys()
+    try:
+        if path.name == HISTORY:
+            return bool(_heads(path))
+        if path.name == RESULT:
+            found = read_json(path, LARGEST_RESULT)
+            return isinstance(found, dict) and {"env", "agent", "steps"} <= found.keys()
+    except UserError:
+        return False
     return True
 
 

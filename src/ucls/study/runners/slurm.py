@@ -202,7 +202,7 @@ def _batches(record: Path) -> list[list[str]]:
     """What was in the jobs of an array; nothing if its record is damaged: their cells are then submitted again."""
     try:
         batches = json.loads(record.read_text())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
     sound = isinstance(batches, list) and all(isinstance(ids, list) for ids in batches)
     return [[str(id) for id in ids] for ids in batches] if sound else []
