@@ -61,7 +61,9 @@ def test_a_list_of_one_is_a_batch_of_one_but_from_an_environment_a_state(observa
     ("fault", "value"),
     [
         *[("observation", value) for value in (1000, -1, 3.7, None, "x", np.nan, np.zeros(2), Odd())],
-        *[("reward", value) for value in (None, "1", np.nan, np.inf, np.zeros(1), 1j, Odd())],
+        *[("reward", value) for value in (None, "1", np.nan, np.inf, np.zeros(2), [1.0], 1j, Odd())],
+        *[("reward", value) for value in (10**400, -(10**400), np.ma.masked, np.ma.array([1.0], mask=[True]))],
+        *[("reward", value) for value in (np.longdouble("1e400"), np.array([np.inf]), np.array(10**400, object))],
         *[("terminated", value) for value in (None, "no", np.nan, np.zeros(2), 2)],
         *[("truncated", value) for value in (None, [])],
         *[("info", value) for value in (None, [], "x")],
@@ -78,6 +80,18 @@ def test_what_an_environment_does_wrong_is_its_fault_and_learning_can_go_on(faul
     assert agent.steps == 7
     assert agent.learn(30).steps == 37
     assert agent.history.episode_steps.max() <= 12
+
+
+@pytest.mark.parametrize(
+    ("value", "reward"),
+    [
+        *((2.5, 2.5), (3, 3.0), (True, 1.0), (np.bool_(False), 0.0), (10**20, 1e20), (2**64 - 1, 2.0**64)),
+        *((np.longdouble(0.5), 0.5), (np.float16(0.5), 0.5), (np.int8(-3), -3.0), (np.array(4), 4.0)),
+        *((np.array([4.5]), 4.5), (np.array([[7]]), 7.0), (np.ma.array(1.5), 1.5), (np.ma.array([2], mask=[0]), 2.0)),
+    ],
+)
+def test_a_reward_of_any_numeric_type_is_the_float_of_its_value(value, reward):
+    assert agent_in(fault="reward", at=2, value=value).learn(1).history.rewards.tolist() == [reward]
 
 
 @pytest.mark.parametrize("value", [3, (3,), None])

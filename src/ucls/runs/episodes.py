@@ -12,7 +12,7 @@ import numpy as np
 from ucls.errors import UserError
 from ucls.runs.asked import read
 from ucls.runs.inputs import Observed, read_reset, read_step
-from ucls.runs.layout import real_numbers
+from ucls.runs.layout import as_floats, real_numbers
 
 Policy = Callable[[np.ndarray], np.ndarray]  # the actions in many states, numbered as the environment does
 ENDLESS = 10_000  # steps after which an episode is cut off where nobody says how long one may be
@@ -118,6 +118,6 @@ def _states(observations: Any, kind: Observed, n: int) -> np.ndarray:
 
 def _row(given: Any, n: int) -> np.ndarray:
     numbers = real_numbers(given)
-    if numbers is None or numbers.shape != (n,) or not np.isfinite(numbers).all():
+    if numbers is None or numbers.shape != (n,) or not np.isfinite(floats := as_floats(numbers)).all():
         raise UserError(f"the environments are at fault: a step must give {n} rewards and flags, all finite")
-    return numbers.astype(np.float64)
+    return floats

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.errors import UserError
-from ucls.runs.layout import Layout, Leaf, flatten, layout_of, leaves, real_numbers
+from ucls.runs.layout import Layout, Leaf, as_floats, flatten, layout_of, leaves, real_numbers
 from ucls.runs.plan import Plan, brief, checked_discount
 
 PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
@@ -136,12 +136,28 @@ def read_step(given: Any, kind: Observed) -> Step:
 def _reward(given: Any) -> float:
     if type(given) in (float, np.float64) and math.isfinite(given):
         return float(given)
-    numbers = real_numbers(given)
-    if numbers is None or numbers.shape != ():
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+        raise UserError("a reward cannot be masked: it is one number")
+    number = _rounded(given) if type(given) is int else _single(given)
+    if number is None:
         raise UserError(f"a reward cannot be {brief(given)}: it is one number")
-    if not np.isfinite(numbers):
-        raise UserError(f"a reward cannot be {brief(given)}: rewards must be finite")
-    return float(numbers)
+    if not math.isfinite(number):
+        raise UserError(f"a reward cannot be {brief(given)}: rewards must be finite, below 1.8e308")
+    return number
+
+
+def _single(given: Any) -> float | None:
+    """The number of a scalar, or of an array of one; None for anything else. Infinite if it is too large."""
+    numbers = real_numbers(given)
+    sole = numbers is not None and (numbers.shape == () or (isinstance(given, np.ndarray) and numbers.size == 1))
+    return float(as_floats(numbers).reshape(())) if numbers is not None and sole else None
+
+
+def _rounded(given: int) -> float:
+    try:
+        return float(given)
+    except OverflowError:
+        return math.inf
 
 
 def _flag(name: str, given: Any) -> bool:

@@ -36,7 +36,7 @@ class Leaf(NamedTuple):
         if numbers is None or numbers.shape not in (self.shape, (len(self.low),)):
             kind = "one number" if len(self.low) == 1 else f"{len(self.low)} numbers"
             raise UserError(f"{called(self.path)} cannot be {brief(given)}: here it is {kind}, of shape {self.shape}")
-        numbers = numbers.astype(np.float64).ravel()
+        numbers = as_floats(numbers).ravel()
         if not np.isfinite(numbers).all():
             raise UserError(f"{called(self.path)} cannot be {brief(given)}: observations must be finite")
         return numbers
@@ -156,9 +156,17 @@ def called(path: tuple[Key, ...]) -> str:
 
 
 def real_numbers(given: Any) -> np.ndarray | None:
-    """Real numbers as an array; None for what is anything else."""
+    """Real numbers as an array; None for what is anything else, such as a masked array that lacks some."""
     try:
+        if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
+            return None
         numbers = np.asarray(given)
     except Exception:  # ragged lists, and whatever the object of a stranger raises
         return None
     return numbers if numbers.dtype.kind in NUMBERS else None
+
+
+def as_floats(numbers: np.ndarray) -> np.ndarray:
+    """Numbers as float64; infinite where they are too large for that, as those of `longdouble` can be."""
+    with np.errstate(over="ignore"):
+        return numbers.astype(np.float64)
