@@ -26,6 +26,7 @@ What no field can say alone (a table has an empty slot, a list names nothing twi
 NamedTuple: a few words on what is wrong, or "". It is called when all of its fields are within their ranges.
 """
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, get_type_hints
@@ -165,6 +166,7 @@ class Field(NamedTuple):
     like: str | None = None
 
 
+@functools.lru_cache(maxsize=256)
 def declared(cls: type) -> dict[str, Field]:
     """What each field of a NamedTuple class declares; nothing, where it has no annotations that can be read."""
     try:

@@ -36,6 +36,7 @@ from ucls.runs.progress import Progress
 from ucls.runs.stage import Stage
 
 DISCOUNT = 0.99
+LOOK = 64  # steps after which to look whether the agent can still be saved, if it is time
 
 Callback = Callable[["Agent"], bool | None]
 
@@ -137,7 +138,7 @@ class Agent(Answering):
         exact = isinstance(total_timesteps, float) and total_timesteps.is_integer()
         steps = whole("total_timesteps", int(total_timesteps) if exact else total_timesteps)
         self._take(steps, calling.listed(callback), progress_bar)
-        self.learner.tell()
+        self.learner.tell(None if self.diverged else self.steps)
         if self.diverged:
             warnings.warn(f"the values diverged at step {self.steps}: learning stopped", RuntimeWarning, stacklevel=2)
         return self
@@ -149,7 +150,7 @@ class Agent(Answering):
         """
         before, over = len(self._diary.ends), time.perf_counter() + seconds
         self._take(whole("steps", steps), [lambda _: time.perf_counter() < over])
-        self.learner.tell()
+        self.learner.tell(None if self.diverged else self.steps)
         return self._since(before)
 
     def _take(self, steps: int, callbacks: Sequence[Callback] = (), progress_bar: bool = False) -> None:
@@ -164,6 +165,8 @@ class Agent(Answering):
                 bar.update(done, diary.episodes - before, reward)
                 if not calling.go_on(callbacks, self) or self.diverged:
                     break
+                if done % LOOK == 0:
+                    self.learner.look(self.steps)
 
     def _step(self) -> float:
         """Take a step and return its reward; one that fails ends the episode there, and the next one begins another."""

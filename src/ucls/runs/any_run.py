@@ -10,6 +10,7 @@ import numpy as np
 
 from ucls.envs import World
 from ucls.runs.history import History
+from ucls.runs.learner import Learner
 from ucls.runs.plan import Plan
 
 
@@ -18,6 +19,7 @@ class AnyRun(Protocol):
 
     steps: int
     diverged: bool
+    learner: Learner
 
     @property
     def plan(self) -> Plan:

@@ -23,6 +23,7 @@ from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.runs.bound import Bound
 from ucls.runs.plan import DTYPES, Plan, Resolved, brief, refuse_too_large, resolve_plan
 from ucls.runs.progress import tell_of_compiling
+from ucls.runs.saveable import ADVICE, AFTER, WHILE, Saveable
 from ucls.runs.steps import Pending, kernels
 from ucls.settings import completed
 
@@ -64,6 +65,7 @@ class Learner:
         self.rng, self._onlooker = generator(seeds.learner), generator(seeds.onlooker)
         self._bind(features)
         self._told: set[str] = set()
+        self._saveable = Saveable()
 
     def _refuse_too_large(self, room: Room, file: int | None) -> None:
         """Refuse a plan before its memory is asked for; an algorithm that says nothing is taken to be quadratic."""
@@ -144,8 +146,13 @@ class Learner:
             self.kernels.split(*parts, points, self._scratch, unknown, noisy, share)
         return unknown, noisy, share
 
-    def tell(self) -> None:
-        """Warn of what a person should know of what was learned; each thing is said once."""
+    def tell(self, steps: int | None = None) -> None:
+        """Warn of what a person should know of what was learned; each thing is said once.
+
+        Given the number of steps, that includes whether it can still be saved.
+        """
+        if steps is not None:
+            self.look(steps, AFTER)
         told: list[str] = []
         for module, of in (
             (self.algorithm, (self.state, self.hyper)),
@@ -182,6 +189,7 @@ class Learner:
         self.algorithm = importlib.import_module(state["algorithm"])
         self.features = importlib.import_module(state["features"])
         self._bind(self.features)
+        self._saveable = Saveable()  # its clock is that of one process
 
     def survey(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The mean of every action's value in many states, and what the agent maximises, without changing the run.
@@ -216,10 +224,18 @@ class Learner:
         return arrays
 
     def refuse_unsound(self) -> None:
-        """Refuse to hand on what nobody would take: numbers that are not finite, though the values were."""
+        """Refuse to save what could not be loaded: numbers that are not finite, though the values were."""
         sizes = Sizes(self.coder.size, self.plan.n_actions)
-        for name in PARTS:
-            check(name, getattr(self, name), getattr(self, name), sizes)
+        try:
+            for name in PARTS:
+                check(name, getattr(self, name), getattr(self, name), sizes)
+        except UserError as error:
+            fault = str(error).removeprefix("the checkpoint cannot be right: ")
+            raise UserError(f"{fault}; start again, and {ADVICE}") from None
+
+    def look(self, steps: int, share: float = WHILE) -> None:
+        """Warn once, after so many steps, if what was learned can no longer be saved; seldom enough to cost nothing."""
+        self._saveable.look(self, steps, share)
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
         """Go on from a checkpoint of a learner of the same plan; one that is refused changes nothing."""

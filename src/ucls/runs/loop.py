@@ -68,7 +68,7 @@ class Run:
                 me.grow()
         self.steps += taken
         self.diverged = not healthy
-        me.tell()
+        me.tell(None if self.diverged else self.steps)
         return History(rewards[:taken], ends[:taken], self.diverged)
 
     def save(self, path: str | Path) -> Path:

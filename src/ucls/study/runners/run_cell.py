@@ -14,6 +14,7 @@ from ucls.runs.any_run import AnyRun, in_chunks
 from ucls.runs.history import History, join
 from ucls.runs.loop import make_run
 from ucls.runs.open_run import closed_after, open_run
+from ucls.runs.saveable import fault_of
 from ucls.study import partial
 from ucls.study.cell import NUMERICS, Cell, code_of, env_code_of
 from ucls.study.partial import Checkpoints
@@ -70,6 +71,8 @@ def run_cell(
             result = result._replace(learner=checkpoint.to_bytes(run.checkpoint(), run.about()))
         except UserError as error:
             note = f"its learner is not kept: {error}"
+    elif not (note or run.diverged) and (fault := fault_of(run.learner)):
+        note = f"its learner could not be saved: {fault}"
     return Done(result, time.perf_counter() - began, timed / stepping if stepping else 0.0, note)
 
 
