@@ -15,7 +15,9 @@ from ucls.cli.study import Json
 def evaluate_log(
     file: Annotated[Path, typer.Argument(help="CSV with columns reward, discount, NAME..., NAME_next...; or .npz.")],
     p: Annotated[float, typer.Option("--p", help="Intervals hold with probability 1 - p.")] = 0.1,
-    lambda_: Annotated[float, typer.Option("--lambda", help="Decay of the eligibility trace.")] = 0.9,
+    lambda_: Annotated[
+        float | None, typer.Option("--lambda", help="Decay of the eligibility trace; 0.9, less if ratios need it.")
+    ] = None,
     estimator: Annotated[str, typer.Option(help="Of the variance: leave_one_out, robust, ...")] = "leave_one_out",
     factor: Annotated[str, typer.Option(help="chebyshev (Theorem 1) or normal (narrower).")] = "chebyshev",
     features: Annotated[str, typer.Option(help="columns, affine (and a constant) or one_hot.")] = "columns",

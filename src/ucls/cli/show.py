@@ -105,6 +105,12 @@ def show_evaluation(evaluated: "Evaluated", title: str) -> None:
         f"{report.transitions:,} transitions; rank {report.rank} of {report.features} features; "
         f"condition number {report.condition:.2g}"
     )
+    if evaluated.off_policy:
+        to.print(
+            f"off-policy: effective sample size {report.effective_sample_size:,.0f} (of the weights of the traces); "
+            f"lambda {evaluated.lstd.lambda_:g}, gamma^2 lambda^2 E[rho^2] = {report.growth:.2g} (must be below 1)",
+            markup=False,
+        )
     if evaluated.unused:
         names = in_one_line(", ".join(name or "(no name)" for name in evaluated.unused))
         to.print(f"not used: {names}", markup=False)

@@ -19,6 +19,7 @@ from ucls.errors import UserError, unknown
 from ucls.evaluation.lstd import LSTD, TOO_LARGE, Interval
 from ucls.evaluation.names import NEXT, OPTIONAL, REQUIRED, features, refuse_lone_partners, unused
 from ucls.evaluation.npz import NEEDED, read_log_arrays
+from ucls.evaluation.off_policy import is_off_policy
 
 CODINGS = ("columns", "affine", "one_hot")
 SAID = 200  # characters of a file in a message
@@ -50,6 +51,11 @@ class Evaluated(NamedTuple):
     x: np.ndarray
     visits: np.ndarray
     interval: Interval
+
+    @property
+    def off_policy(self) -> bool:
+        """Whether the log has importance ratios other than 1."""
+        return is_off_policy(self.lstd.fit().log, len(self.lstd))
 
 
 def read_log(path: Path) -> Transitions:
@@ -195,9 +201,9 @@ def encode(log: Transitions, coding: str) -> tuple[Any, Any, int]:
 
 
 def evaluate(
-    path: Path, p: float, lambda_: float, estimator: str, factor: str, coding: str, rows: int, eta: float = 0.0
+    path: Path, p: float, lambda_: float | None, estimator: str, factor: str, coding: str, rows: int, eta: float = 0.0
 ) -> Evaluated:
-    """Evaluate the policy that made a log, at the features that it met most often."""
+    """Evaluate the policy that made a log, at the features that it met most often; without a lambda one is chosen."""
     log = read_log(path)
     if not len(np.atleast_1d(log.reward)):
         raise UserError(f"{path} has no transitions")

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.errors import UserError
-from ucls.evaluation import passes
+from ucls.evaluation import off_policy, passes
 from ucls.evaluation.buffer import ROOM, Buffer
 from ucls.evaluation.estimators import RANK_TOLERANCE, Estimator, Fit, Spread, make_estimator
 from ucls.evaluation.log import BREAKS, SEEN, TRANSITIONS, append, empty_log, with_room
@@ -34,7 +34,11 @@ class Interval(NamedTuple):
 
 class Report(NamedTuple):
     """How well the data determine w. `condition` is that of A within its rank; `breaks` are transitions whose x is
-    not the x_next before although no start was declared (harmless if x_next is an expectation over actions)."""
+    not the x_next before although no start was declared (harmless if x_next is an expectation over actions).
+
+    `effective_sample_size` is (sum w)^2 / sum w^2 of the weights that importance ratios give to the traces, and
+    `growth` is gamma^2 lambda^2 E[rho^2], which must be below 1 (`evaluation.off_policy`).
+    """
 
     transitions: int
     features: int
@@ -42,6 +46,8 @@ class Report(NamedTuple):
     condition: float
     smallest_singular_value: float
     breaks: int
+    effective_sample_size: float
+    growth: float
 
 
 def factor_of(p: float, kind: str) -> float:
@@ -64,6 +70,7 @@ class LSTD:
 
     Every transition is kept (12 bytes an active feature and 48 more), because intervals need TD errors under the final
     w. Nothing is solved until something is asked; then A is decomposed, in time O(d^3), and kept until more data come.
+    Without `lambda_` it is 0.9, or with importance ratios the largest multiple of 0.1 that leaves the trace a variance.
     `eta` is added to the diagonal of the mean A; at 0 a singular A has its pseudoinverse, as in Theorem 1.
 
     >>> lstd = LSTD(size=2, lambda_=0.0)
@@ -78,21 +85,32 @@ class LSTD:
     inf
     """
 
-    def __init__(self, size: int, lambda_: float = 0.9, eta: float = 0.0):
+    def __init__(self, size: int, lambda_: float | None = None, eta: float = 0.0):
         if size < 1:
             raise UserError(f"size must be at least 1, not {size}")
         refuse_features(size)
-        if not 0 <= lambda_ <= 1:
+        if lambda_ is not None and not 0 <= lambda_ <= 1:
             raise UserError(f"lambda must be in [0, 1], not {lambda_}")
         if not eta >= 0:
             raise UserError(f"eta must be at least 0, not {eta}")
-        self.size, self.lambda_, self.eta = size, float(lambda_), float(eta)
+        self.size, self._given, self.eta = size, None if lambda_ is None else float(lambda_), float(eta)
         self._log = empty_log()
         self._waiting, self._starts = Buffer(0, size), True
-        self._At, self._b = np.zeros((size, size)), np.zeros((1, size))
-        self._trace, self._added = live_trace(size, np.float64), 0
+        self._begin_sums()
         self._fit: Fit | None = None
         self._spreads: dict[Any, Spread] = {}
+
+    def _begin_sums(self) -> None:
+        self._At, self._b = np.zeros((self.size, self.size)), np.zeros((1, self.size))
+        self._trace, self._added, self._used = live_trace(self.size, np.float64), 0, self._given
+
+    @property
+    def lambda_(self) -> float:
+        """The decay of the trace: as given, or as chosen from the ratios seen so far."""
+        if self._given is not None:
+            return self._given
+        self._flush()
+        return off_policy.choose_lambda(self._log, len(self))
 
     def __len__(self) -> int:
         """The number of transitions seen."""
@@ -186,8 +204,13 @@ class LSTD:
         return Interval(_shaped(values, x), _shaped(values - radius, x), _shaped(values + radius, x))
 
     def standard_error(self, x: Any, estimator: str | Estimator = "leave_one_out") -> Any:
-        """The estimated standard deviation of x'w; infinite where the data do not determine x'w or its variance."""
-        X, fit, spread = self._dense(x), self.fit(), self.spread(estimator)
+        """The estimated standard deviation of x'w; infinite where the data do not determine x'w or its variance.
+
+        Refused if importance ratios leave the trace no variance.
+        """
+        X, fit = self._dense(x), self.fit()
+        off_policy.refuse_growth(fit.log, fit.n, fit.lambda_)
+        spread = self.spread(estimator)
         block = X[:, : fit.size]
         error = np.sqrt(np.maximum(0.0, np.einsum("ni,ij,nj->n", block, spread.covariance, block, optimize=True)))
         error[~self.seen(X)] = np.inf
@@ -215,7 +238,10 @@ class LSTD:
         fit = self.fit()
         smallest = float(fit.singular[fit.rank - 1]) if fit.rank else 0.0
         condition = float(fit.singular[0]) / smallest if fit.rank else np.inf
-        return Report(len(self), fit.size, fit.rank, condition, smallest, int(self._log.used[BREAKS]))
+        weighted = off_policy.effective_sample_size(fit.log, fit.n, fit.lambda_)
+        growth = fit.lambda_**2 * off_policy.mean_square(fit.log, fit.n)
+        breaks = int(self._log.used[BREAKS])
+        return Report(len(self), fit.size, fit.rank, condition, smallest, breaks, weighted, growth)
 
     def fit(self) -> Fit:
         """Solve A w = b with all transitions seen so far."""
@@ -224,7 +250,11 @@ class LSTD:
             n, d = len(self), int(self._log.used[SEEN])
             if n == 0:
                 raise UserError("no transitions yet: observe some first")
-            passes.add_systems(self._log, self._added, n, self.lambda_, self._trace, d, self._At, self._b)
+            lambda_ = self.lambda_
+            if lambda_ != self._used:  # chosen anew: the sums of another lambda are of no use
+                self._begin_sums()
+                self._used = lambda_
+            passes.add_systems(self._log, self._added, n, lambda_, self._trace, d, self._At, self._b)
             self._added = n
             self._fit = _solve(self._At[:d, :d].T / n, self._b[0, :d] / n, self)
         return self._fit
