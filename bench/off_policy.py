@@ -75,7 +75,8 @@ def _standard_error(lstd: LSTD, X: np.ndarray, estimator: str) -> np.ndarray:
 
 def table(rows: Iterator[Row]) -> str:
     """The rows as Markdown."""
-    heads = ["chain, μ → π", "λ", "γ²λ²E[ρ²]", "effective size", *(f"`{name}`" for name in NAMES), "error"]
+    names = [f"`{name}`" for name in NAMES]
+    heads = ["chain, behavior → target", "lambda", "growth", "effective size", *names, "error"]
     lines = ["| " + " | ".join(heads) + " |", "| --- " + "| ---: " * (len(heads) - 1) + "|"]
     for row in rows:
         cells = [f"{row.chain}, {row.behavior:g} → {row.target:g}", f"{row.lambda_:.1f}", f"{row.growth:.2f}"]

@@ -286,6 +286,41 @@ def test_names_that_are_nearly_known_are_one_line(log, head, message):
     assert message in refusal(log(f"{head}\n" + ",".join("1" for _ in head.split(",")) + "\n"))
 
 
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        *((name, "rho") for name in ("importance_ratio", "Importance Weight", "ratio", "iw", "is_ratio", "\u03c1")),
+        *(("\uff52\uff48\uff4f", "rho"), ("rho\u200b", "rho"), ("RHO ", "rho"), ("is_first", "start")),
+        *(("episode_start", "start"), ("starts", "start")),
+    ],
+)
+def test_another_name_of_a_known_column_is_refused_and_not_ignored(log, tmp_path, name, known):
+    text = "\n".join(f"{line},{name if i == 0 else 1}" for i, line in enumerate(GOOD.splitlines()))
+    assert f"is not used: rename it to {known!r}, or remove it" in refusal(log(text, "log.csv"))
+    np.savez(tmp_path / "log.npz", **good_arrays(), **{name: np.ones(4)})
+    assert f"is not used: rename it to {known!r}, or remove it" in refusal(tmp_path / "log.npz")
+
+
+@pytest.mark.parametrize("head", ["x,rewards,discount,x_next", "x,r,discount,x_next", "x,reward,Gamma,x_next"])
+def test_another_name_of_what_is_required_is_named(log, head):
+    assert "is not used: rename it to '" in refusal(log(f"{head}\n1,1,1,1\n"))
+
+
+@pytest.mark.parametrize("name", ["done", "ratio", "gamma", "rewards", "start_x", "iw", "r", "row", "importance_ratio"])
+def test_every_name_with_a_partner_is_a_feature(name):
+    assert _columns(["reward", "discount", name, f"{name}_next"]) == ([name], [])
+
+
+@pytest.mark.parametrize("name", ["done", "terminated", "truncated", "action", "weight", "time", "row", "X", "rewards"])
+def test_a_column_that_means_something_else_is_not_refused(name):
+    assert _columns(["reward", "discount", "x", "x_next", name]) == (["x"], [name])
+
+
+def test_the_partner_of_a_column_that_is_no_feature_is_refused_for_that(log):
+    text = "x,reward,discount,x_next,rho,rho_next\n1,1,0.5,1,1,1\n"
+    assert "the column 'rho_next' is not used: 'rho' is not a feature, remove it" in refusal(log(text))
+
+
 def test_columns_that_are_not_used_are_named(log, tmp_path):
     text = "\n".join(f"{i or ''},{line},{'time,row' if i == 0 else '7,8'}" for i, line in enumerate(GOOD.splitlines()))
     assert "not used: (no name), time, row" in ucls("evaluate-log", log(text), "--features", "one_hot").stdout

@@ -1,4 +1,4 @@
-"""Off-policy evaluation: lambda leaves the trace a variance, or intervals are refused; weights say what data are worth."""
+"""Off-policy evaluation: lambda leaves the trace a variance, or intervals are refused; weights say what data count."""
 
 import json
 

@@ -1,18 +1,31 @@
 """Names of columns: which ones of a log are not used, and which look like misspelled names of those that could be."""
 
+import functools
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 
 from ucls.errors import UserError
 
 REQUIRED = ("reward", "discount")
 OPTIONAL = ("rho", "start")
+KNOWN = (*REQUIRED, *OPTIONAL)
 NEXT = "_next"
+OTHER_NAMES = {  # that others have for what is known here
+    "reward": ("r", "rewards"),
+    "discount": ("gamma", "\N{GREEK SMALL LETTER GAMMA}"),
+    "rho": (
+        *("\N{GREEK SMALL LETTER RHO}", "ratio", "is_ratio", "iw", "is_weight", "importance", "importance_ratio"),
+        *("importance_weight", "importance_sampling_ratio", "importance_sampling_weight", "likelihood_ratio"),
+    ),
+    "start": ("is_first", "is_start", "episode_start", "begins", "reset"),
+}
 
 
 def features(head: Sequence[str]) -> list[str]:
     """The columns that are features: each has a partner NAME_next."""
-    return [name for name in head if name + NEXT in head and name not in (*REQUIRED, *OPTIONAL)]
+    present = set(head)
+    return [name for name in head if name + NEXT in present and name not in KNOWN]
 
 
 def unused(head: Iterable[str], used: Iterable[str], known: Sequence[str], kind: str) -> list[str]:
@@ -21,10 +34,10 @@ def unused(head: Iterable[str], used: Iterable[str], known: Sequence[str], kind:
     >>> unused(["x", "x_next", "time"], ["x", "x_next"], ["reward", "rho"], "column")
     ['time']
     """
-    head, used = list(head), set(used)
+    head, used = dict.fromkeys(head), set(used)
     left = [name for name in head if name not in used]
     for name in left:
-        meant = [word for word in known if _plain(name) == _plain(word) or (word not in head and _near(name, word))]
+        meant = [word for word in known if _plain(name) == _plain(word) or (word not in head and _means(name, word))]
         if meant:
             raise UserError(f"the {kind} {name[:100]!r} is not used: rename it to {meant[0]!r}, or remove it")
     return left
@@ -34,7 +47,9 @@ def refuse_lone_partners(left: Sequence[str]) -> None:
     """Refuse unused columns of which one seems to be meant as another's NAME_next."""
     for name in left:
         if name.endswith(NEXT):
-            raise UserError(f"the column {name[:100]!r} is not used: there is no column {name[: -len(NEXT)][:100]!r}")
+            stem = name[: -len(NEXT)]
+            why = f"{stem!r} is not a feature, remove it" if stem in KNOWN else f"there is no column {stem[:100]!r}"
+            raise UserError(f"the column {name[:100]!r} is not used: {why}")
     alone = {plain: name for name in left if (plain := _plain(name))}
     for name in left:
         for partner in (alone[stem] for stem in _stems(_plain(name)) if stem in alone):
@@ -53,8 +68,23 @@ def _stems(plain: str) -> Iterator[str]:
         yield plain[4:]
 
 
+@functools.lru_cache(maxsize=1024)
 def _plain(name: str) -> str:
-    return re.sub(r"[\W_]", "", name).casefold()
+    return re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", name)).casefold()
+
+
+def _means(name: str, word: str) -> bool:
+    """Whether a name seems to be a misspelled word, or is what others call it.
+
+    >>> [_means(name, "rho") for name in ("Rho", "importance ratio", "weight")]
+    [True, True, False]
+    """
+    return _near(name, word) or _plain(name) in _other_names(word)
+
+
+@functools.cache
+def _other_names(word: str) -> frozenset[str]:
+    return frozenset(_plain(other) for other in OTHER_NAMES.get(word, ()))
 
 
 def _near(name: str, word: str) -> bool:
