@@ -11,7 +11,7 @@ import pytest
 from bench.torture import logs
 from test_cli import ucls
 from ucls.errors import UserError
-from ucls.evaluation import LSTD
+from ucls.evaluation import ESTIMATORS, LSTD
 from ucls.evaluation.logfile import _columns, evaluate
 
 GOOD = "state,reward,discount,state_next\n0,1,0.9,1\n1,2,0.9,0\n0,2,0.9,1\n1,1,0,\n0,0,0.9,0\n0,1,0.9,1\n"
@@ -257,6 +257,16 @@ def test_what_a_single_transition_decides_has_no_interval(log, estimator):
     words = ("--features", "one_hot", "--estimator", estimator, "--json")
     rows = json.loads(ucls("evaluate-log", single, *words).stdout)["rows"]
     assert [(row["low"], row["high"]) for row in rows] == [(None, None), (None, None)]
+
+
+@pytest.mark.parametrize("estimator", [*ESTIMATORS])
+def test_an_evaluator_too_has_no_interval_from_a_single_transition(estimator):
+    lstd = LSTD(size=2)
+    lstd.observe([0], 1.0, 0.0)
+    lstd.observe([1], 2.0, 0.0)
+    lstd.observe([1], 3.0, 0.0)
+    assert lstd.interval([0], estimator=estimator)[1:] == (-np.inf, np.inf)
+    assert lstd.interval([1], estimator="sandwich").low < 2.5 < lstd.interval([1], estimator="sandwich").high < np.inf
 
 
 # Columns that are not used

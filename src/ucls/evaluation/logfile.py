@@ -218,7 +218,7 @@ def evaluate(
     at = first[chosen]
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            interval = _without_single(lstd.interval(x[at], p, estimator, factor), lstd, x[at])
+            interval = lstd.interval(x[at], p, estimator, factor)
         if not np.isfinite(interval.value).all():
             raise UserError(TOO_LARGE)
     except np.linalg.LinAlgError:
@@ -226,12 +226,6 @@ def evaluate(
     except UserError as error:
         raise UserError(f"{path}: {error}") from None
     return Evaluated(lstd, log.names, log.unused, log.x[at], visits[chosen], interval)
-
-
-def _without_single(found: Interval, lstd: LSTD, x: Any) -> Interval:
-    """No interval where a single transition decides a value: a fit hits it exactly, and its error is not known."""
-    alone = ~np.isfinite(lstd.standard_error(x, "leave_one_out"))
-    return Interval(found.value, np.where(alone, -np.inf, found.low), np.where(alone, np.inf, found.high))
 
 
 def as_data(evaluated: Evaluated) -> dict[str, Any]:

@@ -194,11 +194,14 @@ class LSTD:
     ) -> Interval:
         """The value, and an interval that holds x'w* with probability at least 1 - p if the estimator is right.
 
-        Where x has a part that the data do not determine, it is infinite.
+        Where x has a part that the data do not determine, or that a single transition decides, it is infinite: every
+        fit hits that transition exactly, so that its error is not known, whatever the estimator says.
         """
         X, fit = self._dense(x), self.fit()
         values = X @ self.w
         radius = factor_of(p, factor) * self.standard_error(X, estimator)
+        if estimator != "leave_one_out":
+            radius = np.where(np.isfinite(self.standard_error(X)), radius, np.inf)
         if self.eta > 0:  # the plug-in of the remainder ((A + eta I)^-1 A - I) w* = -eta (A + eta I)^-1 w*
             radius = radius + np.abs(X[:, : fit.size] @ (self.eta * (fit.inverse @ fit.w)))
         return Interval(_shaped(values, x), _shaped(values - radius, x), _shaped(values + radius, x))
