@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from ucls import Agent
-from ucls.algorithms import sarsa
+from ucls.algorithms import dgpq, rlsvi, sarsa
 from ucls.errors import Terminated, UserError
 from ucls.features import features_module
 from ucls.runs import any_run
@@ -16,6 +16,8 @@ from ucls.runs.any_run import AnyRun, in_chunks
 from ucls.runs.history import TERMINATED, TRUNCATED, History, join
 from ucls.runs.loop import make_run
 from ucls.runs.signals import stopping
+
+GROWING = ("dgpq", "rlsvi")  # arrays of theirs get longer
 
 
 def test_truncation_bootstraps():
@@ -119,6 +121,41 @@ def test_a_checkpoint_is_a_copy_that_learning_does_not_change(make):
     for array in saved.values():
         array[...] = 0
     assert run.checkpoint()["state.w"].any()
+
+
+@pytest.mark.parametrize("agent", ["sarsa", *GROWING])
+@pytest.mark.parametrize("make", [make_run, lambda env, agent, **more: Agent(env, agent, **more)])
+def test_one_checkpoint_serves_as_often_as_it_is_restored_whatever_was_learned_since(make, agent, monkeypatch):
+    monkeypatch.setattr(dgpq, "CAPACITY", 1)
+    monkeypatch.setattr(rlsvi, "CELLS", 8)
+    monkeypatch.setattr(rlsvi, "MOVES", 8)
+    small = {} if agent == "dgpq" else {"tilings": 3, "tiles": 3, "memory": 48}
+    run = make("ucls/PuddleWorld-v0", agent, seed=3, settings=small)
+    run.advance(4)
+    saved = run.checkpoint()
+    before, sizes = copy.deepcopy(saved), _lengths(run)
+    rest = [run.advance(500) for _ in range(2)]
+    assert agent not in GROWING or _lengths(run) != sizes
+    for _ in range(2):
+        run.restore(saved, 4)
+        assert run.steps == 4
+        again = run.checkpoint()
+        assert again.keys() == saved.keys()
+        assert all(again[name].tobytes() == before[name].tobytes() for name in before)
+        assert not any(np.shares_memory(saved[name], array) for name, array in _parts(run).items())
+        assert [part.rewards.tobytes() for part in rest] == [run.advance(500).rewards.tobytes() for _ in range(2)]
+        assert all(saved[name].tobytes() == before[name].tobytes() for name in before)
+
+
+def _parts(run):
+    me = run.learner
+    parts = {"coder": me.coder, "state": me.state, "pending": me.pending}
+    flat = [(f"{name}.{field}", part) for name, part in parts.items() for field, part in part._asdict().items()]
+    return {name: part for name, part in flat if isinstance(part, np.ndarray)}
+
+
+def _lengths(run):
+    return {name: array.shape for name, array in run.checkpoint().items()}
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, np.linalg.LinAlgError])

@@ -1,6 +1,12 @@
 """Checkpoints: arrays and a JSON description in one safetensors file, written whole or not at all.
 
 Reading one never executes code.
+
+Matrices have room for every feature that there is, and most features are not seen for a long time. So `flatten` can
+trim a matrix to the leading block beyond which it holds one number, or one on its diagonal and one off it, as where
+nothing was learned: the block keeps the name of the matrix, and NAME@beyond has the two numbers, off the diagonal and
+on it. `rebuild` makes the same matrix again, bit for bit, in the shape that a new learner has: a file does not say any
+shape. Arrays that grow are stored whole, because their length is known only from the file.
 """
 
 import json
@@ -12,10 +18,12 @@ import numpy as np
 
 from ucls._files import write_atomic
 from ucls.errors import UserError
-from ucls.kernels.arrays import aligned
+from ucls.kernels.arrays import aligned, zeros
 from ucls.kernels.ranges import Sizes, check, declared, fits
 
-FORMAT = 1
+FORMAT = 2  # of files with trimmed matrices; other files are of format 1, which earlier versions read too
+BEYOND = "@beyond"
+TRIMMED = 2**16  # bytes of the smallest matrix that is trimmed
 
 T = TypeVar("T")
 
@@ -46,7 +54,8 @@ def to_bytes(arrays: Mapping[str, np.ndarray], about: Mapping[str, Any] = {}) ->
 
     # safetensors writes the buffer as it lies in memory: anything but C order would be corrupted.
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    text = json.dumps({"format": FORMAT, **about}, sort_keys=True)
+    version = FORMAT if any(name.endswith(BEYOND) for name in arrays) else 1
+    text = json.dumps({**about, "format": version}, sort_keys=True)
     return serialise(contiguous, {"ucls": text})
 
 
@@ -80,15 +89,48 @@ def _about(text: str, name: str) -> dict[str, Any]:
     return about
 
 
-def flatten(prefix: str, parts: Any) -> dict[str, np.ndarray]:
-    """Copies of the arrays of a NamedTuple, and of the NamedTuples in it, by dotted names."""
+def flatten(prefix: str, parts: Any, trim: bool = False) -> dict[str, np.ndarray]:
+    """Copies of the arrays of a NamedTuple, and of the NamedTuples in it, by dotted names; with `trim`, of large
+    matrices only the part that `rebuild` needs."""
     arrays: dict[str, np.ndarray] = {}
+    fields = declared(type(parts))
     for field, part in zip(parts._fields, parts, strict=True):
+        name = f"{prefix}.{field}"
         if isinstance(part, np.ndarray):
-            arrays[f"{prefix}.{field}"] = part.copy()
+            arrays |= _trimmed(name, part) if trim and fields[field].grows is None else {name: part.copy()}
         elif isinstance(part, tuple):
-            arrays |= flatten(f"{prefix}.{field}", part)
+            arrays |= flatten(name, part, trim)
     return arrays
+
+
+def _trimmed(name: str, array: np.ndarray) -> dict[str, np.ndarray]:
+    """A copy of an array, or of the leading block of a matrix and what is beyond it. Numbers are compared by their
+    bits, so that -0 remains -0."""
+    if array.ndim < 2 or array.nbytes < TRIMMED or array.dtype.itemsize > 8:
+        return {name: array.copy()}
+    bits = array.view(f"u{array.dtype.itemsize}")
+    corner = (-1,) * array.ndim
+    off = (*corner[1:], 0) if _has_diagonal(array) else corner
+    differs = bits != bits[off]
+    if _has_diagonal(array):
+        _diagonal(differs)[...] = _diagonal(bits) != bits[corner]
+    ends = []
+    for axis in range(array.ndim):
+        others = tuple(i for i in range(array.ndim) if i != axis)
+        ends.append(int(np.flatnonzero(differs.any(axis=others))[-1:].sum()) + 1)
+    block = array[tuple(slice(end) for end in ends)]
+    if 10 * block.size > 9 * array.size:
+        return {name: array.copy()}
+    return {name: block.copy(), name + BEYOND: np.array([array[off], array[corner]], array.dtype)}
+
+
+def _has_diagonal(array: np.ndarray) -> bool:
+    return array.shape[-1] == array.shape[-2] > 1
+
+
+def _diagonal(matrix: np.ndarray) -> np.ndarray:
+    """The diagonal of a matrix, or of each in a stack of them, as a view that can be written to."""
+    return np.einsum("...ii->...i", matrix)
 
 
 def rebuild(prefix: str, like: T, arrays: Mapping[str, np.ndarray], sizes: Sizes) -> T:
@@ -105,10 +147,35 @@ def _rebuild(prefix: str, like: T, arrays: Mapping[str, np.ndarray]) -> T:
     for field, part in zip(like._fields, like, strict=True):  # pyright: ignore
         name = f"{prefix}.{field}"
         if isinstance(part, np.ndarray):
-            array = arrays.get(name)
-            if array is None or array.dtype != part.dtype or not fits(array.shape, part.shape, fields[field].grows):
-                raise UserError(f"the checkpoint does not fit: {name!r} is missing or of another size or type")
-            parts[field] = aligned(array)
+            parts[field] = _array(name, part, arrays, fields[field].grows)
         else:
             parts[field] = _rebuild(name, part, arrays) if isinstance(part, tuple) else part
     return type(like)(**parts)
+
+
+def _array(name: str, like: np.ndarray, arrays: Mapping[str, np.ndarray], grows: int | None) -> np.ndarray:
+    """A copy of the array of this name, whole again if it was trimmed."""
+    array, beyond = arrays.get(name), arrays.get(name + BEYOND)
+    if array is not None and array.dtype == like.dtype:
+        if beyond is None and fits(array.shape, like.shape, grows):
+            return aligned(array)
+        if beyond is not None and grows is None and _is_block(array, beyond, like):
+            return _expanded(array, beyond, like)
+    raise UserError(f"the checkpoint does not fit: {name!r} is missing or of another size or type")
+
+
+def _is_block(block: np.ndarray, beyond: np.ndarray, like: np.ndarray) -> bool:
+    """Whether these can be the leading block of an array like another, and what is beyond it."""
+    inside = block.ndim == like.ndim >= 2 and all(n <= m for n, m in zip(block.shape, like.shape, strict=True))
+    return inside and beyond.shape == (2,) and beyond.dtype == like.dtype
+
+
+def _expanded(block: np.ndarray, beyond: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """An array of the shape of `like` with this leading block. Memory that remains 0 is not touched."""
+    array = zeros(like.shape, like.dtype)
+    if beyond[0].tobytes().strip(b"\0"):
+        array[...] = beyond[0]
+    if _has_diagonal(array):
+        _diagonal(array)[...] = beyond[1]
+    array[tuple(slice(n) for n in block.shape)] = block
+    return array

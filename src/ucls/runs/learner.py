@@ -21,7 +21,7 @@ from ucls.kernels import active as la
 from ucls.kernels.ranges import Sizes, check, may_grow, require
 from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.runs.bound import Bound
-from ucls.runs.plan import DTYPES, Plan, Resolved, brief, refuse_too_large, resolve_plan
+from ucls.runs.plan import DTYPES, SPARE, Plan, Resolved, brief, refuse_too_large, resolve_plan
 from ucls.runs.progress import tell_of_compiling
 from ucls.runs.saveable import ADVICE, AFTER, WHILE, Saveable
 from ucls.runs.steps import Pending, kernels
@@ -29,6 +29,10 @@ from ucls.settings import completed
 
 PARTS = ("coder", "state", "pending")
 BROKEN = (ZeroDivisionError, np.linalg.LinAlgError)  # what arithmetic raises in a kernel: its values mean nothing then
+
+
+class FailedArithmetic(UserError):
+    """The arithmetic of a kernel failed; what it changed before that may be inconsistent."""
 
 
 class Uncertainty(NamedTuple):
@@ -52,8 +56,8 @@ class Learner:
         self.plan, self.features, self.feature_settings = plan, features, settings
         self._refuse_too_large(features.room(settings, plan.low, plan.high, plan.n_actions), file)
         self.coder = features.make(settings, plan.low, plan.high, plan.n_actions)
-        size, n_active = self.coder.size, self.coder.n_active
-        self.state = initial_state(self.algorithm, self.hyper, size, plan.n_actions, n_active, DTYPES[plan.dtype])
+        n_active = self.coder.n_active
+        self.state = self._initial_state()
         require("Coder", self.coder, constants=True)
         require("State", self.state)
         if hasattr(self.algorithm, "grow") and not may_grow(self.state):
@@ -67,6 +71,10 @@ class Learner:
         self._told: set[str] = set()
         self._saveable = Saveable()
 
+    def _initial_state(self) -> Any:
+        sizes = self.coder.size, self.plan.n_actions, self.coder.n_active
+        return initial_state(self.algorithm, self.hyper, *sizes, DTYPES[self.plan.dtype])
+
     def _refuse_too_large(self, room: Room, file: int | None) -> None:
         """Refuse a plan before its memory is asked for; an algorithm that says nothing is taken to be quadratic."""
         n_actions = self.plan.n_actions
@@ -76,7 +84,9 @@ class Learner:
         pending = 6 * n_actions * room.n_active
         what = f"{self.plan.agent} with {room.size:,} features ({self.plan.features}, {n_actions:,} actions)"
         what += "" if said else ", which does not say by `room` that it needs less than 4 features^2 numbers,"
-        refuse_too_large(room.numbers + pending + own, what, file)
+        amount = room.numbers + pending + own
+        refuse_too_large(amount, what, file)
+        self._trims = 8 * amount <= SPARE
 
     @property
     def action(self) -> int:
@@ -161,9 +171,13 @@ class Learner:
             if (notices := getattr(module, "notices", None)) is not None:
                 told += notices(*of)
         for text in told:
-            if text not in self._told:
-                self._told.add(text)
-                warnings.warn(text, Notice, stacklevel=3)
+            self.warn_once(text, text)
+
+    def warn_once(self, kind: str, text: str) -> None:
+        """Give a notice, unless one of this kind was given before."""
+        if kind not in self._told:
+            self._told.add(kind)
+            warnings.warn(text, Notice, stacklevel=4)
 
     def choose(self, s: np.ndarray) -> int:
         """The action that the algorithm's own rule takes in state s, without changing the run."""
@@ -217,10 +231,11 @@ class Learner:
         return points
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """A copy of everything that the next step reads."""
+        """A copy of everything that the next step reads; of large matrices only the part that something was learned of
+        (see `ucls.checkpoint`)."""
         arrays = {"rng": to_words(self.rng)}
         for name in PARTS:
-            arrays |= checkpoint.flatten(name, getattr(self, name))
+            arrays |= checkpoint.flatten(name, getattr(self, name), self._trims)
         return arrays
 
     def refuse_unsound(self) -> None:
@@ -238,10 +253,15 @@ class Learner:
         self._saveable.look(self, steps, share)
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Go on from a checkpoint of a learner of the same plan; one that is refused changes nothing."""
-        sizes = Sizes(self.coder.size, self.plan.n_actions)
-        parts = {name: checkpoint.rebuild(name, getattr(self, name), arrays, sizes) for name in PARTS}
-        if hasattr(self.algorithm, "grow") and self.algorithm.full(parts["state"]):
+        """Go on from a copy of a checkpoint of a learner of the same plan; one that is refused changes nothing.
+
+        The checkpoint may be from before some arrays grew.
+        """
+        sizes, grows = Sizes(self.coder.size, self.plan.n_actions), hasattr(self.algorithm, "grow")
+        like = {name: getattr(self, name) for name in PARTS}
+        like |= {"state": self._initial_state()} if grows else {}
+        parts = {name: checkpoint.rebuild(name, like[name], arrays, sizes) for name in PARTS}
+        if grows and self.algorithm.full(parts["state"]):
             parts["state"] = self.algorithm.grow(parts["state"], self.hyper)
         from_words(self.rng, arrays.get("rng"))
         self.coder, self.state, self.pending = (parts[name] for name in PARTS)
@@ -262,9 +282,11 @@ def sound_arithmetic() -> Iterator[None]:
     try:
         yield
     except ZeroDivisionError:
-        raise UserError("the algorithm divided by zero: start again, with other settings or features") from None
+        raise FailedArithmetic("the algorithm divided by zero: start again, with other settings or features") from None
     except np.linalg.LinAlgError as error:
-        raise UserError(f"the algorithm's linear algebra failed ({error}): start again, with other settings") from None
+        raise FailedArithmetic(
+            f"the algorithm's linear algebra failed ({error}): start again, with other settings"
+        ) from None
 
 
 def refuse_diverged(diverged: bool) -> None:

@@ -19,6 +19,7 @@ from ucls.settings import distribute, resolve, shown
 
 DTYPES = {"float64": np.float64, "float32": np.float32}
 FAR = 1e30  # bounds beyond this are none
+SPARE = 2**29  # bytes that a learner may take whose file is small: its matrices are trimmed there
 
 
 @dataclass(frozen=True)
@@ -209,9 +210,10 @@ def brief(value: Any, most: int = 60) -> str:
 def refuse_too_large(amount: int, what: str, file: int | None = None) -> None:
     """Refuse to ask for more numbers of 8 bytes than the machine has memory for, or than could come from a file.
 
-    A file of some bytes holds what it makes us ask for; ten times that, and 64 MB, is more than it can need.
+    The arrays of a learner that takes more than `SPARE` bytes are stored whole, so ten times the size of its file is
+    more than it can need.
     """
-    if file is not None and 8 * amount > 10 * file + 2**26:
+    if file is not None and 8 * amount > 10 * file + SPARE:
         raise UserError(f"the checkpoint cannot be right: {what} does not fit in {file:,} bytes")
     if 8 * amount > (room := machine_memory()):
         raise UserError(f"{what} needs {8 * amount / 2**30:,.1f} GB of memory, this machine has {room / 2**30:,.1f}")
