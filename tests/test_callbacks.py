@@ -1,5 +1,6 @@
 """Callbacks: what each does, that they end whatever happens, and that what they keep is whole."""
 
+import copy
 import csv
 import os
 import signal
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import ucls
+from conftest import assert_same_learner
 from ucls import Agent, UserError, evaluate_policy
 from ucls.callbacks import Checkpoint, CsvLog, Evaluate, Periodic, StopOnReturn
 from ucls.errors import Notice
@@ -53,6 +55,54 @@ def test_a_callback_begins_is_called_after_every_step_and_ends():
     lake().learn(3, callback=[one, calls.append])
     assert one.seen == [("begin", 0), ("step", 1), ("step", 2), ("step", 3), ("end", 3)]
     assert len(calls) == 3
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda agent, saved: agent.learn(5),
+        lambda agent, saved: agent.advance(5),
+        lambda agent, saved: agent.restore(saved, 10),
+        lambda agent, saved: agent.explain("maps.html", steps=5),
+        lambda agent, saved: agent.watch("film.gif", steps=5),
+    ],
+)
+def test_what_would_change_the_agent_is_refused_in_a_callback_and_changes_nothing(change, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    agent, other = (Agent("ucls/OneState-v0", "sarsa", seed=1).learn(10) for _ in range(2))
+    saved = agent.checkpoint()
+    refused = []
+
+    def callback(agent):
+        with pytest.raises(UserError, match="cannot be called while the agent learns, as in a callback") as error:
+            change(agent, saved)
+        refused.append(str(error.value))
+
+    agent.learn(3, callback)
+    assert len(refused) == 3
+    assert "\n" not in "".join(refused)
+    assert_same_learner(agent, other.learn(3))
+    assert np.array_equal(agent.history.rewards, other.history.rewards)
+    change(agent, saved)  # afterwards it is allowed, and after a callback that failed
+    with pytest.raises(ZeroDivisionError):
+        agent.learn(3, lambda agent: 1 / 0)
+    agent.learn(3)
+
+
+def test_a_callback_may_ask_save_evaluate_and_copy_the_agent(tmp_path):
+    agent, other = (Agent("ucls/OneState-v0", "sarsa", seed=1) for _ in range(2))
+    copies = []
+
+    def callback(agent):
+        agent.save(tmp_path / "agent.safetensors")
+        agent.predict([0.0])
+        agent.interval([0.0])
+        evaluate_policy(agent, n_eval_episodes=1, max_steps=5)
+        copies.append(copy.deepcopy(agent))
+
+    agent.learn(5, callback)
+    assert_same_learner(agent, other.learn(5))
+    assert_same_learner(copies[2].learn(2), other)
 
 
 def test_an_answer_of_numpy_stops_too():

@@ -274,18 +274,34 @@ def test_what_a_file_says_about_itself_must_be_readable(tmp_path, text):
 
 
 @jit
-def divide(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
-    state.w[0] = r / la.square(la.of_action(xs, a))
+def divide_in_the_fourth_step(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    state.w[0] += 1.0
+    state.w[1] = r / (state.w[0] - 4.0)
 
 
-def test_a_division_by_zero_in_a_kernel_is_a_divergence():
+@jit
+def divide_at_once(state, hyper, xs, rng):
+    return int(1.0 / la.square(la.of_action(xs, 0)))  # features that are all 0
+
+
+@pytest.mark.parametrize(
+    ("change", "steps"), [({"update": divide_in_the_fourth_step}, 3), ({"act": divide_at_once}, 0)]
+)
+def test_a_division_by_zero_in_a_kernel_is_a_divergence_at_the_step_before(change, steps, tmp_path):
     dividing = ModuleType("dividing")
-    vars(dividing).update({**vars(sarsa), "__name__": "dividing", "update": divide})
-    agent = Agent("ucls/OneState-v0", dividing, features="scaled")  # its features are all 0
-    with pytest.warns(RuntimeWarning, match="diverged"):
-        agent.learn(5)
+    vars(dividing).update({**vars(sarsa), "__name__": "dividing", **change})
+    agent = Agent("ucls/OneState-v0", dividing, features="scaled")
+    with pytest.warns(RuntimeWarning, match=f"diverged at step {steps}"):
+        agent.learn(9)
     run = make_run("ucls/OneState-v0", dividing, features="scaled")
-    assert run.advance(5).diverged
+    happened = run.advance(9)
+    for each, history in ((agent, agent.history), (run, happened)):
+        assert (each.steps, each.diverged, history.diverged, len(history.rewards)) == (steps, True, True, steps)
+        for use in (lambda run: run.advance(1), lambda run: run.save(tmp_path / "a.safetensors"), type(run).checkpoint):
+            with pytest.raises(UserError, match="have diverged"):
+                use(each)
+    assert np.array_equal(agent.history.rewards, happened.rewards)
+    assert not list(tmp_path.iterdir())
 
 
 def test_features_that_are_all_0_teach_nothing_and_break_nothing():

@@ -128,6 +128,14 @@ def hope(state, hyper):
     return hyper.belief * max(v0, state.returns.attained[0])
 
 
+def estimated_return_max(state: State, hyper: Hyper) -> float | None:
+    """v0 as it is estimated from the rewards seen; None where it was given, or no reward was other than 0."""
+    if not np.isnan(hyper.return_max) or not state.returns.varied[0]:
+        return None
+    guess = getattr(rt.guess, "py_func", rt.guess)  # not worth compiling
+    return float(max(guess(state.returns), state.returns.attained[0]))
+
+
 def notices(state: State, hyper: Hyper) -> list[str]:
     """Say that a return was above the largest there is, and that single precision has been used for too long."""
     notes = []

@@ -6,6 +6,8 @@ returning False; the others are called in that step all the same. It may have, b
 - `begin(agent)`, called before the first step of every `learn`;
 - `end(agent)`, called after the last, however that came about: an error or Ctrl-C are no excuse.
 
+It may ask, save, evaluate and copy the agent; `learn`, `advance` and `restore` are refused meanwhile.
+
 To measure something, `agent.note({"my/number": 3.0})` adds it to `agent.metrics`, which the logs here write: under the
 names of Stable-Baselines3, `rollout/ep_rew_mean`, `eval/mean_reward`, `time/fps`. Those that act every so many steps do
 so when the agent's steps are a multiple of that, whatever the calls of `learn` are; one comparison is all they cost

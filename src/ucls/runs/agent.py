@@ -24,11 +24,12 @@ from ucls.algorithms import DEFAULT
 from ucls.envs import World
 from ucls.errors import UserError
 from ucls.runs import calling, card, inputs, run_folder, spaces
+from ucls.runs.advice import FIRST_LOOK, advise_on_radius
 from ucls.runs.answering import Answering
 from ucls.runs.assembly import assemble, reassemble
 from ucls.runs.diary import Diary, Last
 from ucls.runs.history import NOTHING, TERMINATED, TRUNCATED, History
-from ucls.runs.learner import Learner, refuse_diverged
+from ucls.runs.learner import FailedArithmetic, Learner, refuse_diverged
 from ucls.runs.mapped import GIVEN
 from ucls.runs.origin import origin_of
 from ucls.runs.plan import Plan, brief, read_saved, whole
@@ -81,7 +82,8 @@ class Agent(Answering):
     def _adopt(self, learner: Learner, stage: Stage, discount: float | None) -> None:
         self.learner, self._stage, self.discount = learner, stage, discount
         self.steps = 0
-        self.diverged = False
+        self.diverged = self.learning = False
+        self._next_look = FIRST_LOOK
         self.s = np.zeros(len(learner.plan.low))  # the state that it is in
         self._diary = Diary()
         self._named: Any = None  # how an environment was made that is not here
@@ -139,6 +141,9 @@ class Agent(Answering):
         steps = whole("total_timesteps", int(total_timesteps) if exact else total_timesteps)
         self._take(steps, calling.listed(callback), progress_bar)
         self.learner.tell(None if self.diverged else self.steps)
+        if self.steps >= self._next_look:
+            self._next_look = 2 * self.steps
+            advise_on_radius(self, self.history)
         if self.diverged:
             warnings.warn(f"the values diverged at step {self.steps}: learning stopped", RuntimeWarning, stacklevel=2)
         return self
@@ -154,6 +159,7 @@ class Agent(Answering):
         return self._since(before)
 
     def _take(self, steps: int, callbacks: Sequence[Callback] = (), progress_bar: bool = False) -> None:
+        calling.refuse_within(self, "learn or advance")
         refuse_diverged(self.diverged)
         if self.env is None:
             raise UserError("the agent has no environment to learn in: give it one, agent.env = ... or load(path, env)")
@@ -169,7 +175,10 @@ class Agent(Answering):
                     self.learner.look(self.steps)
 
     def _step(self) -> float:
-        """Take a step and return its reward; one that fails ends the episode there, and the next one begins another."""
+        """Take a step and return its reward; one that fails ends the episode there, and the next one begins another.
+
+        If the arithmetic of the algorithm fails, the values have diverged, and the step does not count.
+        """
         stage = self._stage
         try:
             if stage.between_episodes:
@@ -178,12 +187,14 @@ class Agent(Answering):
             own = DISCOUNT if step.discount is None else step.discount
             gamma = own if self.discount is None else self.discount
             healthy = self.learner.advance(step.reward, gamma, step.s, step.terminated)
+        except FailedArithmetic:  # when the episode began
+            healthy = step = None
         except BaseException:
             stage.between_episodes = True
             self._diary.cut_off()
             raise
         self.diverged = not healthy
-        if healthy is None:  # the arithmetic failed: the step does not count
+        if healthy is None or step is None:
             return 0.0
         self.steps += 1
         self.s = step.s
@@ -212,6 +223,10 @@ class Agent(Answering):
     def last_episodes(self, episodes: int = 100) -> Last:
         """The returns and lengths of the last finished episodes."""
         return self._diary.last(whole("episodes", episodes))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For `copy` and `pickle`: a copy that a callback makes is not learning."""
+        return {**self.__dict__, "learning": False}
 
     def __repr__(self) -> str:
         plan, where = self.plan, "no environment" if self.env is None else self.env
@@ -246,6 +261,7 @@ class Agent(Answering):
 
         In an environment that is not ours it begins a new episode there.
         """
+        calling.refuse_within(self, "restore")
         steps = whole("steps", steps)
         self._stage.check(arrays)
         self.learner.restore(arrays)

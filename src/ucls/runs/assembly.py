@@ -11,6 +11,7 @@ from ucls.envs import make_world
 from ucls.kernels.ranges import STEPS
 from ucls.randomness import drawn, spawn
 from ucls.runs import inputs, naming, spaces
+from ucls.runs.advice import advise_on_cost
 from ucls.runs.layout import layout_of
 from ucls.runs.learner import Learner, saved_learner
 from ucls.runs.mapped import GIVEN, reader_of, saved_reader
@@ -60,6 +61,7 @@ def assemble(
         spaces.refuse_blind_optimism(chosen.given["agent"], facts)
         bounds = reader.bounds(low, high)
     learner = Learner(chosen.plan(bounds, n_actions, facts, seed, dtype))
+    advise_on_cost(learner, stacklevel=4)
     return Parts(learner, Stage(env, learner.plan, reader=reader), checked_discount(discount))
 
 

@@ -21,10 +21,18 @@ def listed(given: Any) -> list[Any]:
     return callbacks
 
 
+def refuse_within(agent: Any, what: str) -> None:
+    """Refuse what would change an agent in the middle of its steps."""
+    if agent.learning:
+        raise UserError(f"{what} cannot be called while the agent learns, as in a callback: return False there to stop")
+
+
 @contextmanager
 def begun(callbacks: Sequence[Any], agent: Any) -> Iterator[None]:
     """Let callbacks begin, and each that began end, last come first, whatever happens meanwhile."""
     with ExitStack() as stack:
+        agent.learning = True
+        stack.callback(setattr, agent, "learning", False)
         for callback in callbacks:
             if begin := getattr(callback, "begin", None):
                 begin(agent)

@@ -21,6 +21,7 @@ from ucls.algorithms import DEFAULT
 from ucls.envs import World, from_arrays, make_world, module_of, to_arrays
 from ucls.errors import UserError
 from ucls.randomness import from_words, generator, spawn, to_words
+from ucls.runs.advice import advise_on_cost
 from ucls.runs.history import History
 from ucls.runs.learner import BROKEN, Learner, refuse_diverged, saved_learner
 from ucls.runs.plan import Plan, Resolved, choose, read_saved, refuse_too_large, whole
@@ -47,6 +48,9 @@ class Run:
 
     def advance(self, steps: int, seconds: float = math.inf) -> History:
         """Take some steps and return what happened; a run that diverges stops there, says so, and goes no further.
+
+        If the arithmetic of a kernel fails (`BROKEN`), the run has diverged too. The step at which it failed is neither
+        counted nor in the history; the arrays of the learner may be those of half a step, and are not handed on.
 
         `seconds` is for runs that can stop between two steps (`AnyRun`); the compiled loop cannot.
         """
@@ -160,4 +164,6 @@ def make_run(
 ) -> Run:
     """Make the run that `plan_run` says."""
     world, resolved = plan_run(env, agent, seed=seed, settings=settings, features=features, dtype=dtype)
-    return Run(world, Learner(resolved))
+    run = Run(world, Learner(resolved))
+    advise_on_cost(run.learner, stacklevel=3)
+    return run

@@ -25,7 +25,7 @@ HARMLESS = (
     gymnasium.wrappers.RenderCollection,
 )
 
-ONE_HOT = 5000  # features of states of several numbers: an agent with so many keeps matrices of 200 MB
+ONE_HOT = 5000  # features of states of several numbers; `runs.advice` says what least squares takes with so many
 
 
 def with_discrete_actions(env: gymnasium.Env[Any, Any] | str) -> gymnasium.Env[Any, Any]:

@@ -15,6 +15,7 @@ from ucls.algorithms import algorithm_module, name_of
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import Terminated, UserError
 from ucls.runs import card, run_folder
+from ucls.runs.advice import advise_on_radius
 from ucls.runs.any_run import AnyRun, in_chunks
 from ucls.runs.diary import Last
 from ucls.runs.helper import helped
@@ -82,6 +83,7 @@ def train(
         with stopping("the run" if out else "") as stop, record.telling_losses():
             done, speed = _advance(run, order.steps, record, stop)
             record.finish()
+            advise_on_radius(run, record.history)
             now = {"new_steps": done, "steps_per_second": speed, "optimal_reward_rate": _optimum(run, stop)}
             where = {"stopped": stop.number, "out": out and str(out)}
             result = {**_summary(order, run, record.history), **now, **where}
