@@ -225,6 +225,8 @@ def test_the_package_shows_its_rooms():
     import ucls
 
     assert {"Agent", "Run", "make_run", "stats", "study"} <= set(dir(ucls))
+    assert {name for name in dir(ucls) if name.startswith("_")} == {"__version__"}
+    assert all(name in ucls.__all__ or getattr(ucls, name).__name__ == f"ucls.{name}" for name in dir(ucls))
     assert ucls.stats.__name__ == "ucls.stats"
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = ucls.nothing

@@ -87,10 +87,10 @@ def test_an_agent_with_features_of_its_own_is_evaluated_where_it_was_and_elsewhe
 @pytest.mark.parametrize(
     ("features", "message"),
     [
-        (lambda observation: observation[7], "your features cannot be made of"),
-        (lambda observation: [np.nan], "cannot be .*: give finite numbers in a row"),
-        (lambda observation: [[1.0]], "cannot be .*: give finite numbers in a row"),
-        (lambda observation: [], "are 0: give from 1 to 100,000 numbers"),
+        (lambda observation: observation[7], "the features function '<lambda>' failed for .*: IndexError"),
+        (lambda observation: [np.nan], r"returned \[nan\] for .*: return finite numbers in a row"),
+        (lambda observation: [[1.0]], r"returned \[\[1.0\]\] for .*: return finite numbers in a row"),
+        (lambda observation: [], "returned 0 numbers for .*: return from 1 to 100,000"),
         (np.eye(3), "features with 3 rows need as many discrete states"),
         (np.ones(3), "give a name, a module, a function, or an array of rows"),
         ("tlies", "unknown features 'tlies': did you mean 'tiles'"),
@@ -104,8 +104,30 @@ def test_features_that_cannot_be_are_refused_in_one_line(features, message):
 
 def test_features_that_change_their_number_are_refused():
     agent = Agent("ucls/PuddleWorld-v0", features=lambda s: [1.0] * (3 if s[0] > 0.9 else 2))
-    with pytest.raises(UserError, match="are 3, not 2 as before"):
+    with pytest.raises(UserError, match=r"returned 3 numbers for .*, but 2 before: return as many every time"):
         agent.interval([0.95, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("made", "words"),
+    [
+        ([1.0, 2.0], "returned 2 numbers for array.*, but 3 before"),
+        ([np.inf] * 3, "returned .*: return finite numbers in a row"),
+        (None, "failed for array.*: TypeError"),
+    ],
+)
+@pytest.mark.parametrize(("call", "when"), [(5, "at step 3"), (2, "after step 0")])
+def test_the_culprit_is_the_features_function_and_not_the_environment(made, words, call, when):
+    calls = []
+
+    def my_features(observation):
+        calls.append(observation)
+        return [0.5] * 3 if len(calls) < call else [*made]  # the first two: when the agent is made, and at its reset
+
+    agent = Agent("CartPole-v1", "sarsa", features=my_features)
+    with pytest.raises(UserError, match=f"^{when}, the features function 'my_features' {words}") as error:
+        agent.learn(20)
+    assert "\n" not in str(error.value)
 
 
 def test_a_module_of_features_is_taken_as_it_is_or_by_its_import_path(tmp_path, monkeypatch):

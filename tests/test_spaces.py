@@ -169,6 +169,17 @@ def test_what_is_not_numbers_is_refused_with_its_place_and_a_way_out(space, word
     assert "\n" not in str(error.value)
 
 
+@pytest.mark.parametrize(
+    "space",
+    [spaces.Box(0, 255, (84, 84, 3), np.uint8), spaces.MultiDiscrete([256] * 3000), spaces.MultiBinary((84, 84))],
+)
+def test_pixels_are_too_many_states_for_one_hot_features_and_others_are_chosen(space):
+    with pytest.raises(UserError, match=r"for fewer states than those of .* numbers: leave") as error:
+        Agent(Shown(space), "sarsa", features="one_hot")
+    assert "\n" not in str(error.value)
+    assert Agent(Shown(space), "sarsa").plan.features == "rbf"
+
+
 def test_only_numbers_in_a_box_take_bounds():
     mixed = spaces.Tuple((spaces.Discrete(3), spaces.Box(-np.inf, np.inf, (2,))))
     plan = Agent(Shown(mixed), "sarsa", low=[None, -1, -2], high=[2, 1, 2], **SMALL).plan

@@ -10,6 +10,7 @@ import pytest
 from conftest import run_uncompiled
 from test_agent import Corridor
 from test_cli import ucls
+from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.errors import UserError
 from ucls.testing import check_environment
 
@@ -119,7 +120,7 @@ for change, words in [
     ({"act": lambda state, xs: 0}, "act does not take what it is given: declare it act(state, hyper, xs, rng)"),
     ({"Hyper": Bare}, "setting 'alpha' does not say which values it takes: declare it as in alpha: Annotated"),
     ({"Hyper": Mute}, "setting 'alpha' has no sentence that says what it is"),
-    ({"__doc__": "Mine."}, "does not end with a paragraph"),
+    ({"__doc__": ""}, "does not begin with a line for lists"),
     ({"State": Wordless, "init": init}, "'State.visits' holds whole numbers and does not say which: declare it"),
     ({"State": Counting, "init": count}, "'State.t' is of type int, not an array, and would not be saved: use"),
     ({"State": Piles, "init": piles}, "a file in which state.x is longer than state.y is accepted: declare that they"),
@@ -140,12 +141,19 @@ for change, words in [
     else:
         raise AssertionError(words)
 check_algorithm("my_agent", ["ucls/RiverSwim-v0"])
+check_algorithm(broken(__doc__="Mine."), ["ucls/RiverSwim-v0"])
 check_algorithm(broken(State=Together, init=together), ["ucls/RiverSwim-v0"])
 """
 
 
 def test_a_broken_algorithm_is_told_what_is_broken_and_how_to_mend_it():
     run_uncompiled("import sys; sys.path.append('../examples')\n" + BROKEN)
+
+
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_every_algorithm_of_the_package_says_how_it_departs_from_the_paper(name):
+    text = (algorithm_module(name).__doc__ or "").strip()
+    assert "Departures" in text.split("\n\n")[-1]
 
 
 class Restless(Corridor):

@@ -47,8 +47,11 @@ def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
     if not all(float(x).is_integer() and abs(x) <= 2**53 for x in (*low, *high)):
         raise UserError("one_hot features are for whole numbers between whole bounds: use the features 'tiles'")
     n_states = math.prod(_values(low, high))
-    if len(low) > 1 and n_states * max(abs(x) for x in (1, *low, *high)) > 2**60:
-        raise UserError(f"one_hot features are for fewer states than those of {len(low)} numbers: use 'tiles'")
+    if len(low) > 1 and n_states * max(abs(int(x)) for x in (1, *low, *high)) > 2**60:
+        raise UserError(
+            f"one_hot features are for fewer states than those of {len(low)} numbers: leave `features` out to have "
+            "them chosen, or give a function of the observation"
+        )
     return Room(n_states * n_actions, 1, n_states + (len(low) if len(low) > 1 else 0))
 
 

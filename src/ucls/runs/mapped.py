@@ -17,6 +17,10 @@ GIVEN = "given"  # the features that take what they get
 MOST = 100_000
 
 
+class FeaturesError(UserError):
+    """A function of the user's made features that cannot be used: the environment is not to blame."""
+
+
 class Mapped(inputs.Observed):
     """What an observation is where features are made of it by `function`; `space` is where it comes from."""
 
@@ -29,7 +33,10 @@ class Mapped(inputs.Observed):
         """The features of an observation, which are the state of a learner."""
         numbers = features_of(self.function, observation)
         if len(numbers) != self.size:
-            raise UserError(f"your features of {brief(observation)} are {len(numbers)}, not {self.size} as before")
+            raise FeaturesError(
+                f"{_called(self.function)} returned {len(numbers)} numbers for {brief(observation)}, but {self.size} "
+                "before: return as many every time"
+            )
         return numbers
 
     def read_many(self, observations: Any) -> np.ndarray | None:
@@ -65,7 +72,7 @@ def reader_of(features: Any, env: Any, seed: int) -> Mapped | None:
         raise UserError(f"reset() cannot give {brief(given)}: it is a pair (observation, info), info a mapping")
     size = len(features_of(function, given[0]))
     if not 0 < size <= MOST:
-        raise UserError(f"your features of {brief(given[0])} are {size}: give from 1 to {MOST:,} numbers")
+        raise UserError(f"{_called(function)} returned {size} numbers for {brief(given[0])}: return from 1 to {MOST:,}")
     return Mapped(function, size, space)
 
 
@@ -89,11 +96,17 @@ def features_of(function: Callable[[Any], Any], observation: Any) -> np.ndarray:
         given = function(observation)
     except Exception as error:
         told = " ".join(f"{type(error).__name__}: {error}".split())
-        raise UserError(f"your features cannot be made of {brief(observation)}: {told}") from error
+        raise FeaturesError(f"{_called(function)} failed for {brief(observation)}: {told}") from error
     numbers = real_numbers(given)
     if numbers is None or numbers.ndim != 1 or not np.isfinite(numbers).all():
-        raise UserError(f"your features of {brief(observation)} cannot be {brief(given)}: give finite numbers in a row")
+        made = f"{brief(given)} for {brief(observation)}"
+        raise FeaturesError(f"{_called(function)} returned {made}: return finite numbers in a row")
     return numbers.astype(np.float64)
+
+
+def _called(function: Callable[[Any], Any]) -> str:
+    """What a message calls a function that makes features."""
+    return f"the features function {getattr(function, '__name__', type(function).__name__)!r}"
 
 
 def _row_of(features: Any, space: Any) -> Callable[[Any], np.ndarray]:
@@ -103,4 +116,8 @@ def _row_of(features: Any, space: Any) -> Callable[[Any], np.ndarray]:
         raise UserError(f"features cannot be {brief(features)}: give a name, a module, a function, or an array of rows")
     if not hasattr(space, "n") or len(rows) != space.n:
         raise UserError(f"features with {len(rows)} rows need as many discrete states: the observations are {space}")
-    return lambda observation: rows[int(observation) - int(space.start)]
+
+    def row_of_array(observation: Any) -> np.ndarray:
+        return rows[int(observation) - int(space.start)]
+
+    return row_of_array

@@ -10,7 +10,7 @@ from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
 from ucls.randomness import spawn
 from ucls.runs import inputs, spaces
-from ucls.runs.mapped import GIVEN, Mapped
+from ucls.runs.mapped import GIVEN, FeaturesError, Mapped
 from ucls.runs.plan import Plan
 
 
@@ -96,5 +96,7 @@ class Stage:
 
 
 def _at_fault(when: str, fault: UserError) -> UserError:
-    """What the environment gave cannot be read: that is its fault."""
+    """What the environment gave cannot be read: that is its fault, unless features are made by a user's function."""
+    if isinstance(fault, FeaturesError):
+        return UserError(f"{when}, {fault}")
     return UserError(f"the environment is at fault, {when}: {fault}")
