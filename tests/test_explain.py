@@ -127,6 +127,15 @@ def page_data(path):
     return json.loads(re.search(r'id="data">(.*?)</script>', path.read_text(), re.S).group(1))
 
 
+@pytest.mark.parametrize("steps", [-1, 1.5, "x", True, None])
+def test_steps_that_cannot_be_are_refused_in_one_line_and_no_page_is_written(tmp_path, steps):
+    agent = Agent("FrozenLake-v1", "sarsa")
+    with pytest.raises(UserError, match=r"steps cannot be .*: give a whole number >= 0") as error:
+        agent.explain(tmp_path / "maps.html", steps=steps)
+    assert "\n" not in str(error.value)
+    assert not list(tmp_path.iterdir())
+
+
 def test_the_command_learns_and_writes_a_page(tmp_path):
     out = tmp_path / "new" / "maps.html"
     told = command("explain", "FrozenLake-v1", "--steps", "150", "--out", out)
