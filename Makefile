@@ -1,13 +1,22 @@
 # Two commands do everything: `make paper` runs the main job, `make test` the tests.
+ifeq ($(MAKELEVEL),0)
 MAKEFLAGS += -j2 # kernels are compiled while the rest is installed and checked
+endif
 export PYTHONDONTWRITEBYTECODE := # tests start hundreds of processes: what one has compiled the next may read
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
+WARNINGS ?= # options of pytest
+CONSTRAINTS ?= # a file of versions, e.g. constraints.txt
+UPGRADE ?= # not empty: the newest allowed version of everything, also of what is already installed
+PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \
+	$(if $(strip $(CONSTRAINTS)),-c $(strip $(CONSTRAINTS))) $(if $(strip $(UPGRADE)),--upgrade --upgrade-strategy eager)
+PYTEST = $(BIN)/python -m pytest -q -n 2 --dist loadfile
+QUICK = -m "not slow" --durations=15 $(WARNINGS)
 
-.PHONY: paper docs test test-all check kernels bench bench-check clean
+.PHONY: paper docs test test-all test-lowest test-newest pytest check kernels bench bench-check clean
 
 paper: $(READY)
 	$(BIN)/ucls paper --quick --out out/paper
@@ -17,10 +26,24 @@ docs: $(DEV)
 	@echo out/site/index.html
 
 test: check kernels
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile -m "not slow" --durations=15
+	$(PYTEST) $(QUICK)
 
 test-all: check kernels
-	$(BIN)/python -m pytest -q -n 2 --dist loadfile
+	$(PYTEST)
+
+# The tests with the lowest and with the newest versions that pyproject.toml allows, each in an environment of its own.
+# Style and types are checked with the usual versions only. What an old package uses of a newer one may be deprecated.
+test-lowest:
+	mkdir -p out
+	$(PYTHON) .ci/lowest > out/lowest.txt
+	$(MAKE) VENV=out/lowest CONSTRAINTS=out/lowest.txt WARNINGS='-W ignore::DeprecationWarning' pytest
+
+test-newest:
+	mkdir -p out
+	$(MAKE) VENV=out/newest CONSTRAINTS= UPGRADE=yes pytest
+
+pytest: $(DEV) kernels
+	$(PYTEST) $(QUICK)
 
 check: $(DEV)
 	$(BIN)/ruff check .
@@ -32,7 +55,7 @@ kernels: $(READY)
 	$(BIN)/ucls compile ucls/RiverSwim-v0 --agent ucls-exact --agent ucls --agent gv-ucb --jobs 1
 
 bench: $(DEV)
-	-$(BIN)/python -m pip install --quiet --disable-pip-version-check 'ucls[bench]'
+	-$(PIP_INSTALL) 'ucls[bench]'
 	$(BIN)/python -m bench
 
 bench-check: $(DEV)
@@ -41,11 +64,11 @@ bench-check: $(DEV)
 # The package is all that `make paper` needs; tests, checks and pages need more.
 $(READY): pyproject.toml
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(PIP_INSTALL) --editable .
 	touch $(READY)
 
 $(DEV): $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile 'ucls[dev]' # adds to what is there
+	$(PIP_INSTALL) --no-compile 'ucls[dev]' # adds to what is there
 	touch $(DEV)
 
 clean:

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import gymnasium
+
 import ucls
 
 LAKES = """
@@ -44,6 +46,11 @@ def dry(is_slippery=True):
 def over():
     raise SystemExit("that is all")
 """
+
+
+def newest(name):
+    """The newest installed version of one of Gymnasium's environments: `Taxi-v4`, in earlier releases `Taxi-v3`."""
+    return max(id for id in gymnasium.registry if id.startswith(f"{name}-v"))
 
 
 def write_lakes(folder):

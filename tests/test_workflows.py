@@ -1,9 +1,12 @@
 """Workflows may read and no more, run what people run, and use actions of a fixed major version."""
 
 import re
+import runpy
+import tomllib
 from pathlib import Path
 
 import pytest
+import yaml
 
 ROOT = Path(__file__).parents[1]
 WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
@@ -20,6 +23,65 @@ def test_a_workflow_may_only_read_and_its_actions_have_a_fixed_version(file):
     assert used
     assert all(re.fullmatch(r"actions/[\w-]+@v\d+", action) for action in used), used
     assert text.count("persist-credentials: false") == sum("checkout" in action for action in used)
+
+
+def commands(workflow):
+    """What the jobs of a workflow run: (system, command, environment), without comments."""
+    jobs = yaml.safe_load((ROOT / ".github" / "workflows" / f"{workflow}.yml").read_text())["jobs"].values()
+    steps = [(job["runs-on"], step) for job in jobs for step in job["steps"]]
+    return [(system, step["run"], step.get("env", {})) for system, step in steps if "run" in step]
+
+
+def test_the_tests_run_on_macos_and_with_the_recorded_the_lowest_and_the_newest_versions():
+    linux, pinned = "ubuntu-latest", {"CONSTRAINTS": "constraints.txt"}
+    assert commands("test") == [
+        (linux, ".ci/run", pinned),
+        ("macos-latest", ".ci/run", {}),
+        (linux, "make test-lowest", {}),
+        (linux, "make test-newest", {}),
+    ]
+
+
+def test_every_night_the_slow_tests_and_the_benchmark_gates_run():
+    nightly = yaml.safe_load((ROOT / ".github" / "workflows" / "nightly.yml").read_text())
+    assert nightly[True]["schedule"][0]["cron"]  # YAML reads `on` as true
+    assert {"make test-all", "make bench-check"} <= {command for _, command, _ in commands("nightly")}
+
+
+def test_constraints_are_plain_versions_of_everything_that_the_package_needs():
+    """No addresses, hashes, paths or markers."""
+    comment, *lines = (ROOT / "constraints.txt").read_text().splitlines()
+    assert comment.startswith("#")
+    assert [line for line in lines if not re.fullmatch(r"[A-Za-z0-9_.-]+==[\w.]+", line)] == []
+    pinned = {line.partition("==")[0].lower().replace("_", "-") for line in lines}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    needed = [*project["dependencies"], *project["optional-dependencies"]["dev"]]
+    names = {re.split(r"[\[><=]", requirement)[0].lower() for requirement in needed} - {"ucls"}
+    assert names - pinned == set()
+
+
+def test_constraints_are_within_what_the_package_allows():
+    from packaging.requirements import Requirement
+
+    lines = (line.split("==") for line in (ROOT / "constraints.txt").read_text().splitlines()[1:])
+    pinned = {name.lower(): version for name, version in lines}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    for requirement in map(Requirement, project["dependencies"]):
+        assert requirement.specifier.contains(pinned[requirement.name]), requirement
+
+
+def test_the_lowest_versions_are_those_of_every_direct_dependency():
+    lowest = runpy.run_path(str(ROOT / ".ci" / "lowest"))["lowest"]
+    assert list(lowest(["numba>=0.61,<0.69", "gymnasium >= 1.1", "free"])) == ["numba==0.61", "gymnasium==1.1"]
+    dependencies = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    assert len(list(lowest(dependencies))) == len(dependencies)
+
+
+def test_numba_has_an_upper_bound_that_the_recorded_version_is_just_below():
+    """A version that nobody tried may lack a private hook: the bound is raised with constraints.txt."""
+    [bound] = re.findall(r'"numba>=[\d.]+,<0\.(\d+)"', (ROOT / "pyproject.toml").read_text())
+    [tried] = re.findall(r"^numba==0\.(\d+)\.", (ROOT / "constraints.txt").read_text(), re.M)
+    assert int(bound) == int(tried) + 1
 
 
 def test_every_python_that_the_package_names_is_tested():

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces, wrappers
 
+from foreign import newest
 from ucls import Agent, DiscreteActions, UserError
 
 SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "memory": 64}
@@ -70,7 +71,7 @@ def learned(env, steps=60, **settings):
         (lambda: wrappers.ReshapeObservation(gymnasium.make("CartPole-v1"), (2, 2)), "tiles", 4),
         (lambda: wrappers.ClipReward(gymnasium.make("Blackjack-v1"), -0.5, 0.5), "one_hot", 3),
         (lambda: wrappers.Autoreset(gymnasium.make("Blackjack-v1")), "one_hot", 3),
-        (lambda: wrappers.RecordEpisodeStatistics(gymnasium.make("Taxi-v4")), "one_hot", 1),
+        (lambda: wrappers.RecordEpisodeStatistics(gymnasium.make(newest("Taxi"))), "one_hot", 1),
         (lambda: DiscreteActions(wrappers.RescaleAction(gymnasium.make("Pendulum-v1"), -1, 1)), "tiles", 3),
         (lambda: wrappers.StickyAction(gymnasium.make("Acrobot-v1"), 0.2), "tiles", 6),
     ],
