@@ -12,6 +12,7 @@ from docsite.tables import ROOT, markdown, table, tables
 from ucls.algorithms import ALGORITHMS
 from ucls.paper import pages, shipped
 from ucls.paper.account import parts, sweeps_table
+from ucls.paper.beyond.comparison import tuning
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
@@ -43,6 +44,7 @@ def tuned() -> str:
 
 
 COPIES: dict[tuple[str, str], Callable[[], str]] = {
+    ("docs/beyond.md", "tuning"): tuning,
     ("docs/choose.md", "costs and results"): costs_and_results,
     ("docs/reproduction-sweeps.md", "what the sweeps chose"): tuned,
 }

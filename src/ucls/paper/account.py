@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ucls.figures.plot import Plot
 from ucls.paper._markdown import markdown_table
+from ucls.paper.beyond.comparison import tuning
 from ucls.paper.claims.check import HELD, Claim
 from ucls.paper.claims.plain import title_of, told, was
 from ucls.paper.contents import Table
@@ -167,12 +168,12 @@ def parts(made: Reproduction) -> dict[str, str]:
     tables = {title.lower(): _table(heads, rows) for title, heads, rows in made.tables}
     about = _table(["", ""], [list(fact) for fact in made.facts.items()])
     said = {"found": found(made), "verdicts": verdicts(made), "checks": checks(made), "figures": pictures()}
-    return {**said, **tables, "facts": about}
+    return {**said, **tables, "tuning": tuning(), "facts": about}
 
 
 def markdown(made: Reproduction) -> str:
-    """All of it as one page, but for the captions of the shipped figures."""
-    told = {name: text for name, text in parts(made).items() if name != "figures"}
+    """All of it as one page, except the captions of the shipped figures and what only docs/beyond.md has."""
+    told = {name: text for name, text in parts(made).items() if name not in ("figures", "tuning")}
     return "\n\n".join(f"## {name.capitalize()}\n\n{text}" for name, text in told.items()) + "\n"
 
 

@@ -1,16 +1,27 @@
 """Figure 1: learning curves of UCLS and its competitors in the three domains."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ucls.figures.plot import Line, Panel, Plot, line_of
 from ucls.paper.domains import DOMAINS, ONE_STATE, PUDDLE, RIVER, SPARSE
-from ucls.paper.evidence import Evidence, episode_band, episodes_band, optimum, reward_band, thinned
+from ucls.paper.evidence import (
+    EPISODES,
+    REWARD_STEPS,
+    Evidence,
+    episode_band,
+    episodes_band,
+    optimum,
+    reward_band,
+    thinned,
+)
 from ucls.paper.figure_theorem import long_rlsvi
 from ucls.paper.groups import MAIN, Group, contenders
+from ucls.paper.numbers import listing
 from ucls.stats import band, cumulative_reward
 
 THOUSAND = 1000.0
+CONTINUING = (RIVER, ONE_STATE)  # without episodes: their curves show the reward per step
 
 
 def groups() -> list[Group]:
@@ -28,15 +39,19 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
         episode_panel(evidence, PUDDLE, long)._replace(log_x=True),  # RLSVI finishes twenty times as many as the others
         total_panel(evidence, RIVER, contenders(RIVER)),
     )
-    caption = (
-        "Median over runs of the last 20 episodes (of the reward of the last 2,000 steps, mean, in River Swim), with "
-        "95% bootstrap bands. Competitors are tuned on other seeds; UCLS is not tuned."
-    )
+    caption = f"{curve_caption(MAIN)} Competitors are tuned on other seeds; UCLS is not tuned."
     more = (
         "The same over episodes, as the paper prints it: a line ends where no run finished more episodes. RLSVI has a "
         "million steps in Puddle World, as there. In River Swim the reward of all steps so far, mean over runs."
     )
     return Plot("figure-1", title, caption, by_steps), Plot("figure-1-episodes", title, more, by_episodes)
+
+
+def curve_caption(envs: Iterable[str]) -> str:
+    """What the learning curves of `curve_panel` in these domains show."""
+    means = listing([DOMAINS[env].title for env in envs if env in CONTINUING])
+    rest = f" (in {means} the mean reward of the last {REWARD_STEPS:,} steps)" if means else ""
+    return f"Median over runs of the last {EPISODES} episodes{rest}, with 95% bootstrap bands."
 
 
 def curve_panel(evidence: Evidence, env: str, shown: Mapping[str, Group], **world: Any) -> Panel:
@@ -48,7 +63,7 @@ def curve_panel(evidence: Evidence, env: str, shown: Mapping[str, Group], **worl
         if not (results := evidence.results(group)):
             continue
         steps = max(steps, evidence.steps(group))
-        if env in (RIVER, ONE_STATE):
+        if env in CONTINUING:
             band = reward_band(results, evidence.resolution(group))
         elif env == PUDDLE:
             band = episode_band(results, evidence.steps(group), "episode_returns", -1)
@@ -56,7 +71,7 @@ def curve_panel(evidence: Evidence, env: str, shown: Mapping[str, Group], **worl
             band = episode_band(results, evidence.steps(group), "episode_steps")
         lines.append(line_of(band, key, scale=THOUSAND))
     title = ", ".join([DOMAINS[env].title, *(f"{name} {value:g}" for name, value in world.items())])
-    if env in (RIVER, ONE_STATE):
+    if env in CONTINUING:
         return Panel(title, "thousand steps", "reward a step", tuple(lines), best.reward_rate, limits=(0, None))
     if env == PUDDLE:
         return Panel(title, "thousand steps", "cost of an episode", tuple(lines), -best.episode_return, log_y=True)

@@ -3,7 +3,7 @@
 from ucls.figures.palette import BLUES, STYLES
 from ucls.figures.plot import Line, Panel, Plot, line_of, points_of
 from ucls.paper.domains import RIVER
-from ucls.paper.evidence import Evidence, optimum, reward_band
+from ucls.paper.evidence import REWARD_STEPS, Evidence, optimum, reward_band
 from ucls.paper.figure_1 import THOUSAND
 from ucls.paper.groups import Group, ucls
 from ucls.paper.table_learned import counts_only
@@ -49,9 +49,9 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     steps = evidence.steps(ucls(RIVER))
     panels.append(Panel("all steps", "p", "reward", tuple(bars), best * steps, log_x=True, limits=(0, None)))
     caption = (
-        "Reward a step over the last 2,000 steps at four levels, and the reward of all steps at every level of the "
-        "paper; GV-UCB as its box prints it and, at four levels, with the covariance that Corollary 1 assumes; UCLS "
-        "also with B = I and a = 0, so that its radius only counts visits."
+        f"Reward a step over the last {REWARD_STEPS:,} steps at four levels, and the reward of all steps at every "
+        "level of the paper; GV-UCB as its box prints it and, at four levels, with the covariance that Corollary 1 "
+        "assumes; UCLS also with B = I and a = 0, so that its radius only counts visits."
     )
     return (Plot("figure-2", "Sensitivity to the confidence p in River Swim", caption, tuple(panels)),)
 

@@ -40,7 +40,10 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
         panels.append(
             Panel(DOMAINS[env].title, "thousand steps", y, tuple(lines), level, log_y=env != RIVER, limits=limits)
         )
-    caption = "The best and the worst run of each by the domain's measure: means of 20 episodes or 2,000 steps."
+    caption = (
+        "The best and the worst run of each by the domain's measure: means of "
+        f"{EPISODES} episodes or {REWARD_STEPS:,} steps."
+    )
     return (Plot("figure-8", "Best and worst runs of UCLS and DGPQ", caption, tuple(panels)),)
 
 

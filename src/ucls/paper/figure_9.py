@@ -10,7 +10,7 @@ from ucls.diagnostics import Policies, policies
 from ucls.figures.palette import BLUSH, INK, SKY, STYLES
 from ucls.figures.plot import Line, Panel, Plot, line_of, points_of
 from ucls.paper.domains import RIVER
-from ucls.paper.evidence import Evidence, optimum, reward_band
+from ucls.paper.evidence import REWARD_STEPS, Evidence, optimum, reward_band
 from ucls.paper.figure_1 import THOUSAND
 from ucls.paper.figure_2 import LEVELS, group_of
 from ucls.paper.groups import Group, ucls
@@ -92,6 +92,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     caption = (
         "Exact values of the policies after the last step: greedy on the mean (M) and on mean + radius (M+CIR), the "
         f"mean over runs. UCLS with p = 0.1, GV-UCB with p = {LEVELS[0]:g}, as printed. On the right what these "
-        "policies earn a step, as flat lines, and what the agent earned while it learned (the last 2,000 steps)."
+        "policies earn a step, as flat lines, and what the agent earned while it learned (the last "
+        f"{REWARD_STEPS:,} steps)."
     )
     return (Plot("figure-9", "Final policies in River Swim", caption, panels),)

@@ -19,7 +19,8 @@ class Group(NamedTuple):
     `heavy` marks what takes a minute a run, or stands behind a table only: a scale may want fewer of those; `most` is
     how many a group has at any scale, and `least` at any that can decide something, heavy or not. A quick look leaves
     out what is `deep`: tables tell of it, and claims are read with it. `reading` is that of the tiles' memory, if not
-    the usual one. `by_seed` names a setting that is the seed of each run: a map of the world, say.
+    the usual one. `by_seed` names a setting that is the seed of each run: a map of the world, say. `tuned` marks
+    settings that a sweep found, so that captions can say which are.
     """
 
     key: str
@@ -35,6 +36,7 @@ class Group(NamedTuple):
     most: int | None = None
     least: int = 0
     by_seed: str = ""
+    tuned: bool = False
 
     @property
     def label(self) -> str:
@@ -123,7 +125,7 @@ def tuned(key: str, env: str, reading: str = "", **more: Any) -> Group:
     """A competitor at the settings that its sweep found, and more if given."""
     settings = {**fixed_of(key, env), **sweep_result(key, env, reading)["settings"], **more}
     agent = SPACES[key][0]
-    return Group(key, env, agent, tuple(settings.items()), heavy=_slow(agent, env), reading=reading)
+    return Group(key, env, agent, tuple(settings.items()), heavy=_slow(agent, env), reading=reading, tuned=True)
 
 
 def _slow(agent: str, env: str) -> bool:

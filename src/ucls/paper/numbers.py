@@ -36,6 +36,15 @@ def interval(estimate: Sequence[Any], form: Callable[[float], str] = number) -> 
     return f"{form(estimate[0])} [{form(estimate[1])}, {form(estimate[2])}]"
 
 
+def listing(words: Sequence[str]) -> str:
+    """Some words as a sentence has them.
+
+    >>> listing(["River Swim", "Puddle World", "One-State"]), listing(["River Swim"]), listing([])
+    ('River Swim, Puddle World and One-State', 'River Swim', '')
+    """
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
+
+
 def share(successes: int, runs: int, part: Estimate) -> str:
     """How many of some runs succeeded, with the interval of their part.
 

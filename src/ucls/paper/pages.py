@@ -17,7 +17,7 @@ from ucls.paper.commits import commit_at
 
 MARK = re.compile(r"(<!-- ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 DATA = re.compile(r"^<!-- data (\S+) -->$", re.MULTILINE)
-ALWAYS = ("found", "verdicts", "checks", "figures", "what the sweeps chose", "what was run", "facts")
+ALWAYS = ("found", "verdicts", "checks", "figures", "what the sweeps chose", "what was run", "tuning", "facts")
 
 
 def marked(page: Path, tables: Collection[str]) -> dict[Path, str]:

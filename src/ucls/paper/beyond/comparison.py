@@ -1,7 +1,7 @@
 """Beyond the paper: UCLS with its complete bound (`ucls-exact`) against UCLS and the tuned competitors.
 
-Here every algorithm has the environments' own features, with room for every tile. The competitors are tuned with
-them; UCLS and `ucls-exact` are not tuned.
+Here every algorithm has the environments' own features, with room for every tile. `tuning` says which are tuned with
+them, and where; UCLS and `ucls-exact` are not.
 """
 
 from collections.abc import Iterator
@@ -13,10 +13,10 @@ from ucls.figures.palette import STYLES
 from ucls.figures.plot import Plot
 from ucls.paper.domains import CLASSIC, DOMAINS, ONE_STATE, PUDDLE, RIVER, ROOM, SPARSE
 from ucls.paper.evidence import Evidence, Sample
-from ucls.paper.figure_1 import curve_panel
+from ucls.paper.figure_1 import curve_caption, curve_panel
 from ucls.paper.figure_7 import gv_ucb
 from ucls.paper.groups import Group, tuned, ucls
-from ucls.paper.numbers import grouped, interval, mean_of_runs, share
+from ucls.paper.numbers import grouped, interval, listing, mean_of_runs, share
 from ucls.stats import common_seeds, proportion, scores
 
 NOT_RUN = "not run"
@@ -104,15 +104,23 @@ def groups() -> list[Group]:
     return [group for contest in contests() for group in contest.shown.values()]
 
 
+def tuning() -> str:
+    """Which algorithms are tuned in which domains, by their runs: text for the caption and docs/beyond.md."""
+    where: dict[str, list[str]] = {}
+    for one in contests():
+        for key in (key for key, group in one.shown.items() if group.tuned):
+            where.setdefault(key, []).append(one.title)
+    together: dict[str, list[str]] = {}
+    for key, titles in where.items():
+        together.setdefault(listing(titles), []).append(STYLES[key][0])
+    lines = [f"Tuned in {titles}: {'; '.join(names)}." for titles, names in together.items()]
+    return " ".join([*lines, "Settings were tuned with the same features as shown. All other runs are untuned."])
+
+
 def plots(evidence: Evidence) -> tuple[Plot, ...]:
     """The learning curves, as in Figure 1."""
     panels = tuple(curve_panel(evidence, one.env, one.shown, **one.world) for one in contests())
-    caption = (
-        "Median over runs of the last 20 episodes (of the reward of the last 2,000 steps, mean, in River Swim and "
-        "One-State), with 95% bootstrap bands, with the environments' own features. Competitors keep the settings that "
-        "were tuned with the printed memory; UCLS and Sarsa in Mountain Car are not tuned, nor is UCLS with its "
-        "complete bound."
-    )
+    caption = f"{curve_caption(one.env for one in contests())} {tuning()}"
     return (Plot("beyond", "UCLS with its complete bound", caption, panels),)
 
 

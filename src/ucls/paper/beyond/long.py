@@ -10,7 +10,7 @@ from ucls.figures.plot import Plot
 from ucls.paper.beyond.comparison import NOT_RUN, exact
 from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, optimum
-from ucls.paper.figure_1 import curve_panel
+from ucls.paper.figure_1 import curve_caption, curve_panel
 from ucls.paper.groups import Group
 from ucls.paper.numbers import grouped, interval
 from ucls.stats import bootstrap_mean
@@ -33,8 +33,7 @@ def groups() -> list[Group]:
 def plots(evidence: Evidence) -> tuple[Plot, ...]:
     """The learning curves of the long runs."""
     panels = tuple(curve_panel(evidence, env, {"ucls-exact": group_of(env)}) for env in RUNS)
-    caption = "Median over runs of the last 20 episodes (mean reward of the last 2,000 steps in River Swim), 95% bands."
-    return (Plot("beyond-long", "ucls-exact with 500,000 steps", caption, panels),)
+    return (Plot("beyond-long", f"ucls-exact with {STEPS:,} steps", curve_caption(RUNS), panels),)
 
 
 def regrets(result: Result, rate: float, resolution: int) -> np.ndarray:

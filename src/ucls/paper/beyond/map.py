@@ -18,13 +18,13 @@ VALUES = {
 }
 DECLARED = {RIVER: 100.0, PUDDLE: 0.0, SPARSE: 1.0, CLASSIC: 0.0}
 SHOWN = {RIVER: "reward", PUDDLE: "last_return", SPARSE: "goals", CLASSIC: "goals"}
-CARS = (SPARSE, CLASSIC)
+CARS, CAR_STEPS = (SPARSE, CLASSIC), 20_000
 
 
 def group_of(env: str, v0: float, m: float) -> Group:
     """The runs with a v0 and an m."""
     group = exact(env, return_max=v0, m=m)
-    return group._replace(steps=20_000, most=3) if env in CARS else group._replace(most=5)
+    return group._replace(steps=CAR_STEPS, most=3) if env in CARS else group._replace(most=5)
 
 
 def levels(env: str) -> tuple[float, ...]:
@@ -41,8 +41,8 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     """The measure of each domain over v0, a line for each m, and the level of what is told everywhere else."""
     caption = (
         "The measure of each domain over v0 (`return_max`), a line for each m, means with 95% intervals. The broken "
-        "line is the level of what is told everywhere else: the v0 that the environment declares, and m = 1. 20,000 "
-        "steps in the Mountain Cars."
+        "line is the level of what is told everywhere else: the v0 that the environment declares, and m = 1. "
+        f"{CAR_STEPS:,} steps in the Mountain Cars."
     )
     panels = tuple(panel(evidence, env) for env in VALUES)
     return (Plot("beyond-map", "What ucls-exact is told", caption, panels),)
