@@ -1,7 +1,8 @@
 """The code of pages, block by block, so that it can be run: by a test, or to make the pictures of a page.
 
 A comment just before a block says what to do with it: `<!-- not run: why -->` leaves it alone, and
-`<!-- run with: 20_000 -> 500, 30 -> 2 -->` lets a test run it with smaller numbers.
+`<!-- run with: 20_000 -> 500, 30 -> 2 -->` lets a test run it with smaller numbers. `<!-- file: NAME -->` says which
+file the reader saves it as: a test does too, and runs it.
 
     python -m docsite.blocks docs/tutorial.md FOLDER
 
@@ -14,18 +15,19 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
-ORDER = r"^ *<!-- (?P<order>not run|run with): (?P<words>[^\n]*?) -->\n"
+ORDER = r"^ *<!-- (?P<order>not run|run with|file): (?P<words>[^\n]*?) -->\n"
 FENCE = re.compile(rf"(?:{ORDER})?^```(?P<language>\w+)\n(?P<code>.*?)^```", re.S | re.M)
 
 
 class Block(NamedTuple):
-    """A block of code: its language, its lines, why it is not run, and with what other numbers."""
+    """A block of code: its language, its lines, why it is not run, with what other numbers, and in which file it is."""
 
     language: str
     code: str
     line: int
     excuse: str = ""
     smaller: tuple[tuple[str, str], ...] = ()
+    file: str = ""
 
     @property
     def quick(self) -> str:
@@ -50,8 +52,9 @@ def blocks(text: str) -> list[Block]:
         order, words = one["order"], one["words"] or ""
         pairs = [tuple(pair.strip().split(" -> ")) for pair in words.split(",")] if order == "run with" else []
         excuse = words if order == "not run" else ""
+        file = words if order == "file" else ""
         line = text.count("\n", 0, one.start("code"))
-        found.append(Block(one["language"], one["code"], line, excuse, tuple(pairs)))  # pyright: ignore[reportArgumentType]
+        found.append(Block(one["language"], one["code"], line, excuse, tuple(pairs), file))  # pyright: ignore[reportArgumentType]
     return found
 
 

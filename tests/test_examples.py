@@ -51,6 +51,16 @@ def test_the_command_trains_and_resumes_it(tmp_path):
         ucls("train", RIVER, "--steps", 10, "--resume", tmp_path / "part")
 
 
+@pytest.mark.xfail(reason="these commands do not take --agent yet", strict=False)
+@pytest.mark.parametrize("words", [("evaluate",), ("explain", "--out", "maps.html"), ("watch", "--out", "film.gif")])
+def test_the_commands_for_a_saved_run_work_for_it(words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ucls("train", RIVER, "--agent", "my_agent", "--steps", 300, "--out", "mine")
+    command, *more = words
+    assert ucls(command, "mine", "--agent", "my_agent", *more).exit_code == 0
+    assert all((tmp_path / word).is_file() for word in more[1:])
+
+
 def test_a_cell_names_it_too(tmp_path):
     [cell] = make_cells(RIVER, "my_agent", steps=300, seeds=[4], settings={"kappa": 2.0}, resolution=1)
     assert cell.code, "a changed file makes other cells"

@@ -24,9 +24,13 @@ PAGES = sorted(
 )
 RUN = ("python", "sh")
 CODE = {page: blocks((ROOT / page).read_text()) for page in PAGES}
-SLOW = {"README.md", "docs/diagnose.md", "docs/studies.md"}
+SLOW = {"docs/diagnose.md", "docs/studies.md"}
 LOGS = {"docs/evaluation.md"}  # pages that take a log of transitions for granted
 MADE = {"docs/practice.md": {"best.card.md", "best.safetensors", "last.card.md", "last.safetensors", "log.csv"}}
+COMMANDS = {  # of pages whose every command must run: what a reader tries first
+    "README.md": {"train", "evaluate", "explain", "watch"},
+    "docs/extend.md": {"train", "check"},
+}
 HOURS = {"paper", "sweeps", "departures", "coverage"}  # commands that make whole pages
 
 
@@ -90,12 +94,15 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(webbrowser, "open", lambda address: True)
     monkeypatch.setattr(matplotlib, "use", lambda backend: None)
+    monkeypatch.syspath_prepend(tmp_path)
     if page in LOGS:
         write_logs(tmp_path)
     said = {"__name__": "page"}
     for block in CODE[page]:
         if block.excuse:
             continue
+        if block.file:
+            (tmp_path / block.file).write_text(block.code)
         if block.language == "python":
             with redirect_stdout(io.StringIO()):
                 exec(compile(block.quick, f"{page}, line {block.line}", "exec"), said)
@@ -106,6 +113,16 @@ def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
         elif block.language == "toml" and (name := tomllib.loads(block.code).get("name")):
             (tmp_path / f"{name}.toml").write_text(block.quick)
     assert MADE.get(page, set()) <= {path.name for path in tmp_path.iterdir()}
+
+
+@pytest.mark.parametrize("page", COMMANDS)
+def test_the_readme_and_the_page_on_extensions_run_in_every_test_run(page):
+    assert page in RUNNABLE
+    assert page not in SLOW
+    run = [block for block in CODE[page] if not block.excuse]
+    assert COMMANDS[page] <= {words[1] for block in run if block.language == "sh" for words in commands(block)}
+    left = [block.excuse for block in CODE[page] if block.excuse]
+    assert left in ([], ["it installs from the network", "the tests are one of the two commands"])
 
 
 @pytest.mark.filterwarnings("ignore::ucls.errors.Notice")
