@@ -173,6 +173,11 @@ def compare_exactly(found, expected):
     assert {**found, "arrays": None} == {**expected, "arrays": None}
 
 
+def comparison(made_with, here):
+    """How runs are compared: to the last digit with the same versions and processor, otherwise within a tolerance."""
+    return compare_exactly if made_with == here else compare_roughly
+
+
 def recorded():
     return json.loads(RECORD.read_text())
 
@@ -180,7 +185,7 @@ def recorded():
 @pytest.mark.parametrize(("id", "make"), CASES)
 def test_a_run_is_what_it_was(id, make):
     golden = recorded()
-    compare = compare_exactly if golden["made with"] == provenance() else compare_roughly
+    compare = comparison(golden["made with"], provenance())
     compare(record(make()), golden["runs"][id])
 
 
@@ -203,6 +208,39 @@ def test_a_time_limit_that_is_one_step_off_is_noticed_within_the_tolerance_too()
         compare_roughly(record(off), recorded()["runs"]["compiled sarsa ucls/OneState-v0"])
 
 
+def test_only_the_recorded_versions_and_processor_are_compared_to_the_last_digit():
+    made_with = recorded()["made with"]
+    assert comparison(made_with, dict(made_with)) is compare_exactly
+    for name in made_with:
+        assert comparison(made_with, {**made_with, name: "another"}) is compare_roughly
+
+
+def test_the_last_digit_counts_in_the_exact_comparison_and_only_there():
+    expected = recorded()["runs"]["compiled ucls-exact ucls/RiverSwim-v0"]
+    compare_exactly(expected, expected)
+    [means, radii] = expected["early bounds"]
+    slightly = {**expected, "early bounds": [[float(np.nextafter(means[0], 1.0)), *means[1:]], radii]}
+    compare_roughly(slightly, expected)
+    with pytest.raises(AssertionError):
+        compare_exactly(slightly, expected)
+    with pytest.raises(AssertionError):
+        compare_exactly({**expected, "arrays": expected["arrays"][1:]}, expected)
+    with pytest.raises(AssertionError, match="early bounds"):
+        compare_roughly({**expected, "early bounds": [[means[0] + 0.001, *means[1:]], radii]}, expected)
+
+
+def test_the_record_was_made_with_the_versions_of_the_constraints_file():
+    lines = (RECORD.parents[2] / "constraints.txt").read_text().splitlines()
+    pinned = dict(line.split("==") for line in lines if not line.startswith("#"))
+    assert {name: recorded()["made with"][name] for name in PACKAGES} == {name: pinned[name] for name in PACKAGES}
+
+
+@pytest.mark.parametrize("route", ["compiled", "stepped"])
+def test_every_algorithm_has_a_run_in_the_compiled_loop_and_one_in_gymnasium(route):
+    words = [each.values[0].split() for each in CASES]
+    assert {name for how, name, *_ in words if how == route} == set(ALGORITHMS)
+
+
 def test_every_run_is_recorded():
     assert {each.values[0] for each in CASES} == set(recorded()["runs"]), "run `python tests/test_golden.py`"
 
@@ -220,7 +258,7 @@ def write(anew):
 
 if __name__ == "__main__":
     if "--how" in sys.argv:
-        exact = recorded()["made with"] == provenance()
+        exact = comparison(recorded()["made with"], provenance()) is compare_exactly
         print("to the last digit" if exact else "with a tolerance over the first steps", provenance())
     else:
         write("--all" in sys.argv)
