@@ -62,7 +62,7 @@ def test_summary_is_readable():
 
 def test_a_run_that_diverges_says_so_and_saves_no_agent(tmp_path):
     words = ("--agent", "ucls", "--steps", 5000, "--set", "w_step=50000", "--out", tmp_path / "run")
-    result = ucls("train", "ucls/MountainCar-v0", *words, "--json")
+    result = ucls("train", "ucls/RiverSwim-v0", *words, "--json")
     found = json.loads(result.stdout)
     assert result.exit_code == 1
     assert found["diverged"]

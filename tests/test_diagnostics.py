@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from conftest import always
 from ucls import cli, planning
 from ucls.diagnostics import diagnose, policies, probe, probed, verdict, yardstick
 from ucls.diagnostics.probe import DENSITIES, read
@@ -90,7 +91,7 @@ def test_the_visits_of_episodes_last_as_long_as_episodes_do():
     assert planning.grid.visits(table.model, policy, start).sum() == pytest.approx(32.9, abs=0.4)
 
 
-@pytest.mark.parametrize("agent", KINDS)
+@pytest.mark.parametrize("agent", always(("ucls",), KINDS))
 def test_a_probed_run_is_bit_identical_to_one_that_is_left_alone(agent):
     alone, watched = (small_run("ucls/OneState-v0", agent, seed=3) for _ in range(2))
     before = alone.advance(400)
@@ -178,7 +179,7 @@ def test_a_sound_verdict_tells_which_conditions_are_not_met():
 
 
 def test_a_run_that_diverges_is_read_up_to_there():
-    (one,) = diagnose("ucls/MountainCar-v0", "ucls", 400, [0], {"w_step": 1e9, "cutoff": 20}, points=2)
+    (one,) = diagnose(RIVER, "ucls", 400, [0], {"w_step": 1e9}, points=2)
     assert one.verdict.word == "diverged"
     assert one.policies is None
     assert np.isfinite([values for name, values in one.readings.items() if name != "step"]).all()

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 import ucls as package
+from conftest import always
 from test_cli import RIVER, ucls, ucls_process
 from ucls import _files, checkpoint
 from ucls.errors import Terminated, UserError
@@ -148,7 +149,7 @@ def test_a_signal_in_the_first_step_ends_at_once_and_leaves_no_folder(tmp_path, 
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("module", ["typer", "ucls.cli.train", "ucls.runs.train", "numba"])
+@pytest.mark.parametrize("module", always(("typer", "numba"), ("typer", "ucls.cli.train", "ucls.runs.train", "numba")))
 def test_a_signal_while_the_program_starts_is_no_traceback(tmp_path, number, module):
     """What is imported early and late raises the signal when it is looked for."""
     code = f"""
