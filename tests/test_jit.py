@@ -472,3 +472,34 @@ def test_without_a_private_hook_of_numba_every_process_compiles_and_a_notice_say
     assert len(said) == 3
     assert said[2].startswith(f"machine code cannot be saved with numba {numba.__version__} (")
     assert hook in said[2]
+
+
+REMOVED = """import sys, warnings
+from numba.core import caching, codegen, compiler, dispatcher, event, serialize
+from numba.core.runtime.nrt import rtsys
+base = dispatcher._DispatcherBase
+hooks = [(caching, "NullCache"), (event, "register"), (serialize, "dumps"), (compiler.CompileResult, "_rebuild"),
+         (base, "get_call_template"), (base, "get_overload"), (codegen.CPUCodegen, "magic_tuple"),
+         (codegen.CodeLibrary, "has_dynamic_globals"), (type(rtsys), "initialize")]
+import ucls.kernels
+from ucls.kernels import _jit
+for owner, name in hooks:
+    hook = owner.__dict__[name]
+    delattr(owner, name)
+    sys.modules.pop("ucls.kernels._machine_code", None)
+    vars(ucls.kernels).pop("_machine_code", None)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        keeper = _jit._find_keeper()
+    setattr(owner, name, hook)
+    print(name, keeper, len(told), name in str(told[0].message) if told else "silent")
+"""
+
+
+@compiled
+def test_every_private_hook_that_is_used_is_looked_for_when_the_package_starts():
+    done = subprocess.run([sys.executable, "-c", REMOVED], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert len(lines) == 9
+    assert [line for line in lines if line.split()[1:] != ["None", "1", "True"]] == []

@@ -59,7 +59,9 @@ def _require() -> None:
     """Raise AttributeError if this numba lacks a hook that is only used later."""
     needed = {
         numba.njit(lambda: None): ("_cache", "_compiling_counter", "get_call_template", "get_overload"),
-        CompileResult: ("_reduce", "_rebuild"),
+        CompileResult: ("_reduce", "_rebuild", "codegen", "library", "lifted"),
+        numba.core.codegen.CPUCodegen: ("magic_tuple",),
+        numba.core.codegen.CPUCodeLibrary: ("_optimize_final_module", "has_dynamic_globals"),
         rtsys: ("initialize",),
     }
     for owner, names in needed.items():
