@@ -21,7 +21,7 @@ import ucls
 from ucls.envs import ENVIRONMENTS
 from ucls.kernels import active as la
 
-UNLIKE = ("ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/DeepSea-v0")
+UNLIKE = ("ucls/RiverSwim-v0", "ucls/PuddleWorld-v0")  # which share the kernels of algorithms with tiles
 
 
 class Transition(NamedTuple):
@@ -117,7 +117,7 @@ def always(often, names):
 
 @pytest.fixture(params=always(UNLIKE, ENVIRONMENTS))
 def unlike(request):
-    """Environments that differ in features, actions and ends: to compile a loop for each of all takes minutes.
+    """Environments that differ in actions and ends: to compile every algorithm for other features takes minutes.
 
     The others are slow; uncompiled, `check_uncompiled` has them all.
     """
