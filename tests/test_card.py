@@ -74,7 +74,7 @@ def test_a_card_tells_nothing_of_the_machine_or_the_person(tmp_path):
     for secret in (str(tmp_path), str(Path.home()), socket.gethostname(), f"/{getpass.getuser()}", "0x"):
         assert secret not in card, secret
     assert "map=a.map" in card
-    assert "| in wrappers | Mapped |" in card
+    assert "| in wrappers | test_card.Mapped(call=&lt;builtin_function_or_method print&gt;, path=&lt;" in card
 
 
 @pytest.mark.parametrize(
@@ -126,6 +126,66 @@ def test_a_file_cannot_put_code_into_a_card(tmp_path):
     assert "evil" not in (tmp_path / "b.card.md").read_text()
 
 
+@pytest.mark.parametrize(
+    ("named", "shown"),
+    [
+        ({"env": "evil_package:make", "settings": {}, "returns": None}, True),
+        ({"env": "evil_package:Lake-v1", "settings": {}}, True),
+        ({"env": "EvilLake-v1", "settings": {}}, True),
+        ({"env": "FrozenLake-v1", "settings": {"desc": "evil"}}, True),
+        ({"env": "FrozenLake-v1", "settings": {"max_episode_steps": "evil"}}, True),
+        ({"env": "FrozenLake-v1", "settings": {}, "wrappers": [{"name": "evil", "settings": None}]}, True),
+        ({"env": "FrozenLake-v1", "settings": {}, "wrappers": ["evil"]}, True),
+        ({"env": "FrozenLake-v1", "settings": {}, "entry_point": "evil:make"}, False),
+        ({"env": "FrozenLake-v1\n# evil", "settings": {}}, False),
+    ],
+)
+def test_a_card_has_no_code_that_a_file_chose(tmp_path, named, shown):
+    agent = Agent.load(lake().learn(5).save(tmp_path / "a.safetensors"))
+    agent._named = named
+    card = agent.save(tmp_path / "b.safetensors").with_suffix(".card.md")
+    assert "evil" not in recipe(card).lower()
+    assert "env = ...  # the environment that it learned in" in recipe(card)
+    assert ("evil" in card.read_text().lower()) == shown
+    agent._named = {"env": "FrozenLake-v1", "settings": {"max_episode_steps": 7}}
+    agent.save(tmp_path / "b.safetensors")
+    assert 'gymnasium.make("FrozenLake-v1", max_episode_steps=7)' in recipe(card)
+
+
+NASTY = [
+    "[a](https://evil.example)",
+    "![a](https://evil.example/x.png)",
+    "https://evil.example",
+    "WWW.evil.example",
+    "<img src=x onerror=alert(1)>",
+    "<!-- x",
+    "&lt;b&gt;",
+    "me@evil.example",
+    "a | b",
+    "`x`",
+    "\n# heading",
+    "\n\n- list",
+    "**a** _b_ __c__ ~~d~~",
+    "$x$",
+    "\\[a](b)",
+    "\x1b[31m\u202e",
+]
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_text_in_a_card_is_shown_as_it_is_and_does_nothing(tmp_path, text):
+    markdown = pytest.importorskip("markdown", reason="Python-Markdown is not installed")
+    agent = Agent.load(lake().learn(5).save(tmp_path / "a.safetensors"))
+    agent._named = {"env": "FrozenLake-v1", "settings": {"desc": text}, "wrappers": [text, {"name": text}]}
+    card = agent.save(tmp_path / "b.safetensors").with_suffix(".card.md").read_text()
+    plain = re.sub(r"```.*?```", "", card, flags=re.S)
+    page = markdown.markdown(plain, extensions=["tables"])
+    assert len(re.findall(r"<(?!/|!--|table|thead|tbody|tr|th|td|h1|p|br)", page)) == 0, page
+    assert page.count("<h1>") == 1
+    assert not re.search(r"https?://|www\.|\w@\w", plain, re.I)
+    assert plain.isprintable() or all(line.isprintable() for line in plain.splitlines())
+
+
 def test_a_run_folder_has_a_card_too_and_goes_on_with_it(tmp_path):
     command("train", "FrozenLake-v1", "--agent", "sarsa", "--steps", 50, "--out", tmp_path / "run")
     words = ["train", "FrozenLake-v1", "--agent", "sarsa", "--steps", 30]
@@ -171,6 +231,23 @@ def test_one_episode_has_no_interval(tmp_path):
     text = command("evaluate", path, "--episodes", 1).stdout
     assert "on average, no interval from one return" in text
     assert "nan" not in text
+
+
+def test_runs_of_your_own_algorithm_are_evaluated_explained_and_watched(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(Path(__file__).parents[1] / "examples")
+    monkeypatch.chdir(tmp_path)
+    command("train", "ucls/RiverSwim-v0", "--agent", "my_agent", "--set", "kappa=2", "--steps", 50, "--out", "run")
+    told = json.loads(
+        command("evaluate", "run", "--agent", "my_agent", "--episodes", 1, "--max-steps", 20, "--json").stdout
+    )
+    assert (told["agent"], told["steps"]) == ("my_agent", 50)
+    assert command("explain", "run", "--agent", "my_agent").stdout.strip() == "maps.html"
+    assert command("watch", "run", "--agent", "my_agent", "--most-steps", 2).stdout.strip() == "watch.gif"
+    for name in ("evaluate", "explain", "watch"):
+        with pytest.raises(UserError, match="needs the algorithm 'my_agent': name its module by --agent"):
+            command(name, "run")
+        with pytest.raises(UserError, match="holds the agent 'my_agent', not 'sarsa'"):
+            command(name, "run", "--agent", "sarsa")
 
 
 def test_evaluate_of_an_environment_that_a_file_may_not_name_needs_its_name(tmp_path):

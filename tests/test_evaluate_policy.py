@@ -163,8 +163,6 @@ def test_a_copy_has_the_arguments_and_wrappers_but_no_watchers(tmp_path):
 @pytest.mark.parametrize(
     ("make", "words"),
     [
-        (lambda agent: evaluate_policy(agent), "no copy can be made of Count"),
-        (lambda agent: evaluate_policy(agent, agent.env), "no copy can be made of Count"),
         (lambda agent: evaluate_policy(agent, Count(), 0), "n_eval_episodes cannot be 0"),
         (lambda agent: evaluate_policy(agent, Count(), seed=-1), "seed cannot be -1"),
         (lambda agent: evaluate_policy(agent, Count(), max_steps=0), "max_steps cannot be 0"),

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from bench.torture import campaign, checkpoints, commands, environments, page, soak, workers
+from bench.torture import campaign, checkpoints, commands, environments, page, soak, workers, wrapped
 from bench.torture.parts import STRANGER, Ask, parts
 from ucls.algorithms import ALGORITHMS
 
@@ -23,6 +23,12 @@ def test_spoilt_environments_are_named_or_do_no_harm():
     found = workers.run(environments.prepare(["sarsa"]), range(200))
     assert [outcome for outcome in found if not outcome.sound] == []
     assert workers.tally(found)["refused"] > 100
+
+
+def test_an_environment_in_random_wrappers_is_the_same_after_loading_or_refused():
+    found = workers.run(wrapped.trial, range(120), seconds=120.0)
+    assert [outcome for outcome in found if not outcome.sound] == []
+    assert workers.tally(found).keys() >= {"same", "refused", "told", "alone"}
 
 
 def test_a_seed_makes_one_mutant():

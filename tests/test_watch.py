@@ -242,20 +242,27 @@ def test_an_environment_that_cannot_be_drawn_is_one_line(tmp_path, shown, messag
 
 def test_an_agent_is_watched_only_where_pictures_can_be_had_without_touching_its_run(tmp_path):
     agent, path = Agent(Plain()), tmp_path / "a.gif"
-    with pytest.raises(
-        UserError, match="no copy can be made of Plain, which Gymnasium has not registered: give one, env="
-    ):
-        agent.watch(path)
     with pytest.raises(UserError, match="is learning in this environment"):
         agent.watch(path, env=agent.env)
+    blind = Plain(render_mode=None)
+    blind.metadata = {"render_modes": ["ansi"]}
     with pytest.raises(UserError, match="gives no pictures: make it with render_mode='rgb_array'"):
-        agent.watch(path, env=Plain(render_mode=None))
+        agent.watch(path, env=blind)
     with pytest.raises(UserError, match="the agent was saved for"):
         agent.watch(path, env=gymnasium.make(RIVER, render_mode="rgb_array"))
     loaded = Agent.load(agent.save(tmp_path / "agent.safetensors"))
     with pytest.raises(UserError, match="no environment to be seen in"):
         loaded.watch(path)
     assert loaded.watch(path, env=Plain(np.zeros((9, 9, 4), np.uint8))) == path
+
+
+@pytest.mark.parametrize("wrap", [lambda env: env, lambda env: gymnasium.wrappers.TimeLimit(env, 3)])
+def test_an_environment_made_without_render_mode_is_watched_in_a_copy_that_has_one(tmp_path, wrap):
+    agent = Agent(wrap(Plain(np.zeros((9, 9, 3), np.uint8), render_mode=None)))
+    assert len(frames(agent.watch(tmp_path / "a.gif", most_steps=2))) == 3
+    given = Plain(np.zeros((9, 9, 3), np.uint8), render_mode=None)
+    assert len(frames(agent.watch(tmp_path / "a.gif", most_steps=2, env=given))) == 3
+    assert (agent.env.render_mode, given.render_mode, agent.steps) == (None, None, 0)
 
 
 @pytest.mark.parametrize("wrong", [{"episodes": 0}, {"fps": 51}, {"every": 1.5}, {"most_steps": -1}, {"seed": None}])

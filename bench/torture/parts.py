@@ -15,7 +15,7 @@ STEPS = 1_000_000
 FEWER_STEPS = {"ucls": 300_000, "gv-ucb": 300_000, "lspi-rmax": 300_000, "ucls-exact": 300_000}
 SHOWN = 20
 SEEDS = 10**9  # a campaign's seed is where its trials begin to be numbered, in units of this
-PATIENCE = {"checkpoints": 120.0, "environments": 120.0}  # some mutants are sound plans whose loop must be compiled
+PATIENCE = dict.fromkeys(("checkpoints", "environments", "wrapped"), 120.0)  # some mutants must be compiled first
 
 
 class Ask(NamedTuple):
@@ -74,6 +74,7 @@ FAMILIES = {
     "logs": ("logs", "mutated logs of transitions, evaluated"),
     "folders": ("folders", "mutated histories, results and tables of metrics in the folder of a run, read"),
     "environments": ("environments", "environments that break their word, learned in"),
+    "wrapped": ("wrapped", "agents in random wrappers, saved and loaded: the same environment, or a refusal"),
     "commands": ("commands", "command lines, half of them absurd"),
     "kills": ("kills", "SIGKILLs of drivers and workers in mid-study"),
     "signals": ("signals", "SIGINT and SIGTERM in mid-study, and the study run again"),
@@ -94,6 +95,7 @@ def parts() -> Iterator[Part]:
     yield Part("logs", 2000, 10.0)
     yield Part("folders", 7500, 60.0)
     yield Part("environments", 2000, 60.0, True)
+    yield Part("wrapped", 2000, 240.0, True)
     yield Part("commands", 5000, 600.0)
     yield Part("kills", 200, 700.0, True)
     yield Part("signals", 8, 120.0)

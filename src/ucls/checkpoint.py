@@ -17,15 +17,47 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ucls._files import write_atomic
-from ucls.errors import UserError
+from ucls.errors import UserError, printable
 from ucls.kernels.arrays import aligned, zeros
 from ucls.kernels.ranges import Sizes, check, declared, fits
 
 FORMAT = 2  # of files with trimmed matrices; other files are of format 1, which earlier versions read too
 BEYOND = "@beyond"
 TRIMMED = 2**16  # bytes of the smallest matrix that is trimmed
+SUFFIX = ".safetensors"
 
 T = TypeVar("T")
+
+
+def named(path: str | Path) -> Path:
+    """The file that an agent is saved to: `.safetensors` is added to a name without a suffix, any other is refused.
+
+    >>> print(named("runs/best"))
+    runs/best.safetensors
+    """
+    path = Path(path)
+    if _is_folder(path):
+        raise UserError(f"{printable(path)} is a folder: name a file, for example {printable(path / 'agent')}{SUFFIX}")
+    if path.suffix.lower() == SUFFIX:
+        return path
+    if path.suffix:
+        right = printable(path.with_suffix(SUFFIX))
+        raise UserError(f"an agent is saved in the format {SUFFIX[1:]}, not {printable(path.suffix)}: name it {right}")
+    return path.with_name(path.name + SUFFIX)
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # a name that cannot be one: whoever writes it says why
+        return False
+
+
+def found(path: str | Path) -> Path:
+    """The file that an agent is loaded from: the one of this name, or of this name with `.safetensors`."""
+    path = Path(path)
+    longer = path.with_name(path.name + SUFFIX) if path.name else path
+    return longer if not path.exists() and longer.is_file() else path
 
 
 def save(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Path:
@@ -38,7 +70,7 @@ def save(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, np.nda
 
 def load(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
     """Read what `save` wrote, or say in one line why that cannot be."""
-    path = Path(path)
+    path = found(path)
     if not path.is_file():
         raise UserError(f"no checkpoint at {path}: give the file that `save` or `ucls train --out` wrote")
     try:

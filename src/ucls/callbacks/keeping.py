@@ -5,6 +5,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from ucls import checkpoint
 from ucls.callbacks.periodic import Periodic
 from ucls.errors import Notice, UserError
 from ucls.runs.agent import Agent
@@ -20,7 +21,7 @@ class Checkpoint(Periodic):
 
     def __init__(self, path: str | Path, every: int = 10_000) -> None:
         super().__init__(every)
-        self.path = Path(path)
+        self.path = checkpoint.named(path)
         self._kept = -1
 
     def begin(self, agent: Agent) -> None:
@@ -59,7 +60,7 @@ class Evaluate(Periodic):
         max_steps: int | None = None,
     ) -> None:
         super().__init__(every)
-        self.env, self.episodes, self.keep = env, episodes, None if keep is None else Path(keep)
+        self.env, self.episodes, self.keep = env, episodes, None if keep is None else checkpoint.named(keep)
         self._how: dict[str, Any] = {"deterministic": deterministic, "seed": seed, "max_steps": max_steps}
         self._place: Any = None
         self.evaluations: list[tuple[int, Evaluation]] = []

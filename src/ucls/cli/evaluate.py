@@ -1,13 +1,11 @@
 """`ucls evaluate`: how good an agent that was kept is, in episodes that it does not learn from."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from ucls.algorithms import DEFAULT
 from ucls.cli import complete
-from ucls.cli.options import Settings
+from ucls.cli.options import AgentOfRun, FeaturesName, Settings
 from ucls.cli.streams import print_json
 from ucls.cli.study import Json
 from ucls.errors import UserError
@@ -20,7 +18,9 @@ def evaluate(
         str | None,
         typer.Option(help="The environment, by its name, if the run does not tell.", autocompletion=complete.envs),
     ] = None,
+    agent: AgentOfRun = None,
     settings: Settings = None,
+    features: FeaturesName = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the evaluation.")] = 0,
     explore: Annotated[bool, typer.Option("--explore", help="Act as it explores, not by the best mean.")] = False,
     max_steps: Annotated[
@@ -32,23 +32,27 @@ def evaluate(
 
     Of a run that `ucls train --out` kept, or of an agent's file.
     """
+    from ucls import checkpoint
     from ucls.cli.subject import subject_of
     from ucls.runs.evaluate import evaluate_policy
     from ucls.runs.spaces import id_of
 
-    if not Path(run).exists():
+    if not checkpoint.found(run).exists():
         raise UserError(f"there is no run at {run}: give the folder of `ucls train --out`, or the file of an agent")
-    agent, _, name = subject_of(run, DEFAULT, None, 0, env, settings, None, None)
-    if agent.env is None:
+    subject, _, name = subject_of(str(checkpoint.found(run)), agent, None, 0, env, settings, None, None, features)
+    if subject.env is None:
         raise UserError(
-            f"{run} was in an environment that is not ours: name it by --env, its settings by --set env.X=Y"
+            f"{run} was in an environment that cannot be recreated from the file: name it by --env, its settings by "
+            "--set env.X=Y"
         )
-    found = evaluate_policy(agent, n_eval_episodes=episodes, deterministic=not explore, seed=seed, max_steps=max_steps)
+    found = evaluate_policy(
+        subject, n_eval_episodes=episodes, deterministic=not explore, seed=seed, max_steps=max_steps
+    )
     low, high = found.interval()[1:]
     told: dict[str, Any] = {
-        "env": name or id_of(agent.env),
-        "agent": agent.plan.agent,
-        "steps": agent.steps,
+        "env": name or id_of(subject.env),
+        "agent": subject.plan.agent,
+        "steps": subject.steps,
         "seed": seed,
         "deterministic": not explore,
         "episodes": len(found.returns),

@@ -6,18 +6,18 @@ from typing import Annotated
 
 import typer
 
-from ucls.algorithms import DEFAULT
-from ucls.cli.options import AgentName, EnvironmentOfRun, RunOrEnvironment, Settings, numbers_of, path_of
+from ucls.cli.options import AgentOfRun, EnvironmentOfRun, FeaturesName, RunOrEnvironment, Settings, numbers_of, path_of
 
 
 def explain(
     what: RunOrEnvironment,
-    agent: AgentName = DEFAULT,
+    agent: AgentOfRun = None,
     steps: Annotated[int | None, typer.Option(min=0, max=10**9, help="Steps to learn first: 20,000, or 0.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the run.")] = 0,
     env: EnvironmentOfRun = None,
     out: Annotated[str, typer.Option(help="The page to write.")] = "maps.html",
     settings: Settings = None,
+    features: FeaturesName = None,
     low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, with commas.")] = None,
     high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, with commas.")] = None,
     through: Annotated[str | None, typer.Option(help="The state that planes go through, with commas.")] = None,
@@ -33,7 +33,7 @@ def explain(
 
     page = path_of("--out", out) or Path(out)
     refuse_page(page)
-    learner, more, _ = subject_of(what, agent, steps, seed, env, settings, low, high)
+    learner, more, _ = subject_of(what, agent, steps, seed, env, settings, low, high, features)
     with Progress(more) as bar:
         written = learner.explain(page, more, numbers_of("--through", through), lambda done: bar.update(done, 0, 0.0))
     print(written)

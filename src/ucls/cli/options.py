@@ -34,6 +34,14 @@ RunOrEnvironment = Annotated[
 AgentName = Annotated[
     str, typer.Option(help="A name from `ucls agents`, or a module of your own.", autocompletion=complete.agents)
 ]
+AgentOfRun = Annotated[
+    str | None,
+    typer.Option(
+        "--agent",
+        help="The module of the algorithm, for a run with one of your own; or the agent of a new run (ucls-exact).",
+        autocompletion=complete.agents,
+    ),
+]
 FeaturesName = Annotated[
     str | None,
     typer.Option(help="A name from `ucls features`; there is a default.", autocompletion=complete.features),

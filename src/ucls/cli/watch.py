@@ -6,18 +6,18 @@ from typing import Annotated
 
 import typer
 
-from ucls.algorithms import DEFAULT
-from ucls.cli.options import AgentName, EnvironmentOfRun, RunOrEnvironment, Settings, path_of
+from ucls.cli.options import AgentOfRun, EnvironmentOfRun, FeaturesName, RunOrEnvironment, Settings, path_of
 
 
 def watch(
     what: RunOrEnvironment,
-    agent: AgentName = DEFAULT,
+    agent: AgentOfRun = None,
     steps: Annotated[int | None, typer.Option(min=0, max=10**9, help="Steps to learn first: 20,000, or 0.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the run, and of the episodes.")] = 0,
     env: EnvironmentOfRun = None,
     out: Annotated[str, typer.Option(help="The film to write: .gif or .mp4.")] = "watch.gif",
     settings: Settings = None,
+    features: FeaturesName = None,
     low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, with commas.")] = None,
     high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, with commas.")] = None,
     episodes: Annotated[int, typer.Option(min=1, max=1000, help="Episodes to show.")] = 1,
@@ -39,7 +39,7 @@ def watch(
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # pictures need no window
     film = path_of("--out", out) or Path(out)
     refuse_clip(film)
-    learner, more, _ = subject_of(what, agent, steps, seed, env, settings, low, high)
+    learner, more, _ = subject_of(what, agent, steps, seed, env, settings, low, high, features)
     written = learner.watch(
         film,
         episodes,

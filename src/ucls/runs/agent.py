@@ -26,12 +26,12 @@ from ucls.errors import UserError
 from ucls.runs import calling, card, inputs, run_folder, spaces
 from ucls.runs.advice import FIRST_LOOK, advise_on_radius
 from ucls.runs.answering import Answering
-from ucls.runs.assembly import assemble, reassemble
+from ucls.runs.assembly import assemble, in_saved_world, reassemble
 from ucls.runs.diary import Diary, Last
 from ucls.runs.history import NOTHING, TERMINATED, TRUNCATED, History
 from ucls.runs.learner import FailedArithmetic, Learner, refuse_diverged
 from ucls.runs.mapped import GIVEN
-from ucls.runs.origin import origin_of
+from ucls.runs.origin import origin_of, tell_difference
 from ucls.runs.plan import Plan, brief, read_saved, whole
 from ucls.runs.progress import Progress
 from ucls.runs.stage import Stage
@@ -101,7 +101,7 @@ class Agent(Answering):
 
     @property
     def world(self) -> World | None:
-        """The world that the environment shows, if it is one of ours; None if it is anybody else's."""
+        """The built-in environment that it is in; None if it is in another, or if a wrapper may change it."""
         ours = self._stage.ours
         return ours and ours.world
 
@@ -270,13 +270,14 @@ class Agent(Answering):
         self.recall(run_folder.carried(arrays, steps) or NOTHING)
 
     def save(self, path: str | Path) -> Path:
-        """Write the agent to a file; in one of our environments that too, so that learning goes on bit for bit.
+        """Write the agent to a file and return its path; `.safetensors` is added to a name without a suffix.
 
-        A card for people, NAME.card.md, is written beside it.
+        The state of a built-in environment is saved too, so that learning continues bit for bit; that of any other, or
+        of a wrapper, is not. A model card, NAME.card.md, is written beside the file.
         """
-        about = self.about()
-        path = checkpoint.save(path, about, {**self.checkpoint(), **run_folder.as_arrays(self.history)})
-        card.write(path, about, self.last_episodes())
+        path, about = checkpoint.named(path), self.about()
+        checkpoint.save(path, about, {**self.checkpoint(), **run_folder.as_arrays(self.history)})
+        card.write(path, about, self.last_episodes(), claimed=self.env is None)
         return path
 
     @classmethod
@@ -289,9 +290,11 @@ class Agent(Answering):
     ) -> "Agent":
         """Read an agent from a file. No code is executed: `algorithm` and `features` of your own must be given again.
 
-        In one of our environments, made anew if `env` is not given, it goes on bit for bit. In another, it goes on with
-        a new episode; without that one it can be asked, but not learn. Without a function of yours that made its
-        features it can be asked about the features themselves.
+        A built-in environment is recreated if `env` is not given, and learning continues in it bit for bit. In any
+        other, or in a built-in one in wrappers that change it, the agent continues with a new episode, and a notice
+        says if it is not the one that the agent learned in. A wrapped built-in environment must be given; without any
+        other the agent can be asked, but not learn. Without your function that made its features it can be asked about
+        the features themselves.
         """
         return cls.revive(*checkpoint.load(path), env, algorithm, features)
 
@@ -308,8 +311,9 @@ class Agent(Answering):
         saved = read_saved(about)
         agent = cls.__new__(cls)
         agent._adopt(*reassemble(saved, about, arrays, env, algorithm, features))
-        if agent.world is None or agent.world.id != saved.env:  # what is in play there is nothing here
+        if not in_saved_world(agent.world, saved):  # the state of another environment means nothing here
             arrays = {name: array for name, array in arrays.items() if not name.startswith("world.")}
         agent.restore(arrays, saved.steps)
         agent._named = about.get("named")
+        tell_difference(about, agent.env)
         return agent

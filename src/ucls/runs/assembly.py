@@ -7,17 +7,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.algorithms import algorithm_module
-from ucls.envs import make_world
+from ucls.envs import ENVIRONMENTS, World, make_world
+from ucls.errors import UserError
 from ucls.kernels.ranges import STEPS
 from ucls.randomness import drawn, spawn
 from ucls.runs import inputs, naming, spaces
 from ucls.runs.advice import advise_on_cost
+from ucls.runs.identity import in_words, innermost
 from ucls.runs.layout import layout_of
 from ucls.runs.learner import Learner, saved_learner
 from ucls.runs.mapped import GIVEN, reader_of, saved_reader
 from ucls.runs.plan import Saved, checked_discount, choose, whole
 from ucls.runs.scout import bounds_of, with_room
 from ucls.runs.stage import Stage
+from ucls.runs.wrapping import wrapped_world
 
 
 class Parts(NamedTuple):
@@ -46,7 +49,7 @@ def assemble(
     algorithm: Any = algorithm_module(agent)
     if "gamma" in settings and discount is None and "gamma" not in algorithm.Hyper._fields:
         discount = settings.pop("gamma")
-    n_actions, ours, facts = int(env.action_space.n), spaces.own_world(env), spaces.facts_of(env)
+    n_actions, ours, facts = int(env.action_space.n), wrapped_world(env), spaces.facts_of(env)
     seed = whole("seed", drawn() if seed is None else seed, 0, 2**128)
     reader = reader_of(features, env, spawn(seed).world)
     if reader is None:
@@ -77,6 +80,9 @@ def reassemble(
     if env is None and saved.env is not None:
         make_world(saved.env, saved.env_settings)  # one of ours: Gymnasium would import what another id names
         env = naming.make_env(saved.env, saved.env_settings)
+    elif env is None and innermost(about.get("named")) in ENVIRONMENTS:
+        where = in_words(about["named"])
+        raise UserError(f"the agent learned in {where}: give this environment again, env=... or --env module:factory")
     if env is not None:
         env = spaces.with_discrete_actions(env)
         own = None if saved.plan.features == GIVEN else spaces.describe(env.observation_space)
@@ -85,3 +91,8 @@ def reassemble(
     first_action = whole("the first action", about.get("first_action", 0), -STEPS)
     learner = saved_learner(saved.plan, algorithm, arrays, features)
     return Parts(learner, Stage(env, learner.plan, about.get("space"), first_action, reader), saved.discount)
+
+
+def in_saved_world(world: World | None, saved: Saved) -> bool:
+    """Whether a built-in environment is the one of a checkpoint, with the same settings."""
+    return world is not None and world.id == saved.env and world == make_world(world.id, saved.env_settings)

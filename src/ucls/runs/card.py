@@ -3,7 +3,6 @@
 The same agent has the same card, wherever it is saved: nothing in it tells of the machine or of the person.
 """
 
-import json
 import platform
 import re
 import warnings
@@ -14,15 +13,15 @@ from typing import Any
 
 import ucls
 from ucls._files import write_atomic
-from ucls.algorithms import ALGORITHMS
-from ucls.errors import Notice
-from ucls.features import FEATURES
+from ucls.errors import Notice, printable
 from ucls.runs.diary import Last
-from ucls.runs.mapped import GIVEN
+from ucls.runs.identity import in_words, wrapper_in_words
+from ucls.runs.recipe import recipe
 from ucls.stats import summarise
 from ucls.stats.summary import interval_in_words
 
 MARK = "<!-- a card of ucls, written anew whenever the agent is saved -->"
+LONGEST = 5000  # characters of a line of the table
 PACKAGES = ("numpy", "numba", "gymnasium")
 
 
@@ -42,33 +41,41 @@ def is_ours(path: Path) -> bool:
         return False
 
 
-def write(path: Path, about: Mapping[str, Any], last: Last) -> None:
-    """Write the card of an agent that was saved; one that cannot be is missed by a notice, not by the agent."""
+def write(path: Path, about: Mapping[str, Any], last: Last, claimed: bool = False) -> None:
+    """Write the card of an agent that was saved; one that cannot be is missed by a notice, not by the agent.
+
+    `claimed` says that only a file tells which environment it was in: no code is then written that makes it, but for
+    ids that are registered here.
+    """
     card = beside(path)
     if card.exists() and not is_ours(card):
         warnings.warn(f"{card} is no card of ours and stays: the agent is saved without one", Notice, stacklevel=3)
         return
     try:
-        text = text_of(about, last, path.name)
+        text = text_of(about, last, path.name, claimed)
         write_atomic(card, lambda file: file.write_text(text, encoding="utf-8", newline="\n"))
     except OSError as error:
         warnings.warn(f"the agent is saved without its card: {error.strerror or error}", Notice, stacklevel=3)
 
 
-def text_of(about: Mapping[str, Any], last: Last, file: str) -> str:
+def text_of(about: Mapping[str, Any], last: Last, file: str, claimed: bool = False) -> str:
     """The card of what a checkpoint says of itself, and of its last episodes."""
-    plan, name = about["plan"], _environment(about)[0]
-    lines = [MARK, f"# {plan['agent']} in {name or 'an environment of its own'}", "", "| | |", "|---|---|"]
-    lines += [f"| {key} | {_cell(value)} |" for key, value in _facts(about, last)]
-    lines += ["", "To load it:", "", "```python", *_recipe(about, file), "```", ""]
+    plan, name = about["plan"], _origin(about).get("env")
+    title = f"{plan['agent']} in {name or 'an environment of its own'}"
+    lines = [MARK, f"# {escaped(title)}", "", "| | |", "|---|---|"]
+    lines += [f"| {key} | {escaped(value)} |" for key, value in _facts(about, last)]
+    lines += ["", "To load it:", "", "```python", *recipe(about, _origin(about), file, claimed), "```", ""]
     return "\n".join(lines)
 
 
 def _facts(about: Mapping[str, Any], last: Last) -> Iterator[tuple[str, str]]:
-    plan, (name, settings, wrappers) = about["plan"], _environment(about)
-    yield "environment", f"{name or 'not registered'}{', ' * bool(settings)}{_words(settings)}"
-    if wrappers:
-        yield "in wrappers", ", ".join(wrappers)
+    plan, origin = about["plan"], _origin(about)
+    settings = dict(sorted((origin.get("settings") or {}).items()))
+    yield "environment", f"{origin.get('env') or 'not registered'}{', ' * bool(settings)}{_words(settings)}"
+    if origin.get("returns") is not None:
+        yield "which returns", in_words(origin["returns"], LONGEST)
+    if origin.get("wrappers"):
+        yield "in wrappers", ", ".join(map(wrapper_in_words, origin["wrappers"]))
     yield "agent", plan["agent"]
     yield "its settings", _words(plan["settings"]) or "none"
     yield "features", ", ".join(filter(None, (plan["features"], _words(plan["feature_settings"]))))
@@ -95,50 +102,32 @@ def _success(last: Last) -> Iterator[tuple[str, str]]:
     yield "length", f"{last.lengths.mean():.6g} steps on average"
 
 
-def _environment(about: Mapping[str, Any]) -> tuple[str, dict[str, Any], list[str]]:
-    """Its name, its settings and its wrappers; what a file says of one that is not ours may be anything."""
+def _origin(about: Mapping[str, Any]) -> Mapping[str, Any]:
+    """What is said of the environment, in the form that it should have; a file may say anything."""
     if about.get("env"):
-        return about["env"], dict(about.get("env_settings", {})), []
+        return {"env": str(about["env"]), "settings": dict(about.get("env_settings", {}))}
     named = about.get("named")
-    named = named if isinstance(named, Mapping) else {}
-    name, settings, wrappers = (named.get(part) for part in ("env", "settings", "wrappers"))
-    settings = settings if isinstance(settings, Mapping) else {}
-    wrappers = wrappers if isinstance(wrappers, list) else []
-    sound = isinstance(name, str) and re.fullmatch(r"[\w./:-]{1,100}", name)
-    if not sound or not all(isinstance(word, str) and word.isidentifier() for word in [*settings, *wrappers]):
-        return "", {}, []
-    return str(name), dict(settings), wrappers
-
-
-def _recipe(about: Mapping[str, Any], file: str) -> list[str]:
-    agent, (name, settings, wrappers) = about["plan"]["agent"], _environment(about)
-    ours, own = bool(about.get("env")), agent not in ALGORITHMS
-    agent = agent if re.fullmatch(r"[\w.]+", agent) else "your_module"
-    lines = ["import ucls"]
-    more = ""
-    if not ours:
-        simple = bool(name) and not settings and not wrappers
-        more = f", {json.dumps(name)}" if simple else ", env"
-        if name and not simple:
-            arguments = "".join(f", {key}={value!r}" for key, value in settings.items())
-            lines = ["import gymnasium", "import ucls", f"env = gymnasium.make({json.dumps(name)}{arguments})"]
-            if ":" in name:
-                module, _, factory = name.partition(":")
-                lines = [f"import {module}", "import ucls", f"env = {module}.{factory}({arguments[2:]})"]
-        elif not name:
-            lines += ["env = ...  # your own"]
-        lines += [f"# and put it in {', '.join(wrappers)}"] if wrappers else []
-    if own:
-        lines, more = [f"import {agent}", *lines], f"{more}, algorithm={agent}"
-    if (features := about["plan"]["features"]) == GIVEN or features not in FEATURES:
-        lines, more = [*lines, "features = ...  # your own"], f"{more}, features=features"
-    lines.append(f"agent = ucls.Agent.load({json.dumps(file)}{more})")
-    return [*lines, "action, _ = agent.predict(observation, deterministic=True)"]
+    if not isinstance(named, Mapping):
+        return {}
+    forms = {"env": str, "settings": Mapping, "wrappers": list, "returns": Mapping | None, "entry_point": str}
+    known = {part: named[part] for part, form in forms.items() if part in named and isinstance(named[part], form)}
+    words = all(isinstance(word, str) and word.isidentifier() for word in known.get("settings", {}))
+    return known if words and re.fullmatch(r"[\w./:-]{0,100}", known.get("env", "")) else {}
 
 
 def _words(settings: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items())
 
 
-def _cell(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|").replace("<", "&lt;")
+def escaped(text: str) -> str:
+    """Text in one line that Markdown shows as it is: no link, picture, heading, emphasis, mention or HTML comes of it.
+
+    >>> print(escaped("[a](b) | <b> _x_ max_steps=3"))
+    \\[a\\](b) \\| &lt;b&gt; \\_x\\_ max_steps=3
+    """
+    line = printable(" ".join(str(text)[:LONGEST].split()))
+    line = line.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    line = re.sub(r"([\\`*\[\]|!#~$])", r"\\\1", line)
+    line = re.sub(r"(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])", r"\\_", line)
+    line = re.sub(r":(?=//)", r"\\:", line)  # addresses are links by themselves
+    return re.sub(r"(?i)(?<=www)\.", r"\\.", line).replace("@", "@&#8203;")

@@ -14,6 +14,7 @@ from ucls.runs.copies import copy_of
 from ucls.runs.learner import Learner
 from ucls.runs.mapped import GIVEN
 from ucls.runs.stage import Stage
+from ucls.runs.wrapping import wrapped_world
 
 WALK = 2000  # steps that show where a kept agent goes
 
@@ -83,8 +84,9 @@ def action_names(agent: Any, stage: Stage) -> list[str]:
 
 
 def _told_names(stage: Stage) -> Sequence[str]:
-    if stage.ours is not None:
-        return stage.ours.world.module.ACTIONS
+    ours = wrapped_world(stage.env)
+    if ours is not None and ours.action_space == stage.env.action_space:
+        return ours.world.module.ACTIONS
     tells = (env for env in _from_outside(stage.env) if callable(getattr(env, "get_action_meanings", None)))
     env = next(tells, None)  # as Atari's do, and our DiscreteActions
     names = () if env is None else env.get_action_meanings()

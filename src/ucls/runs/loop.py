@@ -77,7 +77,7 @@ class Run:
 
     def save(self, path: str | Path) -> Path:
         """Write a checkpoint; a run restored from it goes on bit for bit."""
-        return checkpoint.save(path, self.about(), self.checkpoint())
+        return checkpoint.save(checkpoint.named(path), self.about(), self.checkpoint())
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """A copy of everything that the next step reads; refused if nobody would take it back."""

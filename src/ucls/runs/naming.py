@@ -16,7 +16,7 @@ import inspect
 import json
 import operator
 from collections.abc import Callable, Mapping
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -72,10 +72,46 @@ def made_as(env: Any) -> tuple[str, dict[str, Any]] | None:
         return None
 
 
+def is_registered(id: str) -> bool:
+    """Whether Gymnasium knows an id."""
+    return id in gymnasium.registry
+
+
 def usual_arguments(id: str) -> dict[str, Any]:
     """The keyword arguments that an id is registered with."""
     spec = gymnasium.registry.get(id)
     return {} if spec is None else dict(spec.kwargs)
+
+
+def usual_limit(id: str) -> int | None:
+    """The time limit that an id is registered with."""
+    spec = gymnasium.registry.get(id)
+    return None if spec is None else spec.max_episode_steps
+
+
+def unusual_entry(spec: Any) -> dict[str, str]:
+    """The entry point of a specification, unless its id is registered with the same one."""
+    registered = gymnasium.registry.get(spec.id)
+    usual = registered is not None and registered.entry_point == spec.entry_point
+    return {} if usual else {"entry_point": _entry(spec.entry_point)}
+
+
+def kind_in_words(value: Any) -> str:
+    """What an argument is that is no data: a space or a class by its name, of anything else the type."""
+    if isinstance(value, gymnasium.Space):
+        return brief(value, 200)
+    if isinstance(value, type):
+        return f"class {value.__module__}.{value.__qualname__}"
+    name = getattr(value, "__qualname__", None) if callable(value) else None
+    return f"{type(value).__name__} {name}" if isinstance(name, str) else type(value).__name__
+
+
+def source_of(function: FunctionType) -> str:
+    """The source of a function, without its layout; nothing if there is none."""
+    try:
+        return " ".join(inspect.getsource(function).split())
+    except (OSError, TypeError, SyntaxError):
+        return ""
 
 
 def makers(name: str) -> tuple[list[str], str]:

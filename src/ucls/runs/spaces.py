@@ -8,22 +8,12 @@ import gymnasium
 import numpy as np
 
 from ucls.envs import World
-from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
 from ucls.features import fitting
 from ucls.runs.layout import Layout, Leaf, leaves
 from ucls.runs.naming import make_env
 from ucls.runs.plan import brief
-
-HARMLESS = (
-    gymnasium.wrappers.OrderEnforcing,
-    gymnasium.wrappers.PassiveEnvChecker,
-    gymnasium.wrappers.TimeLimit,
-    gymnasium.wrappers.RecordEpisodeStatistics,
-    gymnasium.wrappers.RecordVideo,
-    gymnasium.wrappers.HumanRendering,
-    gymnasium.wrappers.RenderCollection,
-)
+from ucls.runs.wrapping import wrapped_world, wrappers_of
 
 ONE_HOT = 5000  # features of states of several numbers; `runs.advice` says what least squares takes with so many
 
@@ -50,20 +40,11 @@ def refuse_none(env: Any) -> None:
         raise UserError(f"an environment cannot be {brief(env)}: give what gymnasium.make(id) returns, or the id")
 
 
-def own_world(env: Any) -> GymWorld | None:
-    """Our own environment, if this is one, perhaps wrapped, and shows its observations as they are."""
-    bare = getattr(env, "unwrapped", None)
-    return bare if isinstance(bare, GymWorld) and bare.observation_space == env.observation_space else None
-
-
 def facts_of(env: Any) -> dict[str, float]:
     """What is known of our own world, unless a wrapper is around it that may change its rewards."""
-    ours = own_world(env)
-    while isinstance(env, gymnasium.Wrapper):
-        if type(env) not in HARMLESS:
-            return {}
-        env = env.env
-    return {} if ours is None else ours.world.facts()
+    ours = wrapped_world(env)
+    changed = any(type(layer) is not gymnasium.wrappers.TimeLimit for layer in wrappers_of(env))
+    return {} if ours is None or changed else ours.world.facts()
 
 
 def id_of(env: Any) -> str:

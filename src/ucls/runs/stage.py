@@ -12,6 +12,7 @@ from ucls.randomness import spawn
 from ucls.runs import inputs, spaces
 from ucls.runs.mapped import GIVEN, FeaturesError, Mapped
 from ucls.runs.plan import Plan
+from ucls.runs.wrapping import own_world
 
 
 class Stage:
@@ -38,8 +39,8 @@ class Stage:
 
     @property
     def ours(self) -> GymWorld | None:
-        """Our own environment, if this is one."""
-        return spaces.own_world(self.env)
+        """The built-in environment, if this is one and no wrapper changes it."""
+        return own_world(self.env)
 
     def reset(self, after: int) -> np.ndarray:
         """Begin an episode, after so many steps of the agent; the first time with the seed of the run."""

@@ -25,7 +25,7 @@ from ucls.runs.open_run import open_run
 from ucls.runs.plan import read_saved
 from ucls.runs.progress import Progress
 from ucls.runs.signals import Stop, stopping
-from ucls.settings import divided, listed, word_of
+from ucls.settings import divided
 
 CHUNK_SECONDS = 0.2
 CHECKPOINT_MINUTES = 5.0
@@ -56,10 +56,13 @@ class Order:
         """The keyword arguments of an environment that is not ours."""
         return {} if self.ours else divided(self.settings)[1]
 
-    @property
-    def named(self) -> dict[str, Any]:
-        """What a checkpoint remembers of an environment that is not ours: words to compare, never to make it by."""
-        return {} if self.ours else {"named": {"env": self.env, "settings": self.env_settings}}
+    def named(self, env: Any) -> dict[str, Any]:
+        """What a checkpoint remembers of an external environment: words to compare, never to make it by."""
+        if self.ours:
+            return {}
+        from ucls.runs import same_env
+
+        return {"named": same_env.named(self.env, self.env_settings, env)}
 
 
 def train(
@@ -79,7 +82,7 @@ def train(
         if out is not None:
             run_folder.refuse_unusable(out, source)
         run, before = begin(order, source)
-        record = _Record(run, before, out, 60 * every, say, order.named)
+        record = _Record(run, before, out, 60 * every, say, order.named(getattr(run, "env", None)))
         with stopping("the run" if out else "") as stop, record.telling_losses():
             done, speed = _advance(run, order.steps, record, stop)
             record.finish()
@@ -102,10 +105,12 @@ def begin(order: Order, source: Path | None) -> tuple[AnyRun, History]:
     if order.ours:
         run = Run.revive(about, arrays, algorithm_module(order.agent), order.features)
         return run, run_folder.recorded(source, arrays, run.steps)
+    from ucls.runs import same_env
     from ucls.runs.agent import Agent
     from ucls.runs.naming import make_env
 
     env = make_env(order.env, order.env_settings)
+    same_env.refuse_other(about, order.named(env)["named"], source)
     agent = Agent.revive(about, arrays, env, algorithm_module(order.agent), order.features)
     agent.recall(run_folder.recorded(source, arrays, agent.steps))
     return agent, agent.history
@@ -293,14 +298,7 @@ def _read_saved(source: Path, order: Order, env: str | None) -> tuple[dict[str, 
     if order.seed not in (0, saved.plan.seed) or order.dtype not in ("float64", saved.plan.dtype):
         raise UserError("a resumed run keeps its seed and its dtype: leave out --seed and --dtype")
     if env is not None and env != saved.env:
-        raise UserError(f"{source} was learning in {saved.env or 'an environment of its own'}, not in {order.env}")
-    _refuse_other_world(about.get("named"), order, source)
+        from ucls.runs.same_env import where_saved
+
+        raise UserError(f"{source} was learning in {where_saved(about)}, not in {order.env}")
     return about, arrays
-
-
-def _refuse_other_world(named: Any, order: Order, source: Path) -> None:
-    """Refuse to go on in an environment of the same name that is made in another way."""
-    before = named.get("settings") if isinstance(named, dict) and named.get("env") == order.env else None
-    if isinstance(before, dict) and before != order.env_settings:
-        words = listed({f"env.{name}": word_of(value) for name, value in before.items()}) or "no env.NAME"
-        raise UserError(f"{source} was learning in {order.env} with {words[:200]}: give the same by --set")

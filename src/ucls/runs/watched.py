@@ -19,6 +19,7 @@ from ucls.runs.naming import made_as, make_env
 from ucls.runs.plan import brief, whole
 from ucls.runs.progress import Progress
 from ucls.runs.stage import Stage
+from ucls.runs.wrapping import freeze_normalizers
 
 PICTURES = "rgb_array"
 FRAMES = 5000  # of a film
@@ -79,17 +80,26 @@ def environment_to_film(agent: Any, env: Any) -> Any:
         raise UserError("the agent has no environment to be seen in: give the one it learned in, env=... or --env ...")
     if shares(env, own):
         raise UserError("the agent is learning in this environment: give another like it, or none")
-    if env is None:
-        ours, made = spaces.own_world(own) if own.spec is None else None, made_as(own)
-        made = made if ours is None else (ours.world.id, ours.world.settings)
-        env = copy_of(own, PICTURES) if made is None else with_pictures(*made)
-    elif isinstance(env, str):
+    if isinstance(env, str):
         env = with_pictures(env)
+    elif env is None or getattr(env, "render_mode", None) != PICTURES:
+        env = _copy_with_pictures(own if env is None else env)
     if getattr(env, "render_mode", None) != PICTURES:
         raise UserError(f"{_called(env)} gives no pictures: make it with render_mode='{PICTURES}'")
     env = spaces.with_discrete_actions(env)
     agent.check_fit(env.action_space, env.observation_space)
     return env
+
+
+def _copy_with_pictures(env: Any) -> Any:
+    """A copy of an environment that gives pictures, if it can."""
+    spaces.refuse_none(env)
+    made = made_as(env)
+    if made is None:
+        return copy_of(env, PICTURES)
+    again = with_pictures(*made)
+    freeze_normalizers(again, env)
+    return again
 
 
 def with_pictures(name: str, settings: Mapping[str, Any] = {}) -> Any:
