@@ -81,7 +81,7 @@ def test_wrappers_are_named_in_order(tmp_path):
     path = river(wrap).learn(20).save(tmp_path / "a.safetensors")
     found = [each["name"] for each in checkpoint.load(path)[0]["named"]["wrappers"]]
     assert found == ["StickyAction", "ClipReward", "TimeLimit"]
-    assert "StickyAction(repeat_action_probability=0.5" in card_of(path)
+    assert "repeat_action_probability=0.5), ClipReward(" in card_of(path)
     assert "TimeLimit(max_episode_steps=9)" in card_of(path)
 
 
@@ -171,6 +171,45 @@ def test_evaluation_uses_the_statistics_of_a_normalizing_wrapper_and_leaves_them
     evaluate_policy(agent, n_eval_episodes=1, max_steps=50)
     assert np.array_equal(made.obs_rms.mean, before)
     assert np.array_equal(env.obs_rms.mean, before)
+
+
+def test_evaluations_while_learning_use_the_statistics_of_that_time(tmp_path):
+    from ucls.callbacks import Evaluate
+
+    env = wrappers.NormalizeObservation(gymnasium.make("MountainCar-v0"))
+    evaluate = Evaluate(every=100, episodes=1, keep=None, max_steps=20)
+    agent = Agent(env, "sarsa", low=[-5, -5], high=[5, 5], **SMALL)
+    means = []
+    agent.learn(200, callback=[evaluate, lambda _: means.append(evaluate._place.obs_rms.mean.copy())])
+    assert not np.array_equal(means[150], means[50])
+
+
+@pytest.mark.parametrize(
+    "named",
+    [{"env": RIVER, "settings": 3}, {"env": 3}, {"returns": 4}, {"env": "a\nb", "settings": {"x\ny": 1}}, [[1]], "x"],
+)
+def test_any_description_in_a_file_is_read_or_refused_in_one_line(tmp_path, named):
+    path = Agent("FrozenLake-v1", "sarsa").learn(5).save(tmp_path / "a.safetensors")
+    about, arrays = checkpoint.load(path)
+    deep = {"env": "x", "settings": {}}
+    for _ in range(200):
+        deep = {"env": "x", "returns": deep}
+    for wrong in (named, deep):
+        checkpoint.save(path, {**about, "named": wrong}, arrays)
+        for use in (lambda: Agent.load(path), lambda: Agent.load(path, "FrozenLake-v1"), lambda: resume(path)):
+            assert "\n" not in error_of(use)
+
+
+def error_of(use):
+    try:
+        use()
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+def resume(path):
+    return command("train", "FrozenLake-v1", "--agent", "sarsa", "--steps", 2, "--resume", path)
 
 
 def test_unsaved_statistics_of_a_wrapper_are_told(tmp_path):
@@ -271,7 +310,14 @@ def test_cells_in_other_wrappers_or_with_other_limits_are_other_cells(tmp_path, 
 
 
 def test_a_description_from_a_file_is_one_short_line():
-    for wrong in (None, 3, {}, {"env": "a\nb" * 200, "settings": 3, "wrappers": [1, {"x": 2}]}, {"returns": [1]}):
+    for wrong in (
+        None,
+        3,
+        {},
+        {"env": "a\nb" * 200, "settings": 3, "wrappers": [1, {"x": 2}]},
+        {"returns": 1},
+        {"returns": {}},
+    ):
         assert "\n" not in in_words(wrong)
         assert len(in_words(wrong)) <= 200
 

@@ -54,10 +54,19 @@ def _is_folder(path: Path) -> bool:
 
 
 def found(path: str | Path) -> Path:
-    """The file that an agent is loaded from: the one of this name, or of this name with `.safetensors`."""
+    """The file that an agent is loaded from: of a name without a suffix the one that `named` gives, if it is there."""
     path = Path(path)
-    longer = path.with_name(path.name + SUFFIX) if path.name else path
-    return longer if not path.exists() and longer.is_file() else path
+    if path.suffix or not path.name or _is_folder(path):
+        return path
+    longer = path.with_name(path.name + SUFFIX)
+    return longer if _is_file(longer) else path
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False
 
 
 def save(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Path:

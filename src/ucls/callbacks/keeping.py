@@ -11,6 +11,7 @@ from ucls.errors import Notice, UserError
 from ucls.runs.agent import Agent
 from ucls.runs.copies import copy_of
 from ucls.runs.evaluate import Evaluation, evaluate_policy
+from ucls.runs.wrapping import freeze_normalizers
 
 
 class Checkpoint(Periodic):
@@ -75,6 +76,8 @@ class Evaluate(Periodic):
 
     def act(self, agent: Agent) -> None:
         """Evaluate it, and save it if it never was better."""
+        if self.env is None:
+            freeze_normalizers(self._place, agent.env)
         evaluation: Evaluation = evaluate_policy(agent, self._place, self.episodes, **self._how)
         self.evaluations.append((agent.steps, evaluation))
         agent.note(evaluation.metrics)

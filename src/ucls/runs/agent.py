@@ -29,6 +29,7 @@ from ucls.runs.answering import Answering
 from ucls.runs.assembly import assemble, in_saved_world, reassemble
 from ucls.runs.diary import Diary, Last
 from ucls.runs.history import NOTHING, TERMINATED, TRUNCATED, History
+from ucls.runs.identity import described_in
 from ucls.runs.learner import FailedArithmetic, Learner, refuse_diverged
 from ucls.runs.mapped import GIVEN
 from ucls.runs.origin import origin_of, tell_difference
@@ -314,6 +315,6 @@ class Agent(Answering):
         if not in_saved_world(agent.world, saved):  # the state of another environment means nothing here
             arrays = {name: array for name, array in arrays.items() if not name.startswith("world.")}
         agent.restore(arrays, saved.steps)
-        agent._named = about.get("named")
+        agent._named = described_in(about)
         tell_difference(about, agent.env)
         return agent

@@ -13,7 +13,7 @@ from ucls.kernels.ranges import STEPS
 from ucls.randomness import drawn, spawn
 from ucls.runs import inputs, naming, spaces
 from ucls.runs.advice import advise_on_cost
-from ucls.runs.identity import in_words, innermost
+from ucls.runs.identity import described_in, in_words, innermost
 from ucls.runs.layout import layout_of
 from ucls.runs.learner import Learner, saved_learner
 from ucls.runs.mapped import GIVEN, reader_of, saved_reader
@@ -80,8 +80,8 @@ def reassemble(
     if env is None and saved.env is not None:
         make_world(saved.env, saved.env_settings)  # one of ours: Gymnasium would import what another id names
         env = naming.make_env(saved.env, saved.env_settings)
-    elif env is None and innermost(about.get("named")) in ENVIRONMENTS:
-        where = in_words(about["named"])
+    elif env is None and innermost(described_in(about)) in ENVIRONMENTS:
+        where = in_words(described_in(about))
         raise UserError(f"the agent learned in {where}: give this environment again, env=... or --env module:factory")
     if env is not None:
         env = spaces.with_discrete_actions(env)

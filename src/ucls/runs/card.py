@@ -15,7 +15,7 @@ import ucls
 from ucls._files import write_atomic
 from ucls.errors import Notice, printable
 from ucls.runs.diary import Last
-from ucls.runs.identity import in_words, wrapper_in_words
+from ucls.runs.identity import described_in, in_words, wrapper_in_words
 from ucls.runs.recipe import recipe
 from ucls.stats import summarise
 from ucls.stats.summary import interval_in_words
@@ -106,9 +106,7 @@ def _origin(about: Mapping[str, Any]) -> Mapping[str, Any]:
     """What is said of the environment, in the form that it should have; a file may say anything."""
     if about.get("env"):
         return {"env": str(about["env"]), "settings": dict(about.get("env_settings", {}))}
-    named = about.get("named")
-    if not isinstance(named, Mapping):
-        return {}
+    named = described_in(about) or {}
     forms = {"env": str, "settings": Mapping, "wrappers": list, "returns": Mapping | None, "entry_point": str}
     known = {part: named[part] for part, form in forms.items() if part in named and isinstance(named[part], form)}
     words = all(isinstance(word, str) and word.isidentifier() for word in known.get("settings", {}))

@@ -9,10 +9,22 @@ from ucls.errors import printable
 
 LONGEST = 200  # characters of a description in a message
 LIMIT = "max_episode_steps"
+DEEPEST = 20  # levels of a description in a file
 
 # {"env": name, "settings": {...}}; "wrappers", innermost first, if there are any; "entry_point" if that is not what the
 # id is registered with; of a factory, "returns": what it returned, described in the same way.
 Origin = dict[str, Any]
+
+
+def described_in(about: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The description in a checkpoint of an external environment, if there is one; a file may say anything."""
+    named = about.get("named")
+    return named if isinstance(named, Mapping) and _is_flat(named, DEEPEST) else None
+
+
+def _is_flat(value: Any, levels: int) -> bool:
+    parts = value.values() if isinstance(value, Mapping) else value if isinstance(value, list) else ()
+    return not parts or (levels > 0 and all(_is_flat(part, levels - 1) for part in parts))
 
 
 def innermost(origin: Any) -> str | None:
@@ -71,7 +83,7 @@ def in_words(origin: Any, longest: int = LONGEST) -> str:
     text = f"{name}{_bracketed(origin.get('settings'))}"
     if wrappers and isinstance(wrappers, list):
         text += f" in {', '.join(map(wrapper_in_words, wrappers))}"
-    if origin.get("returns") is not None and "returns" not in origin["returns"]:
+    if isinstance(origin.get("returns"), Mapping) and "returns" not in origin["returns"]:
         text += f", which returns {in_words(origin['returns'])}"
     text = printable(text)
     return text if len(text) <= longest else f"{text[: longest - 3]}..."

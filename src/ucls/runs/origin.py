@@ -14,7 +14,7 @@ from ucls.envs import ENVIRONMENTS, make_world
 from ucls.envs.gym import GymWorld
 from ucls.errors import Notice, UserError
 from ucls.runs import naming, wrapping
-from ucls.runs.identity import LIMIT, Origin, equal, in_words, innermost, is_same
+from ucls.runs.identity import LIMIT, Origin, described_in, equal, in_words, innermost, is_same
 
 ARRAY = 1000  # numbers of an array that are written out
 
@@ -37,7 +37,7 @@ def saved_origin(about: Mapping[str, Any]) -> Any:
     """The description in a checkpoint, which may be anything; None if it has none."""
     env, settings = about.get("env"), about.get("env_settings", {})
     if not isinstance(env, str) or env not in ENVIRONMENTS:
-        return about.get("named")
+        return described_in(about)
     try:
         return {"env": env, "settings": _changed(env, make_world(env, settings).settings)}
     except UserError:

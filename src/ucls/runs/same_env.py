@@ -5,8 +5,8 @@ from pathlib import Path
 from typing import Any
 
 from ucls.envs import ENVIRONMENTS, make_world
-from ucls.errors import UserError
-from ucls.runs.identity import LIMIT, Origin, in_words, same_inside
+from ucls.errors import UserError, printable
+from ucls.runs.identity import LIMIT, Origin, described_in, in_words, same_inside
 from ucls.runs.naming import is_registered, make_env, versioned
 from ucls.runs.origin import origin_of, saved_origin
 from ucls.runs.spaces import is_gymnasiums_own
@@ -20,15 +20,15 @@ def named(name: str, settings: Mapping[str, Any], env: Any) -> Origin:
 
 def refuse_other(about: Mapping[str, Any], now: Origin, source: Path) -> None:
     """Refuse to resume a run in an environment of another name, with other arguments, or in other wrappers."""
-    saved = about.get("named")
-    if not isinstance(saved, Mapping) or not isinstance(saved.get("env"), str):
+    saved = described_in(about)
+    if saved is None or not isinstance(saved.get("env"), str):
         return
     if _id(saved["env"]) != _id(now["env"]):
         raise UserError(f"{source} was learning in {in_words(saved)}, not in {now['env']}")
     before = saved.get("settings")
     if isinstance(before, Mapping) and before != now["settings"]:
         words = listed({f"env.{name}": word_of(value) for name, value in before.items()}) or "no env.NAME"
-        raise UserError(f"{source} was learning in {now['env']} with {words[:200]}: give the same by --set")
+        raise UserError(f"{source} was learning in {now['env']} with {printable(words[:200])}: give the same by --set")
     if not same_inside(saved, now):
         raise UserError(f"{source} was learning in {in_words(saved)}, not in {in_words(now)}")
 
@@ -38,8 +38,8 @@ def recreated(about: Mapping[str, Any]) -> Any:
 
     Only built-in environments and Gymnasium's own are made: a file chooses no other code, and no arguments for it.
     """
-    saved = about.get("named")
-    if about.get("env") is not None or not isinstance(saved, Mapping):
+    saved = described_in(about)
+    if about.get("env") is not None or saved is None:
         return None
     id, settings = saved.get("env"), saved.get("settings") or {}
     known = isinstance(id, str) and isinstance(settings, Mapping) and (id in ENVIRONMENTS or is_gymnasiums_own(id))
