@@ -163,8 +163,12 @@ def test_evaluate_keeps_the_best_and_leaves_the_run_as_it_was(tmp_path):
 def test_evaluate_without_a_copy_is_refused_before_the_first_step(tmp_path):
     from test_agent import Corridor
 
-    agent = Agent(Corridor())
-    with pytest.raises(UserError, match="no copy can be made of Corridor"):
+    class Uncopied(Corridor):
+        def __deepcopy__(self, memo):
+            raise TypeError("a window")
+
+    agent = Agent(Uncopied())
+    with pytest.raises(UserError, match=r"no copy can be made of Uncopied, give an environment, env=...: a window"):
         agent.learn(10, callback=Evaluate(keep=None))
     assert agent.steps == 0
     agent.learn(10, callback=Evaluate(Corridor(), every=10, episodes=1, keep=None))

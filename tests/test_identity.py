@@ -135,6 +135,14 @@ def test_a_time_limit_belongs_to_an_environment(tmp_path):
     assert max(evaluate_policy(agent, n_eval_episodes=20).lengths) <= 4
 
 
+def test_a_time_limit_outside_another_wrapper_is_not_the_one_inside_it():
+    inside = wrappers.MaxAndSkipObservation(gymnasium.make(RIVER, max_episode_steps=3), 2)
+    bare = wrappers.MaxAndSkipObservation(gymnasium.make(RIVER), 2)
+    outside = wrappers.TimeLimit(wrappers.OrderEnforcing(bare), 3)
+    assert origin_of(inside) != origin_of(outside)
+    assert origin_of(copy_of(outside)) == origin_of(outside)
+
+
 def test_no_time_limit_is_a_time_limit_too(tmp_path):
     env = gymnasium.make("FrozenLake-v1", max_episode_steps=-1)
     assert origin_of(env)["settings"] == {"max_episode_steps": -1}

@@ -75,7 +75,7 @@ def _inside(env: Any) -> Origin | None:
     else:
         return {"env": None, "settings": {}, **_wrappers(wrappers)} if wrappers else None
     steps, registered = limit and limit._max_episode_steps, naming.usual_limit(str(origin["env"]))
-    if steps != registered:
+    if steps != registered and (limit is not None or not any(map(wrapping.is_limit, wrappers))):
         origin["settings"] = {**origin["settings"], LIMIT: -1 if steps is None else _plain(steps)}
     return origin | _wrappers([each for each in wrappers if each is not limit])
 

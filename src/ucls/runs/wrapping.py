@@ -2,7 +2,6 @@
 
 import copy
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any
 
 import gymnasium
@@ -47,14 +46,15 @@ def wrapped_world(env: Any) -> GymWorld | None:
     return inside if isinstance(inside, GymWorld) and inside.observation_space == env.observation_space else None
 
 
-def made_limit(env: Any) -> wrappers.TimeLimit | None:
-    """The time limit that `gymnasium.make` put around an environment: the one directly around its checks."""
-    around = list(layers(env))
-    for layer, inside in pairwise(around):
-        checked = type(inside) in CHECKERS or not isinstance(inside, gymnasium.Wrapper)
-        if type(layer) is wrappers.TimeLimit and checked:
-            return layer
-    return None
+def made_limit(env: Any) -> Any:
+    """The time limit that `gymnasium.make` put around an environment: the innermost wrapper that changes anything."""
+    first = next(iter(wrappers_of(env)), None)
+    return first if is_limit(first) else None
+
+
+def is_limit(wrapper: Any) -> bool:
+    """Whether a wrapper is Gymnasium's time limit."""
+    return type(wrapper) is wrappers.TimeLimit
 
 
 def without_recorders(env: Any) -> Any:
