@@ -9,6 +9,14 @@ from contextlib import contextmanager
 class UserError(ValueError):
     """Something the user gave cannot be used; the message is one line that says what to do."""
 
+    code = 2  # the exit code of a command that ends with it
+
+
+class ClusterLost(UserError):
+    """The cluster that a study ran on is gone; what was finished is saved, and the same command continues."""
+
+    code = 3
+
 
 class Notice(UserWarning):
     """Something that a person should know, in one line, though nothing is wrong with what was asked for."""

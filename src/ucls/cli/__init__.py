@@ -57,7 +57,8 @@ def options(
 def main() -> None:
     """Run the command; what the user can mend is one line on the error stream and exit code 2.
 
-    Exit code 1 is for what went wrong after that: values that diverged, a disk that is full.
+    Exit code 1 is for what went wrong after that: values that diverged, a disk that is full. 3 is for a cluster that is
+    gone in the middle of a study.
     """
     streams.prepare()
     with suppress(OSError):  # the folder one is in was removed
@@ -69,7 +70,7 @@ def main() -> None:
         sys.stdout.flush()
         raise SystemExit(code)
     except UserError as error:
-        _end(str(error), 2)
+        _end(str(error), error.code)
     except USAGE as error:
         if type(error).__name__ == "NoArgsIsHelpError":
             error.show()

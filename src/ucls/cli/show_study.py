@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ucls.study.compare import Group
     from ucls.study.forecast import Forecast, RunGroup
     from ucls.study.records import Failure, Progress
+    from ucls.study.slow import RunningCell
     from ucls.study.sweep import Winner
 
 STATES = ("done", "diverged", "damaged", "failed", "waiting")
@@ -50,6 +51,23 @@ def show_counts(name: str, store: object, counts: Mapping[str, int], stopped: bo
         print("damaged results are not used: `ucls study run` makes them again")
     if stopped:
         print("stopped: the same command goes on")
+
+
+def show_running(cells: "Sequence[RunningCell]") -> None:
+    """Print how many cells are running now, and which of them for far longer than others of their kind."""
+    if cells:
+        print(f"{len(cells):,} running now, the longest for {_duration(cells[0].seconds)}")
+    for cell in cells:
+        if cell.slow and cell.expected is not None:
+            about = f"slow: {cell.agent} on {cell.env}, seed {cell.seed}: running for {_duration(cell.seconds)}"
+            others = f"at the pace of the slowest finished run it would need {_duration(cell.expected)}"
+            print(printable(f"{about}, {others} (process {cell.process} on {cell.machine})"))
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 
 def show_failures(failures: "Sequence[Failure]", tracebacks: bool) -> None:

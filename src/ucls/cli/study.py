@@ -30,6 +30,10 @@ Named = Annotated[
 StorePath = Annotated[Path, typer.Option("--store", help="The file that keeps the runs.")]
 Runs = Annotated[int | None, typer.Option(min=1, help="Seeds 0 to N - 1 in place of the study's own.")]
 Steps = Annotated[int | None, typer.Option(min=1, help="Steps a run in place of the study's own.")]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(metavar="SECONDS", help="Seconds that a run may take at a stretch; no limit by default."),
+]
 
 DEFAULT_STORE = Path("out/studies.sqlite")
 
@@ -74,6 +78,7 @@ def run(
     ray: Annotated[str | None, typer.Option(help="Run on Ray: `local`, or the address of a cluster.")] = None,
     slurm: Annotated[str | None, typer.Option(help="Run as job arrays in this Slurm partition.")] = None,
     checkpoint: Annotated[float, typer.Option(min=0, help="Seconds between checkpoints inside a run.")] = 120.0,
+    time_limit: TimeLimit = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and for how long.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -82,7 +87,7 @@ def run(
     from ucls.study.forecast import forecast
     from ucls.study.runners import runner_of
 
-    declared = _declared(study, store, runs, steps)
+    declared = _limited(_declared(study, store, runs, steps), time_limit)
     if dry_run:
         print_forecast(forecast(declared, store, jobs), as_json)
         return
@@ -107,6 +112,7 @@ def sweep(
     store: StorePath = DEFAULT_STORE,
     steps: Steps = None,
     jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
+    time_limit: TimeLimit = None,
     as_json: Json = False,
 ) -> None:
     """Find the best settings of each algorithm on tuning seeds, and print the choice."""
@@ -114,7 +120,7 @@ def sweep(
     from ucls.study.conduct import tune
     from ucls.study.runners.local import local_runner
 
-    declared = _declared(study, store, None, steps)
+    declared = _limited(_declared(study, store, None, steps), time_limit)
     if not declared.tuned:
         raise UserError(f"{study} has nothing to tune: give it a [sweep] table and lists or ranges in `set`")
     with Store(store, write=True) as opened:
@@ -135,17 +141,21 @@ def status(
     errors: Annotated[bool, typer.Option(help="With tracebacks.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Say how far a study is, and what failed."""
+    """Say how far a study is, what failed, and what runs far longer than other runs of its kind."""
     from ucls.study import Store
+    from ucls.study.slow import running_cells
 
     with Store(store) as opened:
         name = _name(study)
         opened.study(name)
         counts, failures = _counts(opened.rows(name)), opened.failures(name)
+        running = running_cells(opened, name)
     if as_json:
-        print_json({"name": name, **counts, "failures": [failure._asdict() for failure in failures]})
+        now = [{**cell._asdict(), "slow": cell.slow} for cell in running]
+        print_json({"name": name, **counts, "failures": [failure._asdict() for failure in failures], "running": now})
         return
     show_study.show_counts(name, store, counts)
+    show_study.show_running(running)
     show_study.show_failures(failures, tracebacks=errors)
 
 
@@ -242,6 +252,17 @@ def _declared(study: str, store: Path, runs: int | None, steps: int | None) -> "
     if not definition:
         raise UserError(f"the study {study!r} was not declared in a file: run it from where it came")
     return parse_study(definition, study, runs, steps)
+
+
+def _limited(study: "Study", time_limit: float | None) -> "Study":
+    """A study with the time limit of the command line, if there is one, in place of its own."""
+    from ucls.study.toml import LONGEST, SHORTEST
+
+    if time_limit is None:
+        return study
+    if not SHORTEST <= time_limit <= LONGEST:
+        raise UserError(f"--time-limit cannot be {time_limit:g}: give from {SHORTEST:g} to {LONGEST:,.0f} seconds")
+    return study._replace(time_limit=time_limit)
 
 
 def _kept(study: str, store: Path) -> "Study | None":

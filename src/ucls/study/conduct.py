@@ -12,6 +12,7 @@ from ucls import _compiling
 from ucls.errors import UserError
 from ucls.runs.measures import Measures
 from ucls.runs.signals import stopping
+from ucls.study import running
 from ucls.study.cell import Cell
 from ucls.study.declare import Member, Study, sweep_study
 from ucls.study.display import Watch, watching
@@ -110,7 +111,7 @@ def _run(store: Store, study: Study, runner: Runner, quiet: bool, checkpoint_eve
     if not cells:
         return Tally(0)
     with _compiling.silence(quiet), watching(study.name, sum(cell.steps for cell in cells), quiet) as watch:
-        return _give(store, cells, runner, watch, Checkpoints(store.partial, checkpoint_every))
+        return _give(store, cells, runner, watch, Checkpoints(store.partial, checkpoint_every, study.time_limit))
 
 
 def _give(store: Store, cells: Sequence[Cell], runner: Runner, watch: Watch, checkpoints: Checkpoints) -> Tally:
@@ -145,6 +146,7 @@ def _write(store: Store, outcome: Outcome) -> None:
         discard(store.partial, outcome.id)
     elif outcome.error:
         store.fail(outcome.id, outcome.error, outcome.traceback, outcome.attempts)
+    running.forget(store.partial, outcome.id)
 
 
 def _tidy(store: Store) -> None:

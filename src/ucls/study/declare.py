@@ -41,7 +41,8 @@ class Member(NamedTuple):
 class Study(NamedTuple):
     """A tuple of labelled cells; `baseline` is the label that others are compared with, by `measure`.
 
-    `tuned` are the groups whose settings a sweep finds first, `definition` is the text that it was read from.
+    `tuned` are the groups whose settings a sweep finds first, `definition` is the text that it was read from, and
+    `time_limit` the number of seconds that a run may take at a stretch, None for no limit.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Study(NamedTuple):
     measure: str | None = None
     tuned: "tuple[Tuned, ...]" = ()
     definition: str = ""
+    time_limit: float | None = None
 
 
 class Tuned(NamedTuple):
@@ -72,7 +74,7 @@ def sweep_study(study: Study) -> Study:
         for settings in candidates(t.sweep)
         for cell in sweep_cells(t.sweep, settings)
     ]
-    return Study(f"{study.name}/sweep", tuple(members), measure=study.measure)
+    return Study(f"{study.name}/sweep", tuple(members), measure=study.measure, time_limit=study.time_limit)
 
 
 def parse_seeds(text: str | int | list[int]) -> tuple[int, ...]:
@@ -145,7 +147,7 @@ def parse_study(text: str, source: str = "study", runs: int | None = None, steps
     labels = {member.label for member in members} | {t.sweep.label for t in tuned}
     if table.baseline is not None and table.baseline not in labels:
         raise _at(text, source, ("baseline",), unknown("label", table.baseline, sorted(labels)))
-    return Study(table.name, tuple(members), table.baseline, table.measure, tuple(tuned), text)
+    return Study(table.name, tuple(members), table.baseline, table.measure, tuple(tuned), text, table.time_limit)
 
 
 def _at(text: str, source: str, where: tuple[Any, ...], error: UserError) -> UserError:

@@ -19,10 +19,14 @@ REWARDS, ENDS = "history.rewards", "history.ends"
 
 
 class Checkpoints(NamedTuple):
-    """The folder where a worker keeps its unfinished cells (None: it keeps none), and the seconds between two saves."""
+    """The folder where a worker saves its unfinished cells (None: it saves none), and the seconds between two saves.
+
+    `time_limit` is the number of seconds after which a cell is stopped, None if it never is.
+    """
 
     folder: Path | None = None
     every: float = CHECKPOINT_SECONDS
+    time_limit: float | None = None
 
 
 def partial_file(folder: Path, id: str) -> Path:

@@ -221,6 +221,12 @@ class Store:
             WHERE k.seconds > 0 AND {SOUND} GROUP BY c.agent, c.env"""
         return {(agent, env): (speed, runs) for agent, env, speed, runs in self._db.rows(sql)}
 
+    def slowest(self) -> dict[tuple[str, str], tuple[float, float]]:
+        """The most seconds that a run of each agent in each environment needed: to start, and then for each step."""
+        sql = f"""SELECT c.agent, c.env, max(0, max(k.seconds - coalesce(c.steps / nullif(k.speed, 0), 0))),
+            coalesce(max(1 / nullif(k.speed, 0)), 0) {RESULTS} WHERE {SOUND} GROUP BY c.agent, c.env"""
+        return {(agent, env): (start, step) for agent, env, start, step in self._db.rows(sql)}
+
     def choose(self, study: str, winner: Winner) -> None:
         """Write down what a sweep chose for an algorithm in an environment, with the whole table."""
         row = (study, winner.label, winner.env, json.dumps(winner.as_data(), sort_keys=True))

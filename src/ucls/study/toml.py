@@ -15,6 +15,7 @@ from ucls.study.cell import STEPS
 from ucls.study.sweep import CELLS
 
 BYTES = 1 << 20  # of a file: what is larger was not written by a person
+SHORTEST, LONGEST = 0.1, 1e8  # seconds of a time limit
 SHOWN = 200  # characters of a message
 GROUPS = ("agent", "features", "env")  # of settings
 
@@ -34,6 +35,7 @@ def _importable(name: str) -> str:
 Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_printable)]
 Seeds = Annotated[str, Field(max_length=100_000)] | int | Annotated[list[int], Field(max_length=CELLS)]
 Steps = Annotated[int, Field(ge=1, le=STEPS)]
+TimeLimit = Annotated[float, Field(ge=SHORTEST, le=LONGEST)]
 Agent = Annotated[Name, AfterValidator(_importable)]
 Bounds = Annotated[list[float], Field(min_length=1, max_length=10_000)]
 
@@ -104,6 +106,7 @@ class StudyTable(_Strict):
     seeds: Seeds = "0-29"
     baseline: str | None = Field(None, max_length=1000)
     measure: Name | None = None
+    time_limit: TimeLimit | None = None
     sweep: SweepTable | None = None
     run: list[RunTable] = Field(min_length=1)
 

@@ -13,6 +13,7 @@ from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
 from ucls.study.result import Circumstance
 from ucls.study.runners.run_cell import run_cell
+from ucls.study.runners.time_limit import limited, over_limit
 
 PATIENCE = 8.0  # seconds that a stop may take
 
@@ -24,14 +25,16 @@ Runner = Callable[[Sequence[Cell], Checkpoints, Event], Iterator[Outcome]]
 
 
 def outcome_of(cell: Cell, checkpoints: Checkpoints, stopped: Callable[[], bool] = lambda: False) -> Outcome:
-    """Run a cell in this process; an error becomes part of the outcome."""
+    """Run a cell in this process; an error becomes part of the outcome, and so does a time limit that it reaches."""
     try:
-        done = run_cell(cell, checkpoints, stopped)
+        with limited(cell, checkpoints) as over:
+            done = run_cell(cell, checkpoints, lambda: stopped() or over())
+            late = done is None and over() and not stopped()
     except Exception as error:  # a cell that fails must not take the study with it
         line, lost = f"{type(error).__name__}: {error}", isinstance(error, MemoryError)
         return Outcome(cell.id, error=line, traceback=traceback.format_exc(), lost=lost)
     if done is None:
-        return Outcome(cell.id)
+        return over_limit(cell, checkpoints.time_limit) if late else Outcome(cell.id)
     finished = datetime.now(UTC).isoformat(timespec="seconds")
     about = Circumstance(done.seconds, done.speed, machine(), versions(), finished)
     return Outcome(cell.id, done.result, about, note=done.note)

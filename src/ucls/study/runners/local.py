@@ -16,6 +16,7 @@ from ucls.study.partial import Checkpoints
 from ucls.study.runners.base import PATIENCE, Runner, one_thread_each, outcome_of
 from ucls.study.runners.cores import cores
 from ucls.study.runners.queue import Queue
+from ucls.study.runners.time_limit import ended
 
 STOP = None
 CONTEXT = multiprocessing.get_context("spawn")
@@ -27,7 +28,7 @@ def run_local(
     """Run the cells in a pool of processes; once `stop` is set they keep what they have and end, within seconds.
 
     A worker that is killed or short of memory loses the cell it was at, which is given to another; how often, `Losses`
-    says.
+    says. One that the time limit ended is replaced, and its cell has failed.
     """
     waiting = Queue(cells)
     workers: list[_Worker] = []
@@ -44,9 +45,10 @@ def run_local(
                 outcome, cell = worker.answer(), worker.cell
                 assert cell is not None
                 if outcome is None or outcome.lost:  # the process is gone, or has no memory left
+                    late = ended(cell, checkpoints, worker.seconds) if outcome is None else None
                     worker.end()
                     worker = workers[i] = _Worker(checkpoints, told)
-                    outcome = waiting.put_back(cell, outcome)
+                    outcome = late or waiting.put_back(cell, outcome)
                 others = any(other.cell for other in workers if other is not worker)
                 worker.give(waiting.take(cell, alone=not others))
                 if outcome is not None:
@@ -84,10 +86,16 @@ class _Worker:
             self.process.start()
         theirs.close()  # so that either side sees the other's end
         self.cell: Cell | None = None
+        self._given = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been at its cell."""
+        return time.monotonic() - self._given
 
     def give(self, cell: Cell | None) -> None:
         """Give it a cell; with none left it stays idle."""
-        self.cell = cell
+        self.cell, self._given = cell, time.monotonic()
         if cell is not None:
             _send(self.pipe, cell)
 

@@ -16,13 +16,14 @@ from threading import Event, current_thread, main_thread
 from typing import Any
 from uuid import uuid4
 
-from ucls.errors import UserError
+from ucls.errors import ClusterLost, UserError
 from ucls.study.cell import Cell
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
 from ucls.study.runners.base import PATIENCE, THREADS, Runner, one_thread_each, outcome_of
 from ucls.study.runners.cores import cores
 from ucls.study.runners.queue import Queue
+from ucls.study.runners.time_limit import ended
 
 # What Ray reads when it is imported: no environments of uv, no usage statistics, no notices of lost workers (it would
 # print them to standard output), no change to what is seen of GPUs.
@@ -36,6 +37,7 @@ SETTINGS = {
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 OBJECT_STORE = 200 * 2**20
 LOOK_SECONDS = 2.0
+HEAD_SECONDS = 10.0  # without an answer, after which the head is gone: Ray waits a minute, then ends the process
 STARTS = 6  # workers in a row that may die before they answer
 
 
@@ -49,8 +51,8 @@ def run_ray(
     """
     if checkpoints.folder is not None:
         checkpoints = checkpoints._replace(folder=checkpoints.folder.absolute())
-    with _connected(address, jobs) as api, _mark(checkpoints.folder) as mark:
-        team = _Team(api, checkpoints, mark, jobs)
+    with _connected(address, jobs) as (api, head), _mark(checkpoints.folder) as mark:
+        team = _Team(api, head, checkpoints, mark, jobs)
         try:
             yield from team.run(Queue(cells), stop)
         finally:
@@ -82,14 +84,36 @@ class Worker:
         self._stop.set()
 
 
+class _Head:
+    """The process of Ray that knows of all others. Calls that need it block once it is gone: it is asked first."""
+
+    def __init__(self, address: str) -> None:
+        self._address, self._heard = address, time.monotonic()
+
+    def answers(self) -> bool:
+        """Whether it answers; an error if it has not for a while."""
+        host, _, port = self._address.rpartition(":")
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), timeout=LOOK_SECONDS).close()
+        except OSError:
+            if time.monotonic() - self._heard > HEAD_SECONDS:
+                done = "finished runs are saved; start Ray again, and the same command continues"
+                raise ClusterLost(f"the head of Ray at {self._address} is gone: {done}") from None
+            return False
+        self._heard = time.monotonic()
+        return True
+
+
 class _Team:
     """The actors, each with one call under way: its start, or a cell."""
 
-    def __init__(self, api: Any, checkpoints: Checkpoints, mark: str, jobs: int | None) -> None:
-        self._api, self._jobs = api, jobs
+    def __init__(self, api: Any, head: _Head, checkpoints: Checkpoints, mark: str, jobs: int | None) -> None:
+        self._api, self._head, self._jobs = api, head, jobs
         self._make = api.remote(num_cpus=1, max_concurrency=2)(Worker)
+        self._checkpoints = checkpoints
         self._about = (checkpoints, mark, [str(Path(folder).absolute()) for folder in sys.path])
         self._calls: dict[Any, tuple[Any, Cell | None]] = {}
+        self._given: dict[str, float] = {}
         self._dead_starts = 0
 
     def run(self, waiting: Queue, stop: Event) -> Iterator[Outcome]:
@@ -97,7 +121,8 @@ class _Team:
         look = 0.0
         while (waiting or self._busy) and not stop.is_set():
             if time.monotonic() >= look:
-                self._grow(waiting.ready(alone=not self._busy) + len(self._busy))
+                if self._head.answers():
+                    self._grow(waiting.ready(alone=not self._busy) + len(self._busy))
                 look = time.monotonic() + LOOK_SECONDS
             ready, _ = self._api.wait(list(self._calls), timeout=0.2)
             for call in ready:
@@ -135,7 +160,7 @@ class _Team:
             self._dismiss(actor)
             if cell and isinstance(error, self._api.exceptions.RayTaskError):
                 return Outcome(cell.id, error=_last_line(error), traceback=str(error)), False
-            return (waiting.put_back(cell) if cell else self._missed(error)), False
+            return (self._lost(cell, waiting) if cell else self._missed(error)), False
         if cell and outcome.lost:
             self._dismiss(actor)
             return waiting.put_back(cell, outcome), False
@@ -144,7 +169,13 @@ class _Team:
             self._dismiss(actor)
         else:
             self._calls[actor.run.remote(following)] = (actor, following)
+            self._given[following.id] = time.monotonic()
         return (None if outcome is None else _own(outcome)), True
+
+    def _lost(self, cell: Cell, waiting: Queue) -> Outcome | None:
+        """Give a cell whose worker is gone to another one, unless the time limit ended it."""
+        seconds = time.monotonic() - self._given[cell.id]
+        return ended(cell, self._checkpoints, seconds) or waiting.put_back(cell)
 
     def _missed(self, error: Exception) -> None:
         self._dead_starts += 1
@@ -164,8 +195,9 @@ class _Team:
                 yield _own(self._api.get(call))
 
     def _dismiss(self, actor: Any) -> None:
-        with suppress(self._api.exceptions.RayError):
-            self._api.kill(actor)
+        with suppress(self._api.exceptions.RayError, ClusterLost):
+            if self._head.answers():
+                self._api.kill(actor)
 
 
 def _own(outcome: Outcome) -> Outcome:
@@ -181,8 +213,8 @@ def _last_line(error: Exception) -> str:
 
 
 @contextmanager
-def _connected(address: str, jobs: int | None) -> Iterator[Any]:
-    """Ray, connected; it is left as it was found, and so are the signals."""
+def _connected(address: str, jobs: int | None) -> Iterator[tuple[Any, _Head]]:
+    """Ray, connected, and its head; it is left as it was found, and so are the signals."""
     for name, value in {**SETTINGS, **(LOOPBACK if address == "local" else {})}.items():
         os.environ.setdefault(name, value)
     try:
@@ -191,7 +223,7 @@ def _connected(address: str, jobs: int | None) -> Iterator[Any]:
         raise UserError("Ray is not installed: `pip install 'ucls[ray]'`, or run without --ray") from None
     api: Any = ray
     if api.is_initialized():
-        yield api
+        yield api, _Head(api.get_runtime_context().gcs_address)
         return
     _check_address(address)
     mine = current_thread() is main_thread()
@@ -213,7 +245,7 @@ def _connected(address: str, jobs: int | None) -> Iterator[Any]:
         if mine:  # Ray takes the signal that the driver stops by
             signal.signal(signal.SIGTERM, handler)
     try:
-        yield api
+        yield api, _Head(api.get_runtime_context().gcs_address)
     finally:
         api.shutdown()
 

@@ -23,6 +23,7 @@ from ucls.study.runners.base import PATIENCE, Runner
 from ucls.study.runners.cluster import Batch, Cluster, Key, open_cluster
 from ucls.study.runners.outcome_file import SUFFIX, read_outcome
 from ucls.study.runners.queue import Losses, kind
+from ucls.study.runners.time_limit import ended
 
 JOBS = 64
 HOURS = 4.0
@@ -166,7 +167,8 @@ class _Campaign:
                 dead_start = True
                 again.append(left)
                 continue
-            if outcome := self._losses.count(left[0], f"look into {self._folder / 'log'}"):
+            late = ended(left[0], self._checkpoints)
+            if outcome := late or self._losses.count(left[0], f"look into {self._folder / 'log'}"):
                 del self._wanted[outcome.id]
                 yield outcome
             else:

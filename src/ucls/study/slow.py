@@ -1,0 +1,41 @@
+"""The cells of a study that are running now, and those that have been running far longer than others of their kind."""
+
+import time
+from typing import NamedTuple
+
+from ucls.study.running import running
+from ucls.study.store import Store
+
+FACTOR = 3.0  # times as long as any finished cell of the same algorithm in the same environment needed
+LEAST = 30.0  # seconds before a cell is said to be slow
+
+
+class RunningCell(NamedTuple):
+    """A cell that is running: for how many seconds, and how many it would need at the pace of the slowest finished cell
+    with the same algorithm and environment (None if there is none)."""
+
+    id: str
+    agent: str
+    env: str
+    seed: int
+    seconds: float
+    expected: float | None
+    process: int
+    machine: str
+
+    @property
+    def slow(self) -> bool:
+        """Whether it has been running far longer than others of its kind."""
+        return self.expected is not None and self.seconds > max(LEAST, FACTOR * self.expected)
+
+
+def running_cells(store: Store, name: str) -> list[RunningCell]:
+    """The cells of a study that are running now, the longest first."""
+    now, paces, alive = time.time(), store.slowest(), running(store.partial)
+    cells = []
+    for row in {row.id: row for row in store.rows(name) if row.id in alive}.values():
+        pace, here = paces.get((row.agent, row.env)), alive[row.id]
+        expected = None if pace is None else pace[0] + row.steps * pace[1]
+        about = (row.id, row.agent, row.env, row.seed, max(0.0, now - here.since), expected)
+        cells.append(RunningCell(*about, here.process, here.machine))
+    return sorted(cells, key=lambda cell: -cell.seconds)
