@@ -16,7 +16,7 @@ PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \
 PYTEST = $(BIN)/python -m pytest -q -n 2 --dist loadfile
 QUICK = -m "not slow" --durations=15 $(WARNINGS)
 
-.PHONY: paper docs test test-all test-lowest test-newest pytest check kernels bench bench-check clean
+.PHONY: paper docs test test-all test-lowest test-newest test-slurm pytest check kernels bench bench-check clean
 
 paper: $(READY)
 	$(BIN)/ucls paper --quick --out out/paper
@@ -44,6 +44,11 @@ test-newest:
 
 pytest: $(DEV) kernels
 	$(PYTEST) $(QUICK)
+
+# Starts a Slurm of one node, from Debian's packages; without them it says how to install them.
+test-slurm: $(DEV)
+	$(BIN)/python -m faults.slurm
+	UCLS_SLURM=1 $(BIN)/python -m pytest -q tests/test_slurm.py
 
 check: $(DEV)
 	$(BIN)/ruff check .
