@@ -4,6 +4,7 @@ import re
 import signal
 import sqlite3
 import threading
+import time
 
 import numpy as np
 import pytest
@@ -157,6 +158,22 @@ def test_a_store_with_anything_but_its_tables_is_refused(tmp_path, script, write
     path, _ = programmed(tmp_path, script)
     with pytest.raises(UserError, match=r"is not used, it contains a (foreign|changed) .*: `ucls study rescue NEW"):
         Store(path, write=write)
+
+
+def test_commands_end_at_once_on_a_store_with_an_endless_view(tmp_path):
+    path, _ = programmed(tmp_path, PROGRAMS["an endless view"])
+    for words in (("list",), ("status", "s"), ("run", "s"), ("compare", "s"), ("export", "s"), ("retry", "s")):
+        began = time.monotonic()
+        with pytest.raises(UserError, match="it contains a"):
+            command("study", *words, "--store", path)
+        assert time.monotonic() - began < 5
+
+
+@pytest.mark.parametrize("write", [False, True])
+def test_nothing_in_the_schema_of_a_store_is_trusted(tmp_path, write):
+    path, _ = programmed(tmp_path, "")
+    with Store(path, write=write) as store:
+        assert store._db.rows("PRAGMA trusted_schema") == [(0,)]
 
 
 @pytest.mark.parametrize("old", [False, True])

@@ -162,6 +162,20 @@ def test_stores_with_programs_are_refused_and_rescued():
     assert Counter(programs.attempt(seed) for seed in range(40))["refused"] > 20
 
 
+@pytest.mark.parametrize(("part", "ends"), [("concurrent", {"fine"}), ("impatience", {"fine", "failed"})])
+def test_processes_at_once_and_signals_at_any_moment_lose_nothing(part, ends):
+    code = (
+        "import json\nfrom bench.torture import workers\n"
+        f"from bench.torture.{part} import attempt\n"
+        "print(json.dumps(workers.run(attempt, range(24), 60.0)))"
+    )
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}
+    root = Path(__file__).parents[1]
+    done = subprocess.run([sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True)
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert {end for _, end, _ in found} == ends, [each for each in found if each[1] not in ends]
+
+
 # Stores of the version before
 
 

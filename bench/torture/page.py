@@ -13,7 +13,19 @@ from ucls._files import write_atomic
 
 MARK, END = "## What nobody should hand in", "<!-- end of what the torture made -->"
 GOOD, BAD = ("fine", "refused", "theirs", "failed"), ("traceback", "signal", "hang")
-TRIALS = ("checkpoints", "studies", "stores", "programs", "logs", "folders", "environments", "wrapped", "commands")
+TRIALS = (
+    "checkpoints",
+    "studies",
+    "stores",
+    "programs",
+    "concurrent",
+    "impatience",
+    "logs",
+    "folders",
+    "environments",
+    "wrapped",
+    "commands",
+)
 SCRIPTS = ("signals", "disk", "memory")
 Found = dict[str, Any]
 

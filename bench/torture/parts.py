@@ -71,6 +71,8 @@ FAMILIES = {
     "studies": ("studies", "mutated TOML files of studies, declared"),
     "stores": ("stores", "damaged stores and unfinished cells: read, run again, rescued"),
     "programs": ("programs", "stores with views, triggers and computed columns: read, run again, rescued"),
+    "concurrent": ("concurrent", "several processes at once with one run folder or one store, some of them killed"),
+    "impatience": ("impatience", "one to four signals at any moment of a run or a study, which is then resumed"),
     "logs": ("logs", "mutated logs of transitions, evaluated"),
     "folders": ("folders", "mutated histories, results and tables of metrics in the folder of a run, read"),
     "environments": ("environments", "environments that break their word, learned in"),
@@ -92,6 +94,8 @@ def parts() -> Iterator[Part]:
     yield Part("studies", 20_000, 150.0)
     yield Part("stores", 2000, 120.0)
     yield Part("programs", 2000, 60.0)
+    yield Part("concurrent", 2000, 500.0)
+    yield Part("impatience", 2000, 500.0)
     yield Part("logs", 2000, 10.0)
     yield Part("folders", 7500, 60.0)
     yield Part("environments", 2000, 60.0, True)
