@@ -72,7 +72,7 @@ def test_a_study_whose_ray_head_is_killed_ends_in_one_line_with_code_3_and_resum
         began = time.monotonic()
         out, errors = process.communicate(timeout=90)
     assert process.returncode == 3, errors
-    assert time.monotonic() - began < 50  # Ray itself would end the process after 60 seconds
+    assert time.monotonic() - began < 58  # Ray itself would end the process after 60 seconds
     assert errors.startswith(f"ucls: the head of Ray at {address} is gone: finished runs are saved; start Ray again")
     assert (errors.count("\n"), out) == (1, "")
     status = shell.begin(ours, "status", "campaign", "--json")
@@ -91,4 +91,5 @@ def test_a_head_is_gone_once_it_has_not_answered_for_a_while(monkeypatch):
             head.answers()
         taken.listen()
         assert head.answers()
+    assert ray._Head("local").answers()  # of a client that knows no address of the head
     assert ClusterLost.code == 3

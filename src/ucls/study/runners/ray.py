@@ -37,7 +37,7 @@ SETTINGS = {
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 OBJECT_STORE = 200 * 2**20
 LOOK_SECONDS = 2.0
-HEAD_SECONDS = 10.0  # without an answer, after which the head is gone: Ray waits a minute, then ends the process
+HEAD_SECONDS = 30.0  # without an answer, after which the head is gone: Ray waits a minute, then ends the process
 STARTS = 6  # workers in a row that may die before they answer
 
 
@@ -92,7 +92,9 @@ class _Head:
 
     def answers(self) -> bool:
         """Whether it answers; an error if it has not for a while."""
-        host, _, port = self._address.rpartition(":")
+        host, colon, port = self._address.rpartition(":")
+        if not colon:  # nobody knows where it is
+            return True
         try:
             socket.create_connection((host.strip("[]"), int(port)), timeout=LOOK_SECONDS).close()
         except OSError:
@@ -223,7 +225,7 @@ def _connected(address: str, jobs: int | None) -> Iterator[tuple[Any, _Head]]:
         raise UserError("Ray is not installed: `pip install 'ucls[ray]'`, or run without --ray") from None
     api: Any = ray
     if api.is_initialized():
-        yield api, _Head(api.get_runtime_context().gcs_address)
+        yield api, _head(api, address)
         return
     _check_address(address)
     mine = current_thread() is main_thread()
@@ -245,9 +247,17 @@ def _connected(address: str, jobs: int | None) -> Iterator[tuple[Any, _Head]]:
         if mine:  # Ray takes the signal that the driver stops by
             signal.signal(signal.SIGTERM, handler)
     try:
-        yield api, _Head(api.get_runtime_context().gcs_address)
+        yield api, _head(api, address)
     finally:
         api.shutdown()
+
+
+def _head(api: Any, address: str) -> _Head:
+    """The head of the Ray that is connected; a client of Ray knows only the address that it was given."""
+    try:
+        return _Head(api.get_runtime_context().gcs_address)
+    except (AttributeError, RuntimeError):
+        return _Head(address.removeprefix("ray://"))
 
 
 def _check_address(address: str) -> None:
