@@ -51,7 +51,6 @@ def test_the_command_trains_and_resumes_it(tmp_path):
         ucls("train", RIVER, "--steps", 10, "--resume", tmp_path / "part")
 
 
-@pytest.mark.xfail(reason="these commands do not take --agent yet", strict=False)
 @pytest.mark.parametrize("words", [("evaluate",), ("explain", "--out", "maps.html"), ("watch", "--out", "film.gif")])
 def test_the_commands_for_a_saved_run_work_for_it(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
