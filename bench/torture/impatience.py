@@ -1,6 +1,7 @@
 """Several signals to one process, at any moment: what it says is saved is saved, and the rest can be run again."""
 
 import functools
+import inspect
 import random
 import signal
 import sys
@@ -41,11 +42,12 @@ def _run(folder: Path, signals: list[tuple[int, int]]) -> str:
         note.write_text(str(result["steps"]))
 
     ended = forks.wait(forks.start(lambda: _disturbed(work, signals), log), log)
-    saved = checkpoint.load(out / CHECKPOINT)[0]["steps"] if (out / CHECKPOINT).exists() else 0
+    kept = (out / CHECKPOINT).exists()
+    saved = checkpoint.load(out / CHECKPOINT)[0]["steps"] if kept else 0
     if ended.end == "finished" and note.exists() and int(note.read_text()) != saved:
         raise AssertionError(f"{note.read_text()} steps were said to be saved, and {saved} are")
     if saved < runs.STEPS:
-        train(runs.order(runs.STEPS - saved, resumed=saved > 0), out, out if saved else None)
+        train(runs.order(runs.STEPS - saved, resumed=kept), out, out if kept else None)
     elif ended.end != "finished":  # all but what repeats it
         train(runs.order(1, resumed=True), folder / "more", out)
         return "failed"
@@ -70,6 +72,9 @@ def _disturbed(work: Callable[[], Any], signals: list[tuple[int, int]]) -> None:
     def on_call(frame: Any, event: str, argument: Any) -> None:
         nonlocal count
         count += 1
+        # A generator that is thrown away is called once more, where Python would handle no signal.
+        if event not in ("call", "c_call") or (event == "call" and frame.f_code.co_flags & inspect.CO_GENERATOR):
+            return
         while waiting and count >= waiting[-1][0]:
             signal.raise_signal(waiting.pop()[1])
 
