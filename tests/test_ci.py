@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from faults import slurm
+
 ROOT = Path(__file__).parents[1]
 HERE = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT / "tests")])}
 TOOLS = ("bash", "env", "dirname", "timeout", "true")
@@ -74,3 +76,11 @@ def test_the_tests_end_by_saying_how_many_found_no_browser_and_why(processes):
 def test_nothing_is_said_of_browsers_where_no_test_was_skipped_for_want_of_one():
     said = last_line("tests/test_ci.py", "-k", "left_as_it_is", UCLS_CHROMIUM="/nowhere/chromium")
     assert said.startswith("1 passed")
+
+
+def test_without_slurm_its_tests_say_how_to_install_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(slurm, "PATH", str(tmp_path))
+    assert slurm.missing().endswith("apt-get install --no-install-recommends slurmctld slurmd slurm-client munge")
+    assert "slurmctld, slurmd, sbatch" in slurm.missing()
+    packages = slurm.INSTALL.split("--no-install-recommends ")[1]
+    assert packages in (ROOT / ".ci" / "slurm").read_text()
