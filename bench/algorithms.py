@@ -9,9 +9,9 @@ from bench.harness import Effort, took
 from bench.tables import Table, number
 from ucls import checkpoint
 from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.core.run import Run, make_run
 from ucls.features import features_module
 from ucls.kernels import active as la
-from ucls.runs.loop import Run, make_run
 
 MEMORY, QUICK = (64, 128, 256, 512), (64, 128)
 DATA, LITTLE = (2_000, 10_000, 50_000, 200_000), (1_000, 2_000)

@@ -12,12 +12,12 @@ from bench.steps.stream import make_stream
 from bench.tables import Table, within
 from ucls import Agent
 from ucls.algorithms import ucls
+from ucls.core.run import make_run
 from ucls.envs import ENVIRONMENTS, make_world
 from ucls.features import tiles
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
-from ucls.runs.loop import make_run
 
 act, encode = ucls.act, tiles.encode
 STATES = 1024

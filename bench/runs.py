@@ -11,7 +11,7 @@ import numpy as np
 
 from bench.harness import Effort, cores, lasted, pin, ratio, spread
 from bench.tables import Table, within
-from ucls.runs.loop import make_run
+from ucls.core.run import make_run
 
 WHOLE = 50_000
 

@@ -15,7 +15,7 @@ import numpy as np
 from bench.harness import Effort, lasted, ratio, spread
 from bench.runs import ALL_CORES, every_core
 from bench.tables import Table, within
-from ucls.runs.measures import Measures
+from ucls.core.measures import Measures
 from ucls.study import Member, Store, make_cells
 from ucls.study.partial import Checkpoints
 from ucls.study.result import Circumstance, Result

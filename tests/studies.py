@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ucls.runs.history import History
+from ucls.core.history import History
 from ucls.study import Member, Study
 from ucls.study.outcome import Outcome
 from ucls.study.result import Circumstance, summarise

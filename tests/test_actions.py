@@ -10,7 +10,7 @@ from gymnasium.utils.env_checker import check_env
 
 import ucls
 from ucls import Agent, DiscreteActions, UserError
-from ucls.runs.explained import action_names
+from ucls.agent.maps import action_names
 from ucls.testing import check_environment
 
 SMALL = {"features": "tiles", "tilings": 2, "tiles": 3, "memory": 32}

@@ -8,10 +8,10 @@ import pytest
 
 import foreign
 from ucls import Agent, make_run
+from ucls.core.advice import FIRST_LOOK, largest_return
+from ucls.core.history import TERMINATED, History
 from ucls.errors import Notice
 from ucls.features import BUDGET
-from ucls.runs.advice import FIRST_LOOK, largest_return
-from ucls.runs.history import TERMINATED, History
 
 COINS = """
 import gymnasium

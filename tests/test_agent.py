@@ -11,8 +11,8 @@ import pytest
 from conftest import always
 from ucls import Agent, UserError, checkpoint
 from ucls.algorithms import ALGORITHMS, sarsa
+from ucls.core.run import Run
 from ucls.envs import make_world
-from ucls.runs.loop import Run
 
 
 class Corridor(gymnasium.Env):

@@ -7,8 +7,8 @@ import pytest
 
 from ucls import kernels
 from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.core.run import make_run
 from ucls.kernels import arrays
-from ucls.runs.loop import make_run
 
 WORDS = [f"{kind}{shape}" for kind in ("", "Int") for shape in ("Array", "Matrix", "Vector", "Scalar")]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 
 from ucls import Agent
-from ucls.runs.loop import Run
+from ucls.core.run import Run
 from ucls.study import Cell, Store, conduct
 from ucls.study.declare import Member, Study
 from ucls.study.result import pack

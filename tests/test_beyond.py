@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ucls.core.history import TRUNCATED, History
 from ucls.paper import pages
 from ucls.paper import reproduce as paper
 from ucls.paper.beyond import bars, comparison, deep_sea, long, parts
@@ -14,7 +15,6 @@ from ucls.paper.contents import PARTS, groups_of, parts_of, titles_of
 from ucls.paper.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of
-from ucls.runs.history import TRUNCATED, History
 from ucls.study import Store
 from ucls.study.outcome import Outcome
 from ucls.study.result import Circumstance, summarise

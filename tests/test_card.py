@@ -18,8 +18,8 @@ from test_agent import Corridor
 from test_cli import ucls as command
 from ucls import Agent, UserError, evaluate_policy
 from ucls.errors import Notice
-from ucls.runs.copies import copy_of
-from ucls.runs.origin import origin_of
+from ucls.gym.copies import copy_of
+from ucls.gym.origin import origin_of
 
 
 def corridor(reward=1.0):

@@ -17,11 +17,12 @@ from conftest import always
 from test_cli import ucls as command
 from ucls import Agent, UserError, _compiling
 from ucls._compiling import Compiled
-from ucls.runs import ahead, helper, progress
-from ucls.runs.loop import make_run
-from ucls.runs.plan import Plan
-from ucls.runs.progress import COMPILING, Notice
+from ucls.core import progress
+from ucls.core.config import Plan
+from ucls.core.progress import COMPILING, Notice
+from ucls.core.run import make_run
 from ucls.study.runners.local import Once
+from ucls.train import compile_helper, precompile
 
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -85,7 +86,7 @@ def test_a_quiet_study_tells_nobody_and_gives_the_word_back():
 @compiled
 @pytest.mark.parametrize("agent", always(("sarsa",), ("sarsa", "ucls-exact")))
 def test_what_was_compiled_ahead_is_not_compiled_again(agent):
-    assert ahead.carry_out(ahead.Task("ucls/OneState-v0", agent, {})).error is None
+    assert precompile.carry_out(precompile.Task("ucls/OneState-v0", agent, {})).error is None
     before = _compiling.clock.kernels
     learned = Agent("ucls/OneState-v0", agent, seed=1).learn(20)
     learned.interval([0.0])
@@ -98,21 +99,21 @@ def test_what_was_compiled_ahead_is_not_compiled_again(agent):
 
 
 def test_tasks_are_all_of_ours_or_what_was_asked_for():
-    every = ahead.tasks()
+    every = precompile.tasks()
     assert len({(task.env, task.agent) for task in every}) == len(every) == 6 * 11
     assert len({task.agent for task in every[:11]}) == 11, "side by side are different agents"
-    assert ahead.tasks("FrozenLake-v1", ["sarsa"]) == [ahead.Task("FrozenLake-v1", "sarsa", {})]
+    assert precompile.tasks("FrozenLake-v1", ["sarsa"]) == [precompile.Task("FrozenLake-v1", "sarsa", {})]
 
 
 def test_a_task_that_cannot_be_is_told_of():
-    assert "unknown environment" in str(ahead.carry_out(ahead.Task("nowhere", "sarsa", {})).error)
-    assert "unknown" in str(ahead.carry_out(ahead.Task("ucls/OneState-v0", "nobody", {})).error)
+    assert "unknown environment" in str(precompile.carry_out(precompile.Task("nowhere", "sarsa", {})).error)
+    assert "unknown" in str(precompile.carry_out(precompile.Task("ucls/OneState-v0", "nobody", {})).error)
 
 
 def test_without_a_compiler_there_is_nothing_to_do(monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     with pytest.raises(UserError, match="nothing is compiled"):
-        list(ahead.compile_all(ahead.tasks(), 1))
+        list(precompile.compile_all(precompile.tasks(), 1))
 
 
 @compiled
@@ -162,9 +163,9 @@ def clock(monkeypatch):
 def test_a_first_start_gets_help_once_and_a_later_one_none(clock, monkeypatch):
     plan = make_run("ucls/OneState-v0", "sarsa").plan
     started = []
-    monkeypatch.setattr(helper.subprocess, "Popen", lambda *_, **__: started.append(Helper()) or started[-1])
-    monkeypatch.setattr(helper.os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
-    with helper.helped(plan):
+    monkeypatch.setattr(compile_helper.subprocess, "Popen", lambda *_, **__: started.append(Helper()) or started[-1])
+    monkeypatch.setattr(compile_helper.os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
+    with compile_helper.helped(plan):
         assert not started
         for _ in range(2):
             clock.begin()
@@ -188,8 +189,8 @@ class Helper:
 
 @pytest.mark.parametrize(("cores", "agent"), [({0}, "sarsa"), ({0, 1}, "of_mine")])
 def test_there_is_no_help_on_one_core_nor_for_an_algorithm_of_somebody_else(clock, monkeypatch, cores, agent):
-    monkeypatch.setattr(helper.os, "sched_getaffinity", lambda _: cores, raising=False)
-    with helper.helped(replace(make_run("ucls/OneState-v0", "sarsa").plan, agent=agent)):
+    monkeypatch.setattr(compile_helper.os, "sched_getaffinity", lambda _: cores, raising=False)
+    with compile_helper.helped(replace(make_run("ucls/OneState-v0", "sarsa").plan, agent=agent)):
         assert clock.helper is None
 
 
@@ -206,7 +207,7 @@ def test_a_helper_that_cannot_start_is_done_without(clock):
 @compiled
 def test_a_helper_compiles_what_the_loop_calls():
     plan = make_run("ucls/OneState-v0", "sarsa").plan
-    helper.help_with(plan)
+    compile_helper.help_with(plan)
     before = _compiling.clock.kernels
-    helper.help_with(Plan(**json.loads(json.dumps(asdict(plan)))))
+    compile_helper.help_with(Plan(**json.loads(json.dumps(asdict(plan)))))
     assert _compiling.clock.kernels == before

@@ -8,11 +8,11 @@ import pytest
 from gymnasium.utils.env_checker import check_env
 
 from ucls import planning
+from ucls.core.run import make_run
 from ucls.envs import deep_sea, make_world
 from ucls.envs.gym import GymWorld
 from ucls.errors import UserError
 from ucls.features.one_hot import Settings, make
-from ucls.runs.loop import make_run
 from ucls.stats import solved_after
 
 ID = "ucls/DeepSea-v0"

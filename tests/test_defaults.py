@@ -9,7 +9,7 @@ import pytest
 import ucls
 from ucls.algorithms import ALGORITHMS, DEFAULT
 from ucls.cli import explain, look, train, watch
-from ucls.runs.loop import make_run, plan_run
+from ucls.core.run import make_run, plan_run
 from ucls.study.cell import make_cells
 from ucls.testing.small import small_run
 

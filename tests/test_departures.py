@@ -6,12 +6,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from ucls.core.history import History
+from ucls.core.run import make_run
 from ucls.paper import departures as d
 from ucls.paper.domains import RIVER
 from ucls.paper.groups import ENOUGH
 from ucls.paper.readings import DEPARTURES
-from ucls.runs.history import History
-from ucls.runs.loop import make_run
 from ucls.study import Store
 from ucls.study.cell import NUMERICS
 from ucls.study.outcome import Outcome

@@ -9,10 +9,10 @@ from conftest import assert_same_learner, check_uncompiled, follow
 from shadow import nothing, shadow
 from ucls import Agent, checkpoint
 from ucls.algorithms import algorithm_module, dgpq
+from ucls.core.run import Run, make_run
 from ucls.errors import UserError
 from ucls.kernels import gaussian_process as gps
 from ucls.kernels.ranges import Sizes
-from ucls.runs.loop import Run, make_run
 from ucls.testing import small_run
 
 CAREFUL = {"bandwidth": 0.02, "sigma_tol": 0.03, "epsilon": 0.03, "lipschitz": 5.0}

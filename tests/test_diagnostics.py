@@ -8,11 +8,11 @@ from typer.testing import CliRunner
 
 from conftest import always
 from ucls import cli, planning
+from ucls.core.run import Run, make_run
 from ucls.diagnostics import diagnose, policies, probe, probed, verdict, yardstick
 from ucls.diagnostics.probe import DENSITIES, read
 from ucls.envs import make_world
 from ucls.errors import UserError
-from ucls.runs.loop import Run, make_run
 from ucls.testing import small_run
 
 RIVER = "ucls/RiverSwim-v0"

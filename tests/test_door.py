@@ -13,12 +13,12 @@ import my_agent
 from bench.torture.environments import Odd, Spoilt, Theirs
 from ucls import Agent, UserError, checkpoint
 from ucls.algorithms import ALGORITHMS, algorithm_module, sarsa
+from ucls.core.config import resolve_plan
+from ucls.core.learner import Learner
+from ucls.core.run import Run, make_run
 from ucls.features import features_module
 from ucls.kernels import active as la
 from ucls.kernels._jit import jit
-from ucls.runs.learner import Learner
-from ucls.runs.loop import Run, make_run
-from ucls.runs.plan import resolve_plan
 from ucls.settings import resolve
 
 SMALL = {"tilings": 2, "tiles": 3, "memory": 16}

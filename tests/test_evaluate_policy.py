@@ -150,7 +150,7 @@ def test_a_copy_has_the_arguments_and_wrappers_but_no_watchers(tmp_path):
     env = gymnasium.wrappers.RecordEpisodeStatistics(env)
     agent = Agent(env, "sarsa").learn(3)
     made = []
-    from ucls.runs.copies import copy_of
+    from ucls.gym.copies import copy_of
 
     made = copy_of(agent.env)
     assert made.unwrapped.desc.shape == (8, 8)

@@ -8,10 +8,10 @@ import pytest
 
 import my_agent
 from test_cli import ucls
+from ucls.core.config import Plan, resolve_plan
+from ucls.core.learner import Learner
+from ucls.core.run import Run, make_run
 from ucls.errors import UserError
-from ucls.runs.learner import Learner
-from ucls.runs.loop import Run, make_run
-from ucls.runs.plan import Plan, resolve_plan
 from ucls.study import Member, Store, Study, conduct, make_cells
 from ucls.study.runners.local import local_runner
 from ucls.testing import check_algorithm, small_run

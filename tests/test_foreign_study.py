@@ -153,7 +153,7 @@ def test_a_study_is_run_compared_and_exported(tmp_path):
 SAME = """
 import numpy as np
 from ucls import Agent
-from ucls.runs.measures import measure
+from ucls.core.measures import measure
 from ucls.study import make_cells
 from ucls.study.partial import Checkpoints
 from ucls.study.runners.run_cell import run_cell

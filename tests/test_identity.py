@@ -15,10 +15,10 @@ from test_cli import ucls as command
 from ucls import Agent, UserError, checkpoint, evaluate_policy
 from ucls.envs.gym import GymWorld
 from ucls.errors import Notice
-from ucls.runs.copies import copy_of
-from ucls.runs.identity import in_words
-from ucls.runs.origin import origin_of
-from ucls.runs.wrapping import own_world
+from ucls.gym.copies import copy_of
+from ucls.gym.identity import in_words
+from ucls.gym.origin import origin_of
+from ucls.gym.wrapping import own_world
 from ucls.study import make_cells
 
 RIVER = "ucls/RiverSwim-v0"
@@ -342,7 +342,7 @@ def test_a_name_without_a_suffix_gets_one_and_is_found_again(tmp_path, given, ma
 @pytest.mark.parametrize("name", ["x.zip", "x.card.md", "x.pkl"])
 def test_a_wrong_suffix_is_refused_with_the_right_name(tmp_path, name):
     from ucls.callbacks import Checkpoint, Evaluate
-    from ucls.runs.loop import make_run
+    from ucls.core.run import make_run
 
     agent, path = Agent("FrozenLake-v1", "sarsa"), tmp_path / name
     uses = (agent.save, Checkpoint, lambda keep: Evaluate(keep=keep), make_run(RIVER, "sarsa").save)

@@ -8,10 +8,10 @@ from typer.testing import CliRunner
 
 from ucls import cli
 from ucls.algorithms import gv_ucb, ucls, ucls_l
+from ucls.core.run import make_run
 from ucls.diagnostics import diagnose, inside
 from ucls.kernels import active as la
 from ucls.kernels import preconditioner
-from ucls.runs.loop import make_run
 
 RIVER = "ucls/RiverSwim-v0"
 MOVED, AGREES, LEARNED = "|B - I| / |I|", "corr(a, A^-1 nu)", "learned part"

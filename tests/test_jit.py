@@ -18,10 +18,10 @@ import pytest
 import ucls
 from ucls import _files
 from ucls.algorithms import algorithm_module
+from ucls.core import steps
 from ucls.envs import module_of
 from ucls.features import features_module
 from ucls.kernels import _jit, _machine_code
-from ucls.runs import steps
 
 USE = "import numpy as np\nfrom ucls.algorithms import helped\nprint(helped.twice(np.ones(3)))"
 HELPER = "from ucls.kernels._jit import jit\n\n\n@jit\ndef add(x):\n    return x.sum() + {}\n"
@@ -122,14 +122,14 @@ def test_a_kernel_is_found_again(made, tmp_path):
 
 BITS = """import hashlib
 from ucls import checkpoint
-from ucls.runs.loop import make_run
+from ucls.core.run import make_run
 run = make_run("ucls/RiverSwim-v0", "ucls", settings={"tilings": 2, "tiles": 3, "memory": 8}, seed=10)
 run.advance(4000)
 print(hashlib.sha256(checkpoint.to_bytes(run.checkpoint(), run.about())).hexdigest())"""
 
 
 LOADED = """import sys
-from ucls.runs.loop import make_run
+from ucls.core.run import make_run
 run = make_run("ucls/RiverSwim-v0", "sarsa")
 run.advance(10)
 print("numba.np.arraymath" in sys.modules)"""

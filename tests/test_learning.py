@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from ucls.core.run import make_run
 from ucls.envs import make_world
-from ucls.runs.loop import make_run
 
 STEPS = 50_000
 

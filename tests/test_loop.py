@@ -9,13 +9,13 @@ import pytest
 
 from ucls import Agent
 from ucls.algorithms import dgpq, rlsvi, sarsa
+from ucls.core import protocol
+from ucls.core.history import TERMINATED, TRUNCATED, History, join
+from ucls.core.protocol import AnyRun, in_chunks
+from ucls.core.run import make_run
 from ucls.errors import Terminated, UserError
 from ucls.features import features_module
-from ucls.runs import any_run
-from ucls.runs.any_run import AnyRun, in_chunks
-from ucls.runs.history import TERMINATED, TRUNCATED, History, join
-from ucls.runs.loop import make_run
-from ucls.runs.signals import stopping
+from ucls.train.signals import stopping
 
 GROWING = ("dgpq", "rlsvi")  # arrays of theirs get longer
 
@@ -76,7 +76,7 @@ def test_unknown_names_suggest_the_nearest():
 
 
 def test_loop_and_shell_make_the_same_plan_and_settings_are_read_once(monkeypatch):
-    from ucls.runs import plan as plans
+    from ucls.core import config as plans
 
     read = []
     resolve = plans.resolve
@@ -207,7 +207,7 @@ class Slow(gymnasium.Env):
 
     def __init__(self, monkeypatch, *seconds):
         self.now, self.seconds = 0.0, list(seconds)
-        monkeypatch.setattr(any_run.time, "perf_counter", lambda: self.now)
+        monkeypatch.setattr(protocol.time, "perf_counter", lambda: self.now)
 
     def reset(self, *, seed=None, options=None):
         super().reset(seed=seed)

@@ -10,10 +10,10 @@ import foreign
 from ucls import Agent, checkpoint
 from ucls.cli.train import how_to_go_on
 from ucls.errors import UserError
-from ucls.runs.naming import make_env, makers, opened, versioned
-from ucls.runs.train import Order
+from ucls.gym.registry import make_env, makers, opened, versioned
 from ucls.settings import parse
 from ucls.study import make_cells
+from ucls.train.train import Order
 
 
 @pytest.mark.parametrize(

@@ -14,24 +14,24 @@ import grimp
 import pytest
 
 import ucls
+from ucls.agent.build import assemble
 from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.core.config import choose
+from ucls.core.learner import Learner
+from ucls.core.steps import compiled
 from ucls.envs import ENVIRONMENTS, module_of
 from ucls.features import FEATURES, features_module
+from ucls.gym import observations, spaces
+from ucls.gym.adapter import Stage
+from ucls.gym.bounds import bounds_of
+from ucls.gym.feature_functions import reader_of
+from ucls.gym.layout import layout_of
 from ucls.kernels._jit import jit
 from ucls.randomness import generator
-from ucls.runs import inputs, spaces
-from ucls.runs.assembly import assemble
-from ucls.runs.layout import layout_of
-from ucls.runs.learner import Learner
-from ucls.runs.mapped import reader_of
-from ucls.runs.open_run import open_run
-from ucls.runs.plan import choose
-from ucls.runs.scout import bounds_of
-from ucls.runs.stage import Stage
-from ucls.runs.steps import compiled
 from ucls.settings import resolve
 from ucls.study.cell import NUMERICS
 from ucls.study.runners.run_cell import run_cell
+from ucls.train.open_run import open_run
 
 RECORD = Path(__file__).parent / "data" / "numerics.json"
 PACKAGE = Path(ucls.__file__).parent
@@ -101,7 +101,19 @@ def test_the_code_behind_runs_changes_only_with_its_version():
 
 
 def test_what_steps_plans_and_bounds_a_run_is_covered():
-    behind = (compiled, choose, resolve, generator, bounds_of, spaces, inputs, layout_of, reader_of, Stage, Learner)
+    behind = (
+        compiled,
+        choose,
+        resolve,
+        generator,
+        bounds_of,
+        spaces,
+        observations,
+        layout_of,
+        reader_of,
+        Stage,
+        Learner,
+    )
     assert {getattr(each, "__module__", None) or each.__name__ for each in behind} <= set(modules())
     assert not {module.partition(".")[2].partition(".")[0] for module in modules()} & {"cli", "report", "explain"}
 

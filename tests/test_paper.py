@@ -9,6 +9,7 @@ import typer
 
 from ucls import cli
 from ucls.cli.show import show_claims
+from ucls.core.history import History
 from ucls.errors import UserError
 from ucls.paper import account, figure_2, figure_theorem, pages, shipped, table_causes, table_open_choices
 from ucls.paper import reproduce as paper
@@ -21,7 +22,6 @@ from ucls.paper.figure_1 import curve_panel
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of, sweep_result, tuned, ucls, winners
 from ucls.paper.sweeps import RUNS, SIZE, all_sweeps
 from ucls.report import Verdict
-from ucls.runs.history import History
 from ucls.stats import Estimate, Summary
 from ucls.study import Store
 from ucls.study.outcome import Outcome

@@ -9,11 +9,11 @@ import pytest
 
 import my_agent
 from ucls.algorithms import ALGORITHMS
+from ucls.core.config import Plan, resolve_plan
+from ucls.core.learner import Learner
+from ucls.core.run import Run
 from ucls.errors import UserError
 from ucls.kernels.ranges import COUNT, INFINITE, Count, Grows, Sizes, Within, check, fits, require
-from ucls.runs.learner import Learner
-from ucls.runs.loop import Run
-from ucls.runs.plan import Plan, resolve_plan
 from ucls.testing import small_run
 
 SIZES = Sizes(features=24, actions=2)

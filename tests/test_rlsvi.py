@@ -8,8 +8,8 @@ import boxes
 from conftest import check_uncompiled, dense, follow, random_stream
 from shadow import assert_close, check_looking, shadow
 from ucls.algorithms import rlsvi
+from ucls.core.run import Run, make_run
 from ucls.kernels import active as la
-from ucls.runs.loop import Run, make_run
 from ucls.testing import small_run
 
 

@@ -9,7 +9,7 @@ import pytest
 from bench.torture import folders, workers
 from ucls.callbacks import csv_log
 from ucls.errors import Notice, UserError
-from ucls.runs import run_folder
+from ucls.train import run_folder
 
 
 def test_mutated_files_of_a_run_folder_are_read_or_refused_in_one_line(monkeypatch):

@@ -18,8 +18,8 @@ from faults import kills
 from faults.driver import NAME, SMALL, endless_cell, failing_cell, runner_named, small_study, troubled_study
 from faults.troubles import give_trouble, is_the_failure
 from ucls import checkpoint
+from ucls.core.run import Run
 from ucls.errors import UserError
-from ucls.runs.loop import Run
 from ucls.study import Cell, Member, Store, conduct, make_cells
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints, partial_file

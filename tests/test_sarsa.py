@@ -7,9 +7,9 @@ import boxes
 from conftest import check_uncompiled, dense
 from shadow import assert_close, epsilon_greedy, shadow
 from ucls.algorithms import sarsa
+from ucls.core.run import make_run
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr
-from ucls.runs.loop import make_run
 from ucls.testing import small_run
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import foreign
 from ucls import Agent
+from ucls.core.run import make_run
+from ucls.core.saveable import Saveable
 from ucls.errors import Notice, UserError
-from ucls.runs.loop import make_run
-from ucls.runs.saveable import Saveable
 
 GONE = "can no longer be saved: .* holds numbers that are not finite; start again, and scale the rewards or features"
 

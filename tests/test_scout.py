@@ -8,7 +8,7 @@ import pytest
 
 from ucls import Agent, UserError
 from ucls.errors import Notice
-from ucls.runs import scout
+from ucls.gym import bounds
 
 SMALL = {"agent": "sarsa", "features": "tiles", "tilings": 2, "tiles": 3, "memory": 32}
 
@@ -88,7 +88,7 @@ def test_a_scout_takes_few_steps_and_the_first_reset_of_the_run_has_its_own_seed
     bounded, free = Drift([-10], [10], [1]), Drift([-np.inf], [np.inf], [1])
     Agent(bounded, seed=7, **SMALL).learn(3)
     agent = Agent(free, seed=7, **SMALL)
-    assert (len(free.taken), len(free.resets)) == (scout.STEPS, 1 + scout.STEPS // scout.EPISODE)
+    assert (len(free.taken), len(free.resets)) == (bounds.STEPS, 1 + bounds.STEPS // bounds.EPISODE)
     before = len(free.resets)
     agent.learn(3)
     assert free.resets[before:] == bounded.resets

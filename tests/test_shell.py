@@ -8,15 +8,16 @@ import pytest
 
 from ucls import Agent, UserError
 from ucls.algorithms import dgpq
-from ucls.runs import bound, inputs
-from ucls.runs.layout import Leaf
-from ucls.runs.stage import Stage
+from ucls.core import binding
+from ucls.gym import observations
+from ucls.gym.adapter import Stage
+from ucls.gym.layout import Leaf
 
 NAN = float("nan")
 
 
 def observed(shape, low, high, whole):
-    return inputs.Observed(Leaf((), shape, low, high, whole), low, high)
+    return observations.Observed(Leaf((), shape, low, high, whole), low, high)
 
 
 WHOLE = observed((), [3.0], [5.0], True)
@@ -27,8 +28,8 @@ BOX, GRID = observed((2,), [0.0] * 2, [1.0] * 2, False), observed((1, 2), [0.0] 
 def looks(monkeypatch):
     """How often types are looked at."""
     seen = []
-    entry = bound.entry
-    monkeypatch.setattr(bound, "entry", lambda kernel, arguments: seen.append(kernel) or entry(kernel, arguments))
+    entry = binding.entry
+    monkeypatch.setattr(binding, "entry", lambda kernel, arguments: seen.append(kernel) or entry(kernel, arguments))
     return seen
 
 

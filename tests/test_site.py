@@ -89,7 +89,7 @@ def test_the_reference_has_what_agents_inherit_too(site):
     text = (site / "api" / "agent.html").read_text()
     public = [name for name, _ in inspect.getmembers(Agent, inspect.isfunction) if not name.startswith("_")]
     assert {"predict", "interval", "uncertainty", "explain", "watch"} < {*public}
-    assert [name for name in public if f'id="ucls.runs.agent.Agent.{name}"' not in text] == []
+    assert [name for name in public if f'id="ucls.agent.agent.Agent.{name}"' not in text] == []
 
 
 def test_formulas_are_mathml_and_no_page_fetches_anything(site):

@@ -10,9 +10,9 @@ from gymnasium import spaces
 import ucls
 from foreign import newest
 from ucls import Agent, UserError, checkpoint
-from ucls.runs import inputs
-from ucls.runs.layout import layout_of, leaves
-from ucls.runs.spaces import ONE_HOT, describe
+from ucls.gym import observations
+from ucls.gym.layout import layout_of, leaves
+from ucls.gym.spaces import ONE_HOT, describe
 
 SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "memory": 64}
 NESTED = spaces.Dict(
@@ -96,7 +96,7 @@ def test_a_file_of_before_that_does_not_say_a_shape_is_read(tmp_path):
 
 
 def test_the_parts_of_a_nested_observation_come_in_gymnasiums_order():
-    kind = inputs.Observed(layout_of(describe(NESTED)), [0] * 10, [9] * 10)
+    kind = observations.Observed(layout_of(describe(NESTED)), [0] * 10, [9] * 10)
     names = ["arm", "gear", "lamps", "speed"]
     assert list(NESTED.spaces) == names
     s = {"speed": [0.1, 0.2], "gear": 2, "lamps": [[1, 0], [1, 1]], "arm": ([3, 1], 7)}

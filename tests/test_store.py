@@ -12,8 +12,8 @@ import pytest
 from studies import ABOUT, pretend, study_of
 from test_cli import ucls as command
 from ucls import cli
+from ucls.core.history import History
 from ucls.errors import Notice, UserError
-from ucls.runs.history import History
 from ucls.study import Store, conduct, make_cells
 from ucls.study.database import APPLICATION
 from ucls.study.export import export_csv, export_parquet

@@ -38,7 +38,7 @@ def test_all_json_of_the_commands_goes_through_one_strict_writer():
 
 def test_a_command_prints_strict_json_where_a_result_is_infinite(monkeypatch):
     result = {"steps": 1, "new_steps": 1, "total_reward": math.inf, "stopped": 0, "diverged": False}
-    monkeypatch.setattr("ucls.runs.train.train", lambda *_: result)
+    monkeypatch.setattr("ucls.train.train.train", lambda *_: result)
     printed = command("train", "ucls/RiverSwim-v0", "--agent", "sarsa", "--json").stdout
 
     def refuse(word):

@@ -8,8 +8,8 @@ import pytest
 
 from studies import ABOUT, pretend, study_of
 from ucls.cli.show_study import show_comparison
+from ucls.core.history import History
 from ucls.errors import UserError
-from ucls.runs.history import History
 from ucls.study import Cell, Member, Store, Study, conduct, make_cells, parse_study
 from ucls.study.cell import NUMERICS
 from ucls.study.compare import compare_study

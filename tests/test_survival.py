@@ -285,7 +285,7 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
 def test_a_learner_that_nobody_would_take_back_is_not_kept_and_the_run_goes_on(tmp_path, monkeypatch):
     [cell] = make_cells(RIVER, "sarsa", steps=70, seeds=[0], settings=SMALL, keep=True)
     want = run_cell(cell).result
-    monkeypatch.setattr("ucls.runs.learner.Learner.refuse_unsound", unsound)
+    monkeypatch.setattr("ucls.core.learner.Learner.refuse_unsound", unsound)
     done = run_cell(cell, Checkpoints(tmp_path, -1.0))
     assert done.note == "its learner is not kept: 'state.w' must be finite"
     assert (done.result.measures, done.result.learner) == (want.measures, None)

@@ -19,9 +19,9 @@ from conftest import always
 from test_cli import RIVER, ucls, ucls_process
 from ucls import _files, checkpoint
 from ucls.errors import Terminated, UserError
-from ucls.runs import run_folder
-from ucls.runs import train as training
-from ucls.runs.train import Order
+from ucls.train import run_folder
+from ucls.train import train as training
+from ucls.train.train import Order
 
 HERE = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])}
 SHORT = Order(RIVER, "sarsa", 60, 0, {}, None, "float64", None)
@@ -149,7 +149,7 @@ def test_a_signal_in_the_first_step_ends_at_once_and_leaves_no_folder(tmp_path, 
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize("module", always(("typer", "numba"), ("typer", "ucls.cli.train", "ucls.runs.train", "numba")))
+@pytest.mark.parametrize("module", always(("typer", "numba"), ("typer", "ucls.cli.train", "ucls.train.train", "numba")))
 def test_a_signal_while_the_program_starts_is_no_traceback(tmp_path, number, module):
     """What is imported early and late raises the signal when it is looked for."""
     code = f"""
@@ -312,7 +312,7 @@ def test_a_run_that_nobody_would_take_back_is_not_saved_but_recorded(tmp_path, m
     def unsound(_):
         raise UserError("'state.w' must be finite")
 
-    monkeypatch.setattr("ucls.runs.learner.Learner.refuse_unsound", unsound)
+    monkeypatch.setattr("ucls.core.learner.Learner.refuse_unsound", unsound)
     with pytest.raises(UserError, match=r"'state\.w' must be finite"):
         training.train(SHORT, tmp_path / "run", every=1e-9)
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["history.npz"]

@@ -7,11 +7,11 @@ import pytest
 
 import ucls
 from ucls import checkpoint
+from ucls.agent.agent import Agent
 from ucls.algorithms import ALGORITHMS
+from ucls.core.run import Run
 from ucls.errors import UserError
 from ucls.kernels.ranges import INFINITE, Grows, Sizes
-from ucls.runs.agent import Agent
-from ucls.runs.loop import Run
 from ucls.testing import small_run
 
 SIZES = Sizes(40, 2)
@@ -145,8 +145,8 @@ def test_files_without_trimmed_matrices_can_be_read_by_earlier_versions(tmp_path
 
 
 def test_a_learner_too_large_for_a_small_file_is_stored_whole(monkeypatch, tmp_path):
-    monkeypatch.setattr("ucls.runs.learner.SPARE", 2**20)
-    monkeypatch.setattr("ucls.runs.plan.SPARE", 2**20)
+    monkeypatch.setattr("ucls.core.learner.SPARE", 2**20)
+    monkeypatch.setattr("ucls.core.config.SPARE", 2**20)
     run = ucls.make_run("ucls/PuddleWorld-v0", settings={"tilings": 4, "tiles": 4})
     run.advance(5)
     assert not any(name.endswith(checkpoint.BEYOND) for name in run.checkpoint())

@@ -7,10 +7,10 @@ import boxes
 from conftest import check_uncompiled, dense, random_stream
 from shadow import along, assert_close, check_looking, in_both_precisions, shadow
 from ucls.algorithms import ucls
+from ucls.core.run import make_run
 from ucls.errors import UserError
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr
-from ucls.runs.loop import make_run
 from ucls.testing import small_run
 
 LITERAL = {"trace_threshold": 0, "trace_discount": "current"}

@@ -11,10 +11,10 @@ from shadow import along, assert_close, shadow
 from test_lazy_matrix import matrix
 from ucls import Agent
 from ucls.algorithms import ucls_exact
+from ucls.core.run import make_run
 from ucls.envs import make_world
 from ucls.errors import Notice, UserError
 from ucls.kernels import active as la
-from ucls.runs.loop import make_run
 from ucls.testing import small_run
 
 

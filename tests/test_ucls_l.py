@@ -7,8 +7,8 @@ import boxes
 from conftest import random_stream, run_uncompiled
 from shadow import along, assert_close, check_looking, in_both_precisions, shadow
 from ucls.algorithms import ucls_l
+from ucls.core.run import Run, make_run
 from ucls.kernels import active as la
-from ucls.runs.loop import Run, make_run
 from ucls.settings import resolve
 from ucls.study import make_cells
 from ucls.testing import small_run

@@ -8,10 +8,10 @@ import pytest
 
 import foreign
 from ucls import Agent
+from ucls.agent.trajectory import Visit, returns_of
+from ucls.core.history import TERMINATED, TRUNCATED
 from ucls.diagnostics.verdict import PESSIMISTIC, WIDE, WRONG
 from ucls.diagnostics.visited import EXPLORING, FAULTLESS, UNSEEN, judge, visited
-from ucls.runs.history import TERMINATED, TRUNCATED
-from ucls.runs.trail import Visit, returns_of
 
 
 def test_returns_are_those_of_the_definition_with_the_discount_beyond_what_was_seen():

@@ -20,7 +20,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 
 from bench.known.tasks import ABREAST, TASKS, WINDOW, Task, limited, reached, rivals_of, task_of
 from bench.machine import package_revision
-from ucls.runs.naming import make_env
+from ucls.gym.registry import make_env
 from ucls.study.declare import Study
 
 RIVALS = {"DQN": stable_baselines3.DQN, "PPO": stable_baselines3.PPO}

@@ -17,7 +17,7 @@ from bench.known.tasks import ABREAST, limited, measured_of, task_of
 from bench.machine import package_revision
 from ucls import Agent, checkpoint, evaluate_policy
 from ucls.errors import Notice
-from ucls.runs.naming import make_env
+from ucls.gym.registry import make_env
 from ucls.study.cell import Cell
 from ucls.study.conduct import conduct
 from ucls.study.declare import Study

@@ -14,7 +14,7 @@ import numpy as np
 
 from ucls import Agent, UserError, checkpoint
 from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.runs.loop import Run, make_run
+from ucls.core.run import Run, make_run
 
 STEPS = 200
 TILES = {"tilings": 3, "tiles": 4, "memory": 16}

@@ -49,7 +49,7 @@ NASTY = (
         "os",
         "ucls",
         "numpy",
-        "ucls.runs.agent",
+        "ucls.agent.agent",
         "a:b",
         "a b",
         "'",

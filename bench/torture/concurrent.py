@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.torture import forks, runs
-from ucls.runs.run_folder import CHECKPOINT
-from ucls.runs.train import train
+from ucls.train.run_folder import CHECKPOINT
+from ucls.train.train import train
 
 
 def attempt(seed: int) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 from bench.torture.logs import ARRAYS, BYTES, claim
 from ucls.callbacks import csv_log
 from ucls.errors import Notice, UserError
-from ucls.runs import run_folder
+from ucls.train import run_folder
 
 STEPS = 40
 BOMB = 2**28  # bytes of zeros, a quarter of a megabyte in a file

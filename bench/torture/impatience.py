@@ -12,8 +12,8 @@ from typing import Any
 
 from bench.torture import forks, runs
 from ucls import checkpoint
-from ucls.runs.run_folder import CHECKPOINT
-from ucls.runs.train import train
+from ucls.train.run_folder import CHECKPOINT
+from ucls.train.train import train
 
 KINDS = ("run", "study")
 WORDS = {"finished": "fine", "interrupted": "failed"}

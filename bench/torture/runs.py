@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from ucls import checkpoint
-from ucls.runs.run_folder import CHECKPOINT, HISTORY, RESULT
-from ucls.runs.train import Order, train
 from ucls.study import Cell, Member, Store, Study, conduct, make_cells
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
 from ucls.study.result import pack
 from ucls.study.runners.base import outcome_of
+from ucls.train.run_folder import CHECKPOINT, HISTORY, RESULT
+from ucls.train.train import Order, train
 
 RIVER, NAME, STEPS = "ucls/RiverSwim-v0", "s", 150
 SMALL = {"tilings": 2, "tiles": 2, "memory": 8}

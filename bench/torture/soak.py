@@ -13,9 +13,9 @@ from bench.torture import shadow
 from bench.torture.parts import Ask
 from ucls import checkpoint
 from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.runs.learner import Learner
-from ucls.runs.loop import Run, make_run
-from ucls.runs.plan import resolve_plan
+from ucls.core.config import resolve_plan
+from ucls.core.learner import Learner
+from ucls.core.run import Run, make_run
 
 CHUNKS = 100
 SECONDS = 300.0  # a run that would take longer takes fewer steps, and says so

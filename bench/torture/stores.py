@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls.core.history import History
 from ucls.errors import UserError
-from ucls.runs.history import History
 from ucls.study import Member, Store, Study, conduct, make_cells
 from ucls.study.compare import compare_study
 from ucls.study.export import export_csv

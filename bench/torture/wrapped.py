@@ -13,9 +13,9 @@ from gymnasium import wrappers
 
 from ucls import Agent, UserError, checkpoint
 from ucls.errors import Notice
-from ucls.runs.copies import copy_of
-from ucls.runs.same_env import recreated
-from ucls.runs.wrapping import normalizers_of
+from ucls.gym.copies import copy_of
+from ucls.gym.wrapping import normalizers_of
+from ucls.train.same_env import recreated
 
 STEPS = 15
 SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "memory": 64}

@@ -16,39 +16,42 @@ from typing import TYPE_CHECKING, Any
 from ucls.errors import UserError
 
 if TYPE_CHECKING:
-    from ucls.runs.actions import DiscreteActions
-    from ucls.runs.agent import Agent
-    from ucls.runs.evaluate import Evaluation, evaluate_policy
-    from ucls.runs.loop import Run, make_run
+    from ucls.agent.agent import Agent
+    from ucls.agent.evaluate import Evaluation, evaluate_policy
+    from ucls.core.run import Run, make_run
+    from ucls.gym.discrete_actions import DiscreteActions
 
 __all__ = ["Agent", "DiscreteActions", "Evaluation", "Run", "UserError", "__version__", "evaluate_policy", "make_run"]
 __version__ = "0.2.0"
 
 _LAZY = {
-    "Agent": "ucls.runs.agent",
-    "DiscreteActions": "ucls.runs.actions",
-    "Evaluation": "ucls.runs.evaluate",
-    "Run": "ucls.runs.loop",
-    "evaluate_policy": "ucls.runs.evaluate",
-    "make_run": "ucls.runs.loop",
+    "Agent": "ucls.agent.agent",
+    "DiscreteActions": "ucls.gym.discrete_actions",
+    "Evaluation": "ucls.agent.evaluate",
+    "Run": "ucls.core.run",
+    "evaluate_policy": "ucls.agent.evaluate",
+    "make_run": "ucls.core.run",
 }
-_ROOMS = (
+_SUBPACKAGES = (
+    "agent",
     "algorithms",
     "callbacks",
     "checkpoint",
+    "core",
     "diagnostics",
     "envs",
     "evaluation",
     "explain",
     "features",
     "figures",
+    "gym",
     "kernels",
     "paper",
     "planning",
-    "runs",
     "stats",
     "study",
     "testing",
+    "train",
 )
 
 
@@ -82,7 +85,7 @@ else:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _ROOMS:
+    if name in _SUBPACKAGES:
         return importlib.import_module(f"ucls.{name}")
     if name not in _LAZY:
         raise AttributeError(f"module 'ucls' has no attribute {name!r}")
@@ -90,4 +93,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, *_ROOMS])
+    return sorted([*__all__, *_SUBPACKAGES])

@@ -5,10 +5,10 @@ import io
 from pathlib import Path
 
 from ucls._files import write_atomic
+from ucls.agent.agent import Agent
 from ucls.callbacks.keeping import refuse_unwritable
 from ucls.callbacks.periodic import Log
 from ucls.errors import UserError
-from ucls.runs.agent import Agent
 
 STEP = "time/total_timesteps"  # the first column, by which a table is known to be ours
 

@@ -6,12 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from ucls import checkpoint
+from ucls.agent.agent import Agent
+from ucls.agent.evaluate import Evaluation, evaluate_policy
 from ucls.callbacks.periodic import Periodic
 from ucls.errors import Notice, UserError
-from ucls.runs.agent import Agent
-from ucls.runs.copies import copy_of
-from ucls.runs.evaluate import Evaluation, evaluate_policy
-from ucls.runs.wrapping import freeze_normalizers
+from ucls.gym.copies import copy_of
+from ucls.gym.wrapping import freeze_normalizers
 
 
 class Checkpoint(Periodic):

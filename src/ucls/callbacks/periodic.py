@@ -3,8 +3,8 @@
 from abc import ABC, abstractmethod
 from typing import Any
 
-from ucls.runs.agent import Agent
-from ucls.runs.plan import whole
+from ucls.agent.agent import Agent
+from ucls.core.config import whole
 
 
 class Periodic(ABC):

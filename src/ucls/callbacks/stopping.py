@@ -2,9 +2,9 @@
 
 import math
 
+from ucls.agent.agent import Agent
+from ucls.core.config import brief, whole
 from ucls.errors import UserError
-from ucls.runs.agent import Agent
-from ucls.runs.plan import brief, whole
 
 
 class StopOnReturn:

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Any
 
+from ucls.agent.agent import Agent
 from ucls.callbacks.periodic import Log
 from ucls.errors import UserError
-from ucls.runs.agent import Agent
 
 
 class TensorBoard(Log):

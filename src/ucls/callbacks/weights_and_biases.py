@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 from typing import Any
 
+from ucls.agent.agent import Agent
 from ucls.callbacks.periodic import Log
 from ucls.errors import UserError, unknown
-from ucls.runs.agent import Agent
 
 MODES = ("offline", "online", "shared", "disabled")
 

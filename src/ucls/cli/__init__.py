@@ -10,8 +10,8 @@ import typer
 
 import ucls
 from ucls.cli import check, compile, doctor, evaluate, explain, lists, look, paper, streams, study, train, watch
+from ucls.core.progress import tell_of_compiling
 from ucls.errors import Notice, Terminated, UserError, printable
-from ucls.runs.progress import tell_of_compiling
 
 # What the parser of the command line raises: the class above its BadParameter, which has no public name.
 USAGE: Any = typer.BadParameter.__mro__[1]

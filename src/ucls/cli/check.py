@@ -30,7 +30,7 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Check the promises that an algorithm or an environment is held to, and say which are broken."""
-    from ucls.runs.naming import opened
+    from ucls.gym.registry import opened
     from ucls.settings import parse
     from ucls.testing import examine_algorithm, examine_environment
     from ucls.testing.algorithm import WORLDS

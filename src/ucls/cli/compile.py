@@ -12,7 +12,7 @@ from ucls.cli.study import Json
 from ucls.errors import UserError
 
 if TYPE_CHECKING:
-    from ucls.runs.ahead import Done
+    from ucls.train.precompile import Done
 
 
 def compile_ahead(
@@ -34,21 +34,21 @@ def compile_ahead(
 
     What is there already is not compiled again. `UCLS_CACHE_DIR` says where it is kept.
     """
-    from ucls.runs import ahead
     from ucls.settings import parse
     from ucls.study.runners.base import one_thread_each
     from ucls.study.runners.cores import cores
+    from ucls.train import precompile
 
-    wanted = ahead.tasks(env, agent or [], parse(settings or []), features, dtype)
+    wanted = precompile.tasks(env, agent or [], parse(settings or []), features, dtype)
     done: list[Done] = []
     with one_thread_each():
-        for one in ahead.compile_all(wanted, jobs or cores()):
+        for one in precompile.compile_all(wanted, jobs or cores()):
             done.append(one)
             if not as_json and not one.error:
                 print(f"{len(done):3} of {len(wanted)}  {in_words(one)}", flush=True)
     if all(one.error for one in done):
         raise UserError(done[0].error or "")
-    kept = ahead.size()
+    kept = precompile.size()
     if as_json:
         print_json({"compiled": [one._asdict() for one in done], "cache": kept._asdict()})
     else:

@@ -33,9 +33,9 @@ def evaluate(
     Of a run that `ucls train --out` kept, or of an agent's file.
     """
     from ucls import checkpoint
+    from ucls.agent.evaluate import evaluate_policy
     from ucls.cli.subject import subject_of
-    from ucls.runs.evaluate import evaluate_policy
-    from ucls.runs.spaces import id_of
+    from ucls.gym.spaces import id_of
 
     if not checkpoint.found(run).exists():
         raise UserError(f"there is no run at {run}: give the folder of `ucls train --out`, or the file of an agent")

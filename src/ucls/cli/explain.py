@@ -29,7 +29,7 @@ def explain(
     """
     from ucls._html import refuse_page
     from ucls.cli.subject import subject_of
-    from ucls.runs.progress import Progress
+    from ucls.core.progress import Progress
 
     page = path_of("--out", out) or Path(out)
     refuse_page(page)

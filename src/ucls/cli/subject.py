@@ -9,7 +9,7 @@ from ucls.cli.options import numbers_of
 from ucls.errors import UserError, printable
 
 if TYPE_CHECKING:
-    from ucls.runs.agent import Agent
+    from ucls.agent.agent import Agent
 
 STEPS = 20_000  # that a new agent learns, if nobody says how many
 
@@ -35,11 +35,11 @@ def subject_of(
 ) -> Subject:
     """The agent in a run's folder or file; or a new one in the environment of that name."""
     from ucls import checkpoint
-    from ucls.runs.agent import Agent
-    from ucls.runs.naming import opened
-    from ucls.runs.run_folder import checkpoint_of
-    from ucls.runs.same_env import recreated
+    from ucls.agent.agent import Agent
+    from ucls.gym.registry import opened
     from ucls.settings import divided, parse
+    from ucls.train.run_folder import checkpoint_of
+    from ucls.train.same_env import recreated
 
     given = parse(settings or [])
     others, own = divided(given)

@@ -14,7 +14,7 @@ from ucls.cli.study import Json
 from ucls.settings import word_of
 
 if TYPE_CHECKING:
-    from ucls.runs.train import Order
+    from ucls.train.train import Order
 
 
 def train(
@@ -38,9 +38,9 @@ def train(
     With --out, Ctrl-C keeps what was learned and says how to go on; a kill costs what was learned since the last
     checkpoint.
     """
-    from ucls.runs.train import Order
-    from ucls.runs.train import train as carry_out
     from ucls.settings import parse
+    from ucls.train.train import Order
+    from ucls.train.train import train as carry_out
 
     bounds = numbers_of("--low", low), numbers_of("--high", high)
     order = Order(env, agent, steps, seed, parse(settings or []), features, dtype, discount, *bounds)

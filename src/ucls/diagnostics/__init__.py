@@ -5,7 +5,7 @@ the value of any policy can be computed (`ucls.planning`). Of an environment tha
 `visited` reads an agent where it has been, and holds that against what it earned. Looking never changes a run.
 
 >>> from ucls.diagnostics import probed, verdict
->>> from ucls.runs.loop import make_run
+>>> from ucls.core.run import make_run
 >>> history, readings = probed(make_run("ucls/OneState-v0", "ucls", seed=1), 8000, points=4)
 >>> readings["step"].tolist()
 [0, 500, 2000, 4500, 8000]

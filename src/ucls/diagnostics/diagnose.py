@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls.core.history import History
+from ucls.core.run import make_run
 from ucls.diagnostics.inside import columns
 from ucls.diagnostics.policies import Policies, policies
 from ucls.diagnostics.probe import DENSITIES, POINTS, probed
 from ucls.diagnostics.verdict import Verdict, verdict
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError
-from ucls.runs.history import History
-from ucls.runs.loop import make_run
-from ucls.runs.open_run import closed_after
+from ucls.train.open_run import closed_after
 
 VISITED = "visited"  # the density of an environment that is not ours
 COLUMNS = ("optimism", "covered", "radius", "widest", "value_error", "regret", "bound")
@@ -81,8 +81,8 @@ def _diagnose_visited(
     points: int,
     around: Mapping[str, Any],
 ) -> list[Diagnosis]:
+    from ucls.agent.agent import Agent
     from ucls.diagnostics.visited import judge, visited
-    from ucls.runs.agent import Agent
 
     if density not in (None, default_density(env)):
         raise UserError(f"the density can only be {VISITED!r} in {env}: of its other states nobody knows")

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from ucls.core.learner import Learner
 from ucls.kernels import active as la
 from ucls.kernels._jit import jit
-from ucls.runs.learner import Learner
 
 LEARNED, ALIKE = "learned part", "learned part by state"
 

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ucls.core.run import Run
 from ucls.diagnostics.probe import yardstick
 from ucls.planning import earned, evaluate
-from ucls.runs.loop import Run
 
 STEPS = 50_000
 
@@ -34,7 +34,7 @@ class Policies(NamedTuple):
 def policies(run: Run, density: str = "start") -> Policies:
     """Evaluate the policies of a run (`Run.load` takes one from a checkpoint) as it is now, exactly, in every state.
 
-    >>> from ucls.runs.loop import make_run
+    >>> from ucls.core.run import make_run
     >>> run = make_run("ucls/OneState-v0", "ucls", seed=1)
     >>> happened = run.advance(8000)
     >>> max(policies(run).regrets()) < 1e-9

@@ -23,13 +23,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ucls.core.history import History, join
+from ucls.core.learner import Learner
+from ucls.core.run import Run
 from ucls.diagnostics.inside import inside
 from ucls.envs import World
 from ucls.errors import UserError, unknown
 from ucls.planning import Tabulated, best_values, evaluate, start_weights, tabulate, visits
-from ucls.runs.history import History, join
-from ucls.runs.learner import Learner
-from ucls.runs.loop import Run
 
 ROUNDING = 1e-6  # relative to the optimal value: what planning's tolerance leaves open
 DENSITIES = ("start", "uniform", "optimal")

@@ -24,12 +24,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls.agent.agent import Agent
+from ucls.agent.trajectory import Trail, Walked
+from ucls.core.history import NOTHING, History, join
 from ucls.diagnostics.inside import inside
 from ucls.diagnostics.probe import refuse_boundless, reward_shift, stops_of
 from ucls.diagnostics.verdict import DIVERGED, LATE, PESSIMISTIC, SMALL, WIDE, WRONG, Verdict
-from ucls.runs.agent import Agent
-from ucls.runs.history import NOTHING, History, join
-from ucls.runs.trail import Trail, Walked
 
 COLUMNS = ("margin", "held", "radius", "widest", "value_error", "earned", "truncated")
 LEFT_OUT = "optimism against the optimum, regret and its bound f + g are left out: nobody knows the optimum of"

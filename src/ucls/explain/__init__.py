@@ -3,7 +3,7 @@
 `views` says where to look, `maps` looks there, now or along a run, and `page` shows it as one HTML file that opens
 without a network. It works on anything with a learner: a run in one of our worlds, or an agent in any environment.
 
->>> from ucls.runs.loop import make_run
+>>> from ucls.core.run import make_run
 >>> run = make_run("ucls/RiverSwim-v0", "ucls-exact")
 >>> maps = record(run, 300, moments=3)
 >>> [moment.step for moment in maps.moments]

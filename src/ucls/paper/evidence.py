@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls import stats
+from ucls.core.measures import sign_of, signed
 from ucls.envs import make_world
 from ucls.paper.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.groups import FULL, Group, Scale, cells_of
-from ucls.runs.measures import sign_of, signed
 from ucls.study.result import Result
 from ucls.study.store import Store
 

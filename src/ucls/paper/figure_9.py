@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls import checkpoint
+from ucls.core.run import Run
 from ucls.diagnostics import Policies, policies
 from ucls.figures.palette import BLUSH, INK, SKY, STYLES
 from ucls.figures.plot import Line, Panel, Plot, line_of, points_of
@@ -14,7 +15,6 @@ from ucls.paper.evidence import REWARD_STEPS, Evidence, optimum, reward_band
 from ucls.paper.figure_1 import THOUSAND
 from ucls.paper.figure_2 import LEVELS, group_of
 from ucls.paper.groups import Group, ucls
-from ucls.runs.loop import Run
 from ucls.stats import summarise
 
 PALE = {"ucls": SKY, "gv-ucb": BLUSH}  # of what was earned while learning

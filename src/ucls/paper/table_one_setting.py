@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ucls.core.measures import sign_of
 from ucls.figures.palette import STYLES
 from ucls.paper.domains import DOMAINS
 from ucls.paper.evidence import Evidence
 from ucls.paper.groups import MAIN, Group, sweep_result, tuned, ucls
 from ucls.paper.numbers import interval, mean_of_runs
 from ucls.paper.sweeps import candidates_of
-from ucls.runs.measures import sign_of
 from ucls.settings import listed
 
 KEYS = ("ucbootstrap", "dgpq", "lspi-rmax", "rlsvi", "sarsa-epsilon", "sarsa-optimistic", "ucls-l")

@@ -7,14 +7,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ucls.algorithms import ALGORITHMS, DEFAULT, algorithm_module
+from ucls.core.config import DTYPES
 from ucls.diagnostics import DENSITIES
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError, unknown
 from ucls.features import FEATURES, features_module
-from ucls.runs.open_run import plan_anywhere
-from ucls.runs.plan import DTYPES
 from ucls.settings import completed, without_later
 from ucls.study.code import digest
+from ucls.train.open_run import plan_anywhere
 
 # The version of everything that decides a run's numbers. A change that alters any run raises it, and results of
 # different numerics never meet under one id.
@@ -104,7 +104,7 @@ def make_cells(
 ) -> tuple[Cell, ...]:
     """Make a cell for each seed, with every setting checked and resolved once.
 
-    An environment that is not ours is made for that: `ucls.runs.naming` says how it is named.
+    An environment that is not ours is made for that: `ucls.gym.registry` says how it is named.
 
     >>> cells = make_cells("ucls/RiverSwim-v0", "ucls", steps=1000, seeds=range(2), settings={"p": 0.2})
     >>> dict(cells[1].settings)["agent.p"], cells[1].seed, cells[0].id == cells[1].id
@@ -120,7 +120,7 @@ def make_cells(
     if dtype not in DTYPES:
         raise UserError(f"dtype cannot be {dtype!r}: give one of {', '.join(DTYPES)}")
     if env not in ENVIRONMENTS:
-        from ucls.runs.naming import versioned
+        from ucls.gym.registry import versioned
 
         env = versioned(env)
     around: dict[str, Any] = {"low": low, "high": high, "discount": discount}
@@ -164,7 +164,7 @@ def env_code_of(env: str) -> str:
     """The digest of the code that makes an environment, and of what its id is registered with; empty for a built-in."""
     if env in ENVIRONMENTS:
         return ""
-    from ucls.runs import naming
+    from ucls.gym import registry
 
-    modules, registered = naming.makers(env)
+    modules, registered = registry.makers(env)
     return digest(modules, registered)

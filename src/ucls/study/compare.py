@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ucls.core.measures import Measures, sign_of, signed
 from ucls.envs import default_measure
 from ucls.errors import unknown
-from ucls.runs.measures import Measures, sign_of, signed
 from ucls.stats import common_seeds, holm, paired, probability_of_improvement, scores, summarise_many
 from ucls.study.records import Row
 

@@ -9,9 +9,8 @@ from types import MappingProxyType
 from typing import Any
 
 from ucls import _compiling
+from ucls.core.measures import Measures
 from ucls.errors import UserError
-from ucls.runs.measures import Measures
-from ucls.runs.signals import stopping
 from ucls.study import running
 from ucls.study.cell import Cell
 from ucls.study.declare import Member, Study, sweep_study
@@ -24,6 +23,7 @@ from ucls.study.runners.base import Runner
 from ucls.study.runners.local import run_local
 from ucls.study.store import Store
 from ucls.study.sweep import Sweep, Winner, judge, sweep_cells
+from ucls.train.signals import stopping
 
 
 def conduct(

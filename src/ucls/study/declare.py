@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ucls.core.measures import Measures
 from ucls.envs import default_measure
 from ucls.errors import UserError, unknown
-from ucls.runs.measures import Measures
 from ucls.settings import listed
 from ucls.study.cell import STEPS, Cell, make_cells
 from ucls.study.sweep import CELLS, TUNING, Range, Sweep, candidates, count, sweep_cells

@@ -8,8 +8,8 @@ import tempfile
 from pathlib import Path
 
 from ucls._files import write_atomic
+from ucls.core.measures import Measures
 from ucls.errors import UserError
-from ucls.runs.measures import Measures
 from ucls.study.result import Circumstance
 from ucls.study.store import Store
 

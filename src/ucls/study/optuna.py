@@ -7,8 +7,8 @@ store.
 from collections.abc import Callable
 from typing import Any
 
+from ucls.core.measures import HIGHER_IS_BETTER
 from ucls.errors import UserError
-from ucls.runs.measures import HIGHER_IS_BETTER
 from ucls.study.sweep import Range, Sweep
 
 

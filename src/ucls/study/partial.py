@@ -8,14 +8,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls import checkpoint
+from ucls.core.history import ENDS, REWARDS, History
+from ucls.core.protocol import AnyRun
 from ucls.errors import UserError
-from ucls.runs.any_run import AnyRun
-from ucls.runs.history import History
 from ucls.study.cell import Cell
 from ucls.study.seal import seal_arrays
 
 CHECKPOINT_SECONDS = 120.0
-REWARDS, ENDS = "history.rewards", "history.ends"
 
 
 class Checkpoints(NamedTuple):
@@ -38,7 +37,7 @@ def keep(folder: Path, cell: Cell, run: AnyRun, history: History) -> str:
     """Keep a run as it is; returns why that could not be. A full disk, or numbers that nobody would take back, cost the
     steps at a stop, never the run."""
     try:
-        arrays = {**run.checkpoint(), REWARDS: history.rewards, ENDS: history.ends}
+        arrays = {**run.checkpoint(), **history.to_arrays()}
         about = {**run.about(), "cell": cell.id, "numerics": cell.numerics, "seal": _seal(cell, run.steps, arrays)}
         checkpoint.save(partial_file(folder, cell.id), about, arrays)
     except OSError as error:

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ucls.runs.measures import Measures
+from ucls.core.measures import Measures
 
 
 class Declaration(NamedTuple):

@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls import checkpoint
+from ucls.core.history import TRUNCATED, History
+from ucls.core.measures import Measures, measure
 from ucls.errors import UserError
-from ucls.runs.history import TRUNCATED, History
-from ucls.runs.measures import Measures, measure
 
 UNPACKED = 1 << 31  # bytes: a damaged file must not fill memory
 

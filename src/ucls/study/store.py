@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from ucls.core.measures import Measures
 from ucls.errors import UserError, unknown
-from ucls.runs.measures import Measures
 from ucls.study.cell import Cell
 from ucls.study.database import Database
 from ucls.study.records import Declaration, Failure, Progress, Row

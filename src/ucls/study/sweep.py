@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls.core.measures import Measures, sign_of
 from ucls.errors import UserError
-from ucls.runs.measures import Measures, sign_of
 from ucls.settings import Whole
 from ucls.study.cell import Cell, make_cells
 

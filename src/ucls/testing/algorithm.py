@@ -10,15 +10,15 @@ from typing import Any, get_type_hints
 
 import numpy as np
 
+from ucls.agent.agent import Agent
 from ucls.algorithms import ALGORITHMS, Algorithm, Extras, algorithm_module
+from ucls.core.history import join
+from ucls.core.learner import Learner
+from ucls.core.run import Run
 from ucls.errors import UserError
+from ucls.gym.registry import make_env
 from ucls.kernels import dot
 from ucls.kernels.ranges import declared
-from ucls.runs.agent import Agent
-from ucls.runs.history import join
-from ucls.runs.learner import Learner
-from ucls.runs.loop import Run
-from ucls.runs.naming import make_env
 from ucls.settings import Choice, Follows, Real, Whole, describe
 from ucls.testing.promise import Promise, Verdict, examine, insist
 from ucls.testing.small import small_run, small_settings

@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from ucls.runs import inputs, spaces
-from ucls.runs.layout import layout_of
-from ucls.runs.naming import make_env
-from ucls.runs.scout import given_bounds, own_bounds
+from ucls.gym import observations, spaces
+from ucls.gym.bounds import given_bounds, own_bounds
+from ucls.gym.layout import layout_of
+from ucls.gym.registry import make_env
 from ucls.testing.promise import Promise, Verdict, examine, insist
 
 STEPS = 300
@@ -21,21 +21,21 @@ class Subject:
         self.env: Any = make_env(env) if isinstance(env, str) else env
         self._low, self._high = low, high
 
-    def observed(self) -> inputs.Observed:
+    def observed(self) -> observations.Observed:
         """What an agent would take an observation for."""
         layout = layout_of(spaces.describe(self.env.observation_space))
-        return inputs.Observed(layout, *given_bounds(layout, self._low, self._high))
+        return observations.Observed(layout, *given_bounds(layout, self._low, self._high))
 
-    def walk(self, seed: int | None = 0, steps: int = STEPS) -> Iterator[np.ndarray | inputs.Step]:
+    def walk(self, seed: int | None = 0, steps: int = STEPS) -> Iterator[np.ndarray | observations.Step]:
         """Act at random, always the same way: the state after each reset, and every step, as an agent reads them."""
         kind, choice, actions = self.observed(), np.random.default_rng(0), self.env.action_space
-        yield inputs.read_reset(self.env.reset(seed=seed), kind)
+        yield observations.read_reset(self.env.reset(seed=seed), kind)
         for _ in range(steps):
             a = int(actions.start + choice.integers(actions.n))
-            step = inputs.read_step(self.env.step(a), kind)
+            step = observations.read_step(self.env.step(a), kind)
             yield step
             if step.terminated or step.truncated:
-                yield inputs.read_reset(self.env.reset(), kind)
+                yield observations.read_reset(self.env.reset(), kind)
 
 
 def check_environment(env: Any, low: Any = None, high: Any = None) -> None:
@@ -70,7 +70,7 @@ def stays_in_its_space(subject: Subject) -> None:
     space = subject.env.observation_space
     low, high = own_bounds(layout_of(spaces.describe(space)))
     for seen in subject.walk():
-        s = seen.s if isinstance(seen, inputs.Step) else seen
+        s = seen.s if isinstance(seen, observations.Step) else seen
         inside = not ((s < low) | (s > high)).any()
         insist(inside, f"the observation {s.tolist()} lies outside {space}: widen the space, or clip the observation")
 
@@ -88,7 +88,7 @@ def begins_again(subject: Subject) -> None:
 
 
 def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, inputs.Step) != isinstance(other, inputs.Step):
+    if isinstance(one, observations.Step) != isinstance(other, observations.Step):
         return False
     return all(np.array_equal(a, b) for a, b in zip(one, other, strict=True))
 

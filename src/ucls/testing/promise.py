@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from ucls.core.config import brief
 from ucls.errors import UserError, without_notices
-from ucls.runs.plan import brief
 
 
 class Promise(NamedTuple):

@@ -4,8 +4,8 @@ from types import ModuleType
 from typing import Any
 
 from ucls.algorithms import DEFAULT, algorithm_module
+from ucls.core.run import Run, make_run
 from ucls.envs import make_world
-from ucls.runs.loop import Run, make_run
 
 # River Swim's and Mountain Car's tables of tiles overflow on purpose.
 SMALL: dict[str, dict[str, Any]] = {

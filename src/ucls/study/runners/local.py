@@ -9,7 +9,7 @@ from multiprocessing.connection import Connection, wait
 from threading import Event
 
 from ucls import _compiling
-from ucls.runs.progress import Notice
+from ucls.core.progress import Notice
 from ucls.study.cell import Cell
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints

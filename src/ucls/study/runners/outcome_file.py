@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from ucls import checkpoint
+from ucls.core.measures import Measures
 from ucls.errors import UserError
-from ucls.runs.measures import Measures
 from ucls.study.outcome import Outcome
 from ucls.study.result import Circumstance, Result
 from ucls.study.seal import seal_arrays

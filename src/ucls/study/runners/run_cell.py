@@ -8,17 +8,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls import checkpoint
+from ucls.core.history import History, join
+from ucls.core.protocol import AnyRun, in_chunks
+from ucls.core.run import make_run
+from ucls.core.saveable import fault_of
 from ucls.diagnostics import probed
 from ucls.errors import UserError, without_notices
-from ucls.runs.any_run import AnyRun, in_chunks
-from ucls.runs.history import History, join
-from ucls.runs.loop import make_run
-from ucls.runs.open_run import closed_after, open_run
-from ucls.runs.saveable import fault_of
 from ucls.study import partial
 from ucls.study.cell import NUMERICS, Cell, code_of, env_code_of
 from ucls.study.partial import Checkpoints
 from ucls.study.result import Result, summarise
+from ucls.train.open_run import closed_after, open_run
 
 CHUNK_SECONDS = 0.5
 

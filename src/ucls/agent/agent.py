@@ -1,0 +1,321 @@
+"""An agent for any Gymnasium environment with discrete actions: learn, predict, look inside, save, load.
+
+>>> import gymnasium, ucls
+>>> agent = ucls.Agent(gymnasium.make("ucls/RiverSwim-v0"), seed=1)
+>>> mean, radius = agent.learn(200).interval([0.05])
+>>> radius.shape
+(2,)
+"""
+
+import math
+import time
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import gymnasium
+import numpy as np
+
+from ucls import checkpoint
+from ucls.agent import callback_list, model_card
+from ucls.agent.build import assemble, in_saved_world, reassemble
+from ucls.agent.episode_log import Diary, Last
+from ucls.agent.queries import Answering
+from ucls.algorithms import DEFAULT
+from ucls.core.advice import FIRST_LOOK, advise_on_radius
+from ucls.core.config import Plan, brief, read_saved, whole
+from ucls.core.history import NOTHING, TERMINATED, TRUNCATED, History
+from ucls.core.learner import FailedArithmetic, Learner, refuse_diverged
+from ucls.core.progress import Progress
+from ucls.envs import World
+from ucls.errors import UserError
+from ucls.gym import spaces
+from ucls.gym.adapter import Stage
+from ucls.gym.feature_functions import GIVEN
+from ucls.gym.identity import described_in
+from ucls.gym.origin import origin_of, tell_difference
+
+DISCOUNT = 0.99
+LOOK = 64  # steps after which to look whether the agent can still be saved, if it is time
+
+Callback = Callable[["Agent"], bool | None]
+
+
+class Agent(Answering):
+    """A learner in a Gymnasium environment."""
+
+    def __init__(
+        self,
+        env: gymnasium.Env[Any, Any] | str,
+        agent: str | ModuleType = DEFAULT,
+        *,
+        seed: int | None = 0,
+        discount: float | None = None,
+        features: Any = None,
+        low: Any = None,
+        high: Any = None,
+        dtype: str = "float64",
+        **settings: Any,
+    ) -> None:
+        """Put an agent on an environment.
+
+        Parameters
+        ----------
+        env: the environment, or its name (`runs.naming` says which there are); `settings={"env.is_slippery": False}`
+            are then its keyword arguments.
+        agent: the name of the algorithm (`ucls agents` lists them), or a module of your own or its import path.
+        seed: of the agent, and of the environment's first reset; None draws one, which `agent.seed` tells.
+        discount: of every step, or `gamma`. If not given, the environment's own, `info["discount"]`, or else 0.99.
+        features: "tiles", the default for up to three numbers; "fourier" and "rbf", waves, for more; "one_hot" for
+            whole numbers, where there are not too many states; "scaled", the observation itself (see `ucls features`).
+            An algorithm may have its own default. What is not set fits the number of observed numbers and actions.
+            Or your own: a function of the observation, an array with a row for each discrete state, a module.
+        low, high: bounds of the observation, for an environment that does not give finite ones. Those that nobody gives
+            (None in a list leaves a number to its environment) are learned from 1,000 random steps, see `runs.scout`.
+        dtype: "float64" or "float32".
+        settings: of the algorithm and the features, by name (`p=0.05, tilings=16`; `settings={"lambda": 0.8}` works for
+            a name that Python reserves).
+        """
+        self._adopt(*assemble(env, agent, seed, discount, features, low, high, dtype, settings))
+
+    def _adopt(self, learner: Learner, stage: Stage, discount: float | None) -> None:
+        self.learner, self._stage, self.discount = learner, stage, discount
+        self.steps = 0
+        self.diverged = self.learning = False
+        self._next_look = FIRST_LOOK
+        self.s = np.zeros(len(learner.plan.low))  # the state that it is in
+        self._diary = Diary()
+        self._named: Any = None  # how an environment was made that is not here
+        self.noted: dict[str, tuple[float, int]] = {}
+
+    @property
+    def plan(self) -> Plan:
+        """What its learner is."""
+        return self.learner.plan
+
+    @property
+    def seed(self) -> int:
+        """The seed that it was made with, or that was drawn for it."""
+        return self.plan.seed
+
+    @property
+    def world(self) -> World | None:
+        """The built-in environment that it is in; None if it is in another, or if a wrapper may change it."""
+        ours = self._stage.ours
+        return ours and ours.world
+
+    @property
+    def env(self) -> Any:
+        """The environment; None after `load` of an agent whose environment is not ours, until it is given one."""
+        return self._stage.env
+
+    @env.setter
+    def env(self, env: Any) -> None:
+        """Put the agent on another environment of the same kind, where it begins a new episode."""
+        env = spaces.with_discrete_actions(env)
+        self.check_fit(env.action_space, env.observation_space)
+        self._stage = self._stage.on(env, self.plan)
+        self._diary.cut_off()
+
+    def check_fit(self, actions: Any, observations: Any) -> None:
+        """Refuse spaces that are not those of its environment."""
+        if not hasattr(actions, "start"):
+            raise UserError(f"the agent has {self.plan.n_actions} actions, not {brief(actions)}: wrap the environment")
+        own = None if self.plan.features == GIVEN else spaces.describe(observations)
+        observations.check_fit(actions, own, self.plan, self._stage.space)
+
+    def learn(
+        self,
+        total_timesteps: float,
+        callback: Callback | Iterable[Callback] | None = None,
+        progress_bar: bool = False,
+    ) -> "Agent":
+        """Learn for some steps more, going on where the last call stopped.
+
+        `callback(agent)`, or each of several, is called after every step, and stops the learning by returning False;
+        `ucls.callbacks` has some, and says what else one may have. If the values diverge, learning stops with a
+        warning, `diverged` is true, and nothing more can be asked of it.
+        """
+        exact = isinstance(total_timesteps, float) and total_timesteps.is_integer()
+        steps = whole("total_timesteps", int(total_timesteps) if exact else total_timesteps)
+        self._take(steps, callback_list.listed(callback), progress_bar)
+        self.learner.tell(None if self.diverged else self.steps)
+        if self.steps >= self._next_look:
+            self._next_look = 2 * self.steps
+            advise_on_radius(self, self.history)
+        if self.diverged:
+            warnings.warn(f"the values diverged at step {self.steps}: learning stopped", RuntimeWarning, stacklevel=2)
+        return self
+
+    def advance(self, steps: int, seconds: float = math.inf) -> History:
+        """Learn for some steps more and return what happened in them; where the values diverge it stops and says so.
+
+        It also stops after the step at which so many seconds have passed.
+        """
+        before, over = len(self._diary.ends), time.perf_counter() + seconds
+        self._take(whole("steps", steps), [lambda _: time.perf_counter() < over])
+        self.learner.tell(None if self.diverged else self.steps)
+        return self._since(before)
+
+    def _take(self, steps: int, callbacks: Sequence[Callback] = (), progress_bar: bool = False) -> None:
+        callback_list.refuse_within(self, "learn or advance")
+        refuse_diverged(self.diverged)
+        if self.env is None:
+            raise UserError("the agent has no environment to learn in: give it one, agent.env = ... or load(path, env)")
+        diary = self._diary
+        with Progress(steps, wanted=progress_bar) as bar, diary.timing(), callback_list.begun(callbacks, self):
+            reward, before = 0.0, diary.episodes
+            for done in range(1, steps + 1):
+                reward += self._step()
+                bar.update(done, diary.episodes - before, reward)
+                if not callback_list.go_on(callbacks, self) or self.diverged:
+                    break
+                if done % LOOK == 0:
+                    self.learner.look(self.steps)
+
+    def _step(self) -> float:
+        """Take a step and return its reward; one that fails ends the episode there, and the next one begins another.
+
+        If the arithmetic of the algorithm fails, the values have diverged, and the step does not count.
+        """
+        stage = self._stage
+        try:
+            if stage.between_episodes:
+                self.learner.begin(stage.reset(self.steps))
+            step = stage.step(self.learner.action, self.steps + 1)
+            own = DISCOUNT if step.discount is None else step.discount
+            gamma = own if self.discount is None else self.discount
+            healthy = self.learner.advance(step.reward, gamma, step.s, step.terminated)
+        except FailedArithmetic:  # when the episode began
+            healthy = step = None
+        except BaseException:
+            stage.between_episodes = True
+            self._diary.cut_off()
+            raise
+        self.diverged = not healthy
+        if healthy is None or step is None:
+            return 0.0
+        self.steps += 1
+        self.s = step.s
+        self._diary.note(step.reward, TERMINATED if step.terminated else TRUNCATED if step.truncated else 0)
+        return step.reward
+
+    @property
+    def history(self) -> History:
+        """What happened so far, as far as it was recorded: files of earlier versions do not tell."""
+        return self._since(0)
+
+    def _since(self, first: int) -> History:
+        return self._diary.since(first, self.diverged)
+
+    def recall(self, happened: History) -> None:
+        """Let the history be what happened before; an episode that cannot be gone on with counts as cut off."""
+        self._diary.recall(happened)
+        if self._stage.between_episodes:
+            self._diary.cut_off()
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes it has finished, as far as that was recorded."""
+        return self._diary.episodes
+
+    def last_episodes(self, episodes: int = 100) -> Last:
+        """The returns and lengths of the last finished episodes."""
+        return self._diary.last(whole("episodes", episodes))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """For `copy` and `pickle`: a copy that a callback makes is not learning."""
+        return {**self.__dict__, "learning": False}
+
+    def __repr__(self) -> str:
+        plan, where = self.plan, "no environment" if self.env is None else self.env
+        return f"Agent({plan.agent} on {where}, seed {plan.seed}, after {self.steps} steps)"
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Numbers on the last 100 episodes and the speed, under the names that other libraries use."""
+        noted = {name: value for name, (value, _) in self.noted.items()}
+        return {**self._diary.metrics(), "time/total_timesteps": float(self.steps), **noted}
+
+    def note(self, metrics: Mapping[str, float]) -> None:
+        """Add numbers to `metrics`, for callbacks that measure something; `noted` says after how many steps."""
+        self.noted |= {str(name): (float(value), self.steps) for name, value in metrics.items()}
+
+    def about(self) -> dict[str, Any]:
+        """What this agent is and where, as data; of an environment that is not ours, words for how it was made."""
+        named = self._named if self.env is None else origin_of(self.env)
+        more = {} if named is None or self.world is not None else {"named": named}
+        mine = {"steps": self.steps, "discount": self.discount, "plan": asdict(self.plan)}
+        return {**self._stage.about(), **mine, **more}
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """A copy of everything that the next step reads, without the state of an external environment; refused if it
+        could not be loaded again."""
+        refuse_diverged(self.diverged)
+        self.learner.refuse_unsound()
+        return {**self.learner.checkpoint(), **self._stage.checkpoint()}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], steps: int) -> None:
+        """Go back to a checkpoint that this agent wrote after some steps; one that is refused changes nothing.
+
+        In an environment that is not ours it begins a new episode there.
+        """
+        callback_list.refuse_within(self, "restore")
+        steps = whole("steps", steps)
+        self._stage.check(arrays)
+        self.learner.restore(arrays)
+        self._stage.restore(arrays)
+        self.steps, self.diverged = steps, False
+        self.recall(History.from_arrays(arrays, steps) or NOTHING)
+
+    def save(self, path: str | Path) -> Path:
+        """Write the agent to a file and return its path; `.safetensors` is added to a name without a suffix.
+
+        The state of a built-in environment is saved too, so that learning continues bit for bit; that of any other, or
+        of a wrapper, is not. A model card, NAME.card.md, is written beside the file.
+        """
+        path, about = checkpoint.named(path), self.about()
+        checkpoint.save(path, about, {**self.checkpoint(), **self.history.to_arrays()})
+        model_card.write(path, about, self.last_episodes(), claimed=self.env is None)
+        return path
+
+    @classmethod
+    def load(
+        cls,
+        path: str | Path,
+        env: gymnasium.Env[Any, Any] | str | None = None,
+        algorithm: Any = None,
+        features: Any = None,
+    ) -> "Agent":
+        """Read an agent from a file. No code is executed: `algorithm` and `features` of your own must be given again.
+
+        A built-in environment is recreated if `env` is not given, and learning continues in it bit for bit. In any
+        other, or in a built-in one in wrappers that change it, the agent continues with a new episode, and a notice
+        says if it is not the one that the agent learned in. A wrapped built-in environment must be given; without any
+        other the agent can be asked, but not learn. Without your function that made its features it can be asked about
+        the features themselves.
+        """
+        return cls.revive(*checkpoint.load(path), env, algorithm, features)
+
+    @classmethod
+    def revive(
+        cls,
+        about: Mapping[str, Any],
+        arrays: Mapping[str, np.ndarray],
+        env: gymnasium.Env[Any, Any] | str | None = None,
+        algorithm: Any = None,
+        features: Any = None,
+    ) -> "Agent":
+        """Go on from the content of a file, as `load` does."""
+        saved = read_saved(about)
+        agent = cls.__new__(cls)
+        agent._adopt(*reassemble(saved, about, arrays, env, algorithm, features))
+        if not in_saved_world(agent.world, saved):  # the state of another environment means nothing here
+            arrays = {name: array for name, array in arrays.items() if not name.startswith("world.")}
+        agent.restore(arrays, saved.steps)
+        agent._named = described_in(about)
+        tell_difference(about, agent.env)
+        return agent

@@ -1,0 +1,98 @@
+"""An agent put together: from what a person asks for, or from the content of a file."""
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls.algorithms import algorithm_module
+from ucls.core.advice import advise_on_cost
+from ucls.core.config import Saved, checked_discount, choose, whole
+from ucls.core.learner import Learner, saved_learner
+from ucls.envs import ENVIRONMENTS, World, make_world
+from ucls.errors import UserError
+from ucls.gym import observations, registry, spaces
+from ucls.gym.adapter import Stage
+from ucls.gym.bounds import bounds_of, with_room
+from ucls.gym.feature_functions import GIVEN, reader_of, saved_reader
+from ucls.gym.identity import described_in, in_words, innermost
+from ucls.gym.layout import layout_of
+from ucls.gym.wrapping import wrapped_world
+from ucls.kernels.ranges import STEPS
+from ucls.randomness import drawn, spawn
+
+
+class Parts(NamedTuple):
+    """What an agent consists of; the discount is None for the environment's own."""
+
+    learner: Learner
+    stage: Stage
+    discount: float | None
+
+
+def assemble(
+    env: Any,
+    agent: str | ModuleType,
+    seed: int | None,
+    discount: float | None,
+    features: Any,
+    low: Any,
+    high: Any,
+    dtype: str,
+    settings: Mapping[str, Any],
+) -> Parts:
+    """Put an agent together as `Agent` was asked for one."""
+    env, settings = registry.opened(env, {**settings, **settings.get("settings", {})})
+    settings.pop("settings", None)
+    env = spaces.with_discrete_actions(env)
+    algorithm: Any = algorithm_module(agent)
+    if "gamma" in settings and discount is None and "gamma" not in algorithm.Hyper._fields:
+        discount = settings.pop("gamma")
+    n_actions, ours, facts = int(env.action_space.n), wrapped_world(env), spaces.facts_of(env)
+    seed = whole("seed", drawn() if seed is None else seed, 0, 2**128)
+    reader = reader_of(features, env, spawn(seed).world)
+    if reader is None:
+        layout = layout_of(spaces.describe(env.observation_space))
+        own = spaces.own_features(layout, n_actions, ours and ours.world)
+        chosen = choose(algorithm, own, settings, features)
+        spaces.refuse_blind_optimism(chosen.given["agent"], facts)
+        bounds = bounds_of(env, layout, low, high, seed)
+        bounds = bounds if chosen.features == "one_hot" else with_room(*bounds)
+    else:
+        chosen = choose(algorithm, (GIVEN, {}), settings, GIVEN)
+        spaces.refuse_blind_optimism(chosen.given["agent"], facts)
+        bounds = reader.bounds(low, high)
+    learner = Learner(chosen.plan(bounds, n_actions, facts, seed, dtype))
+    advise_on_cost(learner, stacklevel=4)
+    return Parts(learner, Stage(env, learner.plan, reader=reader), checked_discount(discount))
+
+
+def reassemble(
+    saved: Saved,
+    about: Mapping[str, Any],
+    arrays: Mapping[str, np.ndarray],
+    env: Any,
+    algorithm: Any,
+    features: Any,
+) -> Parts:
+    """Put the agent of a file together, as it was before anything was learned; its own environment if it is ours."""
+    if env is None and saved.env is not None:
+        make_world(saved.env, saved.env_settings)  # one of ours: Gymnasium would import what another id names
+        env = registry.make_env(saved.env, saved.env_settings)
+    elif env is None and innermost(described_in(about)) in ENVIRONMENTS:
+        where = in_words(described_in(about))
+        raise UserError(f"the agent learned in {where}: give this environment again, env=... or --env module:factory")
+    if env is not None:
+        env = spaces.with_discrete_actions(env)
+        own = None if saved.plan.features == GIVEN else spaces.describe(env.observation_space)
+        observations.check_fit(env.action_space, own, saved.plan, about.get("space"))
+    reader = saved_reader(saved.plan, features, env)
+    first_action = whole("the first action", about.get("first_action", 0), -STEPS)
+    learner = saved_learner(saved.plan, algorithm, arrays, features)
+    return Parts(learner, Stage(env, learner.plan, about.get("space"), first_action, reader), saved.discount)
+
+
+def in_saved_world(world: World | None, saved: Saved) -> bool:
+    """Whether a built-in environment is the one of a checkpoint, with the same settings."""
+    return world is not None and world.id == saved.env and world == make_world(world.id, saved.env_settings)

@@ -1,0 +1,50 @@
+"""Callbacks, called: `ucls.callbacks` says what one is."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any
+
+import numpy as np
+
+from ucls.core.config import brief
+from ucls.errors import UserError
+
+
+def listed(given: Any) -> list[Any]:
+    """The callbacks that were given: one, several, or none."""
+    if given is None:
+        return []
+    callbacks = list(given) if isinstance(given, Iterable) and not callable(given) else [given]
+    for callback in callbacks:
+        if isinstance(callback, type) or not callable(callback):
+            raise UserError(f"a callback cannot be {brief(callback)}: give what can be called with the agent")
+    return callbacks
+
+
+def refuse_within(agent: Any, what: str) -> None:
+    """Refuse what would change an agent in the middle of its steps."""
+    if agent.learning:
+        raise UserError(f"{what} cannot be called while the agent learns, as in a callback: return False there to stop")
+
+
+@contextmanager
+def begun(callbacks: Sequence[Any], agent: Any) -> Iterator[None]:
+    """Let callbacks begin, and each that began end, last come first, whatever happens meanwhile."""
+    with ExitStack() as stack:
+        agent.learning = True
+        stack.callback(setattr, agent, "learning", False)
+        for callback in callbacks:
+            if begin := getattr(callback, "begin", None):
+                begin(agent)
+            if end := getattr(callback, "end", None):
+                stack.callback(end, agent)
+        yield
+
+
+def go_on(callbacks: Sequence[Any], agent: Any) -> bool:
+    """Call them all after a step; False if one of them says so."""
+    stops = False
+    for callback in callbacks:
+        answer = callback(agent)
+        stops = stops or answer is False or (isinstance(answer, np.bool_) and not answer)
+    return not stops

@@ -1,0 +1,131 @@
+"""How good an agent is: episodes that it does not learn from, and what they returned.
+
+>>> import ucls
+>>> agent = ucls.Agent("FrozenLake-v1", seed=1).learn(200)
+>>> mean, std = ucls.evaluate_policy(agent, n_eval_episodes=5)
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ucls.agent import inference, rollouts
+from ucls.agent.agent import Agent
+from ucls.core.config import whole
+from ucls.core.learner import refuse_diverged
+from ucls.errors import Notice, UserError
+from ucls.gym import spaces
+from ucls.gym.copies import copy_of, shares
+from ucls.gym.feature_functions import GIVEN
+from ucls.randomness import evaluation_seeds, generator
+from ucls.stats import Estimate, bootstrap_mean, summarise
+from ucls.stats.summary import interval_in_words
+
+
+class Evaluation(tuple[float, float]):
+    """The mean and the standard deviation of the returns of episodes, as a pair; and those episodes.
+
+    `returns` and `lengths` are of every episode, and `cut` counts those that had no end and were cut off.
+    """
+
+    returns: np.ndarray
+    lengths: np.ndarray
+    cut: int
+
+    def __new__(cls, returns: np.ndarray, lengths: np.ndarray, cut: int = 0) -> "Evaluation":
+        self = super().__new__(cls, (float(np.mean(returns)), float(np.std(returns))))
+        self.returns, self.lengths, self.cut = returns, lengths, cut
+        return self
+
+    def __getnewargs__(self) -> tuple[np.ndarray, np.ndarray, int]:
+        """For `copy` and `pickle`."""
+        return self.returns, self.lengths, self.cut
+
+    @property
+    def mean(self) -> float:
+        """The mean return."""
+        return self[0]
+
+    @property
+    def std(self) -> float:
+        """The standard deviation of the returns."""
+        return self[1]
+
+    def interval(self, confidence: float = 0.95) -> Estimate:
+        """The mean return with its confidence interval over episodes; of a single episode its ends are NaN."""
+        return bootstrap_mean(self.returns, confidence)
+
+    @property
+    def metrics(self) -> dict[str, float]:
+        """Numbers under the names that other libraries use."""
+        return {"eval/mean_reward": self.mean, "eval/mean_ep_length": float(np.mean(self.lengths))}
+
+    def __repr__(self) -> str:
+        _, low, high, *_ = summarise(self.returns)
+        interval = "" if low is None or high is None else f", {interval_in_words(low, high)}"
+        return f"Evaluation(mean {self.mean:.6g}, std {self.std:.6g}{interval}, {len(self.returns)} episodes)"
+
+
+def evaluate_policy(
+    agent: Agent,
+    env: Any = None,
+    n_eval_episodes: int = 10,
+    deterministic: bool = True,
+    *,
+    seed: int = 0,
+    max_steps: int | None = None,
+    return_episode_rewards: bool = False,
+) -> Any:
+    """Let an agent act for some episodes, without learning, and say what they returned: an `Evaluation`.
+
+    Parameters
+    ----------
+    agent: it stays as it is, its own episode and what it will draw included.
+    env: where; an environment, its id, or a vector of environments, which give the same number of episodes each. By
+        default, or if it is the agent's own, a copy is made of that.
+    deterministic: take the best mean; False is the agent's own rule, as it explores.
+    seed: of the environment and of what the agent draws: the same seed gives the same episodes.
+    max_steps: where to cut off an episode; by default what the environment allows, or 10,000.
+    return_episode_rewards: give the lists of returns and of lengths instead, as Stable-Baselines3 does.
+    """
+    if not isinstance(agent, Agent):
+        raise UserError(f"{type(agent).__name__} cannot be evaluated: give an agent, as ucls.Agent(...) makes one")
+    refuse_diverged(agent.diverged)
+    many = whole("n_eval_episodes", n_eval_episodes, 1)
+    limit = None if max_steps is None else whole("max_steps", max_steps, 1)
+    seed = whole("seed", seed, 0, 2**128)
+    vector, mine = rollouts.is_vector(env), env is None or shares(env, agent.env)
+    if vector and mine:
+        raise UserError("the agent's own environment is one of these: give others")
+    place: Any = copy_of(agent.env if env is None else env) if mine else env
+    place = place if vector else spaces.with_discrete_actions(place)
+    try:
+        evaluation = _play(agent, place, many, deterministic, seed, limit)
+    finally:
+        if mine or isinstance(env, str):
+            place.close()
+    return (evaluation.returns.tolist(), evaluation.lengths.tolist()) if return_episode_rewards else evaluation
+
+
+def _play(agent: Agent, env: Any, many: int, deterministic: bool, seed: int, limit: int | None) -> Evaluation:
+    vector = rollouts.is_vector(env)
+    actions, observations = (getattr(env, f"{'single_' * vector}{kind}_space") for kind in ("action", "observation"))
+    agent.check_fit(actions, observations)
+    seeds = evaluation_seeds(seed)
+    alone = (
+        agent.env is None and agent.plan.features != GIVEN
+    )  # what it was in is known from its file, but for what its shape was long ago
+    kind = observations.observed(spaces.describe(observations), agent.plan) if alone else agent._stage.observed
+    rng = generator(seeds.learner)
+    bound = limit or rollouts.longest(env)
+
+    def policy(points: np.ndarray) -> np.ndarray:
+        return inference.best_actions(agent.learner, points, deterministic, rng) + int(actions.start)
+
+    play = rollouts.in_many if vector else rollouts.in_one
+    played = play(policy, env, kind, seeds.world, many, bound)
+    if played.cut:
+        text = f"{played.cut} of {len(played.returns)} episodes had no end after {bound:,} steps and count as they were"
+        warnings.warn(f"{text} then: max_steps moves that", Notice, stacklevel=3)
+    return Evaluation(*played)

@@ -1,0 +1,123 @@
+"""Whole episodes of a policy, in one environment or in a vector of them: their returns and lengths.
+
+In a vector every environment gives a number of episodes that is fixed beforehand: whoever takes the first that end
+takes too many short ones.
+"""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls.agent.inference import read
+from ucls.errors import UserError
+from ucls.gym.layout import as_floats, real_numbers
+from ucls.gym.observations import Observed, read_reset, read_step
+
+Policy = Callable[[np.ndarray], np.ndarray]  # the actions in many states, numbered as the environment does
+ENDLESS = 10_000  # steps after which an episode is cut off where nobody says how long one may be
+
+
+class Episodes(NamedTuple):
+    """What came of episodes, and how many of them had no end: those count as they were when they were cut off."""
+
+    returns: np.ndarray
+    lengths: np.ndarray
+    cut: int
+
+
+def is_vector(env: Any) -> bool:
+    """Whether this is a vector of environments."""
+    return hasattr(env, "num_envs") and hasattr(env, "single_observation_space")
+
+
+def longest(env: Any) -> int:
+    """The steps after which an episode is cut off: those that the environment allows, if it says so."""
+    spec = getattr(env, "spec", None)
+    if spec is None and is_vector(env) and hasattr(env, "get_attr"):
+        try:
+            spec = env.get_attr("spec")[0]
+        except Exception:  # one that is not made of environments has none to ask
+            spec = None
+    return getattr(spec, "max_episode_steps", None) or ENDLESS
+
+
+def in_one(policy: Policy, env: Any, kind: Observed, seed: int, episodes: int, bound: int) -> Episodes:
+    """Episodes in one environment, one after the other; the seed is that of the first."""
+    returns, lengths, cut = [], [], 0
+    for number in range(1, episodes + 1):
+        where = f"in episode {number} of the evaluation"
+        s = _read(read_reset, env.reset(seed=seed if number == 1 else None), kind, where)
+        total, length, over = 0.0, 0, False
+        while not over and length < bound:
+            step = _read(read_step, env.step(int(policy(s[None])[0])), kind, where)
+            s, total, length, over = step.s, total + step.reward, length + 1, step.terminated or step.truncated
+        returns.append(total)
+        lengths.append(length)
+        cut += not over
+    return Episodes(np.array(returns), np.array(lengths), cut)
+
+
+def _read(reader: Callable[[Any, Observed], Any], given: Any, kind: Observed, where: str) -> Any:
+    try:
+        return reader(given, kind)
+    except UserError as fault:
+        raise UserError(f"the environment is at fault, {where}: {fault}") from None
+
+
+def in_many(policy: Policy, envs: Any, kind: Observed, seed: int, episodes: int, bound: int) -> Episodes:
+    """Episodes in a vector of environments, shared among them as evenly as can be.
+
+    One whose episode has no end cannot be begun again by itself, unless it is on the caller to do so (Gymnasium's
+    `AutoresetMode.DISABLED`): it then gives no more episodes.
+    """
+    n = envs.num_envs
+    mode = autoreset_mode(envs)
+    left = np.array([(episodes + i) // n for i in range(n)])
+    total, length, resetting = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, bool)
+    returns, lengths, cut = [], [], 0
+    observations, _ = envs.reset(seed=seed)
+    while (left > 0).any():
+        step = envs.step(policy(_states(observations, kind, n)))
+        observations, (rewards, terminated, truncated) = step[0], (_row(part, n) for part in step[1:4])
+        total, length = np.where(resetting, 0.0, total + rewards), np.where(resetting, 0, length + 1)
+        over = ~resetting & ((terminated != 0) | (truncated != 0))
+        endless = ~resetting & ~over & (length >= bound)
+        for i in np.flatnonzero((over | endless) & (left > 0)):
+            returns.append(float(total[i]))
+            lengths.append(int(length[i]))
+            left[i] = left[i] - 1 if over[i] or mode == "Disabled" else 0
+            cut += int(endless[i])
+        begun = over | endless if mode == "Disabled" else over
+        if mode == "Disabled" and begun.any():
+            observations, _ = envs.reset(options={"reset_mask": begun})
+        total[begun], length[begun] = 0.0, 0
+        resetting = begun if mode == "NextStep" else np.zeros(n, bool)
+    return Episodes(np.array(returns), np.array(lengths), cut)
+
+
+def autoreset_mode(envs: Any) -> str:
+    """When a vector begins the next episode of one of its environments: "NextStep", "SameStep", or "Disabled" if its
+    caller must. Gymnasium's own wrappers take one that does not say to be of the first kind, and so does this."""
+    mode = (getattr(envs, "metadata", None) or {}).get("autoreset_mode", "NextStep")
+    mode = getattr(mode, "value", mode)
+    if mode not in ("NextStep", "SameStep", "Disabled"):
+        raise UserError(f"autoreset_mode cannot be {mode!r}: give one of gymnasium.vector.AutoresetMode")
+    return mode
+
+
+def _states(observations: Any, kind: Observed, n: int) -> np.ndarray:
+    try:
+        points, many = read(kind, observations)
+    except UserError as fault:
+        raise UserError(f"the environments are at fault: {fault}") from None
+    if not many or len(points) != n:
+        raise UserError(f"the environments are at fault: a step must give {n} observations, one for each")
+    return points
+
+
+def _row(given: Any, n: int) -> np.ndarray:
+    numbers = real_numbers(given)
+    if numbers is None or numbers.shape != (n,) or not np.isfinite(floats := as_floats(numbers)).all():
+        raise UserError(f"the environments are at fault: a step must give {n} rewards and flags, all finite")
+    return floats

@@ -1,0 +1,109 @@
+"""The trail of an agent in Gymnasium: where it was, what it did there, and what it earned from there on."""
+
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls.agent.agent import DISCOUNT, Agent
+from ucls.core.history import TERMINATED, TRUNCATED
+from ucls.gym.observations import Step
+
+UNSEEN = 0.05  # a return is known if at most this part of its weight lies beyond what was seen
+WAITING = 10_000  # visits whose return is not known yet: of those before, it will not be
+
+
+class Visit(NamedTuple):
+    """A state, the action taken in it, and what that led to; `end` is 0 where the episode went on.
+
+    `last` is the next state where the episode was truncated: the agent's own value there stands for the rest.
+    """
+
+    s: np.ndarray
+    a: int
+    r: float
+    gamma: float
+    end: int
+    last: np.ndarray | None = None
+
+
+class Walked(NamedTuple):
+    """The states and actions of some visits, and the discounted return from each, as far as it was collected.
+
+    Where the episode was truncated too early, `beyond` is the discount that is left, and `last` the state it ended in.
+    """
+
+    s: np.ndarray
+    a: np.ndarray
+    returns: np.ndarray
+    beyond: np.ndarray
+    last: np.ndarray
+
+
+class Trail:
+    """What an agent does from now on, its rewards lowered by `shift`; to follow it changes nothing in its run."""
+
+    def __init__(self, agent: Agent, shift: float = 0.0) -> None:
+        self._shift = shift
+        self._agent, self._stage = agent, agent._stage
+        self._reset, self._step = self._stage.reset, self._stage.step
+        self._s = agent.s
+        self._visits: deque[Visit] = deque()
+        self._waiting: deque[Visit] = deque(maxlen=WAITING)
+        stage: Any = self._stage
+        stage.reset, stage.step = self.reset, self.step
+
+    def reset(self, after: int) -> np.ndarray:
+        """Begin an episode, as a stage does."""
+        self._s = self._reset(after)
+        return self._s
+
+    def step(self, action: int, number: int) -> Step:
+        """Take an action, as a stage does."""
+        step, own = self._step(action, number), self._agent.discount
+        gamma = own if own is not None else DISCOUNT if step.discount is None else step.discount
+        end = TERMINATED if step.terminated else TRUNCATED if step.truncated else 0
+        last = step.s if end == TRUNCATED else None
+        self._visits.append(Visit(self._s, action, step.reward - self._shift, gamma, end, last))
+        self._s = step.s
+        return step
+
+    def take(self) -> tuple[np.ndarray, Walked]:
+        """The states since this was last asked, and the visits whose episodes ended or whose returns became known."""
+        new, size = list(self._visits), len(self._agent.s)
+        self._visits.clear()
+        visits = [*self._waiting, *new]
+        returns, beyond, last = returns_of(visits)
+        ended = (beyond == 0) | np.array([state is not None for state in last], bool)
+        self._waiting = deque((visit for visit, done in zip(visits, ended, strict=True) if not done), WAITING)
+        chosen = np.flatnonzero(ended)
+        ends = np.array([visits[i].s if last[i] is None else last[i] for i in chosen], np.float64).reshape(-1, size)
+        a = np.array([visits[i].a for i in chosen], np.int64)
+        some = [visits[i] for i in chosen]
+        return _states(new, size), Walked(_states(some, size), a, returns[ended], beyond[ended], ends)
+
+
+def _states(visits: list[Visit], size: int) -> np.ndarray:
+    return np.array([visit.s for visit in visits], np.float64).reshape(-1, size)
+
+
+def returns_of(visits: list[Visit]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]:
+    """The discounted return from every visit on as far as it was seen, the discount beyond that, and the state there.
+
+    The discount is 0 if the episode terminated or if at most `UNSEEN` is left; the state is None unless the episode
+    was truncated.
+
+    >>> some = [Visit(np.zeros(1), 0, 1.0, 0.5, 0), Visit(np.zeros(1), 0, 4.0, 0.5, TERMINATED)]
+    >>> returns_of([*some, Visit(np.zeros(1), 0, 1.0, 0.5, TRUNCATED, np.ones(1))])
+    (array([3., 4., 1.]), array([0. , 0. , 0.5]), [None, None, array([1.])])
+    """
+    returns, beyond, states = np.zeros(len(visits)), np.zeros(len(visits)), []
+    g, left, last = 0.0, 1.0, None
+    for i in range(len(visits) - 1, -1, -1):
+        visit = visits[i]
+        if visit.end:
+            g, left, last = 0.0, float(visit.end == TRUNCATED), visit.last
+        g, left = visit.r + visit.gamma * g, visit.gamma * left
+        returns[i], beyond[i] = g, left if left > UNSEEN else 0.0
+        states.append(last)
+    return returns, beyond, states[::-1]

@@ -1,0 +1,165 @@
+"""Episodes of an agent as a film: played in an environment of its own, so that watching changes no run."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls.agent.maps import action_names
+from ucls.core.config import brief, whole
+from ucls.core.learner import Learner, refuse_diverged
+from ucls.core.progress import Progress
+from ucls.errors import UserError
+from ucls.explain.clip import FASTEST, palette_of, refuse_clip, write_clip
+from ucls.explain.panel import COLOURS, SMOOTH, film_of, frame_of, picture_of
+from ucls.explain.scenes import Picture, Scene
+from ucls.gym import spaces
+from ucls.gym.adapter import Stage
+from ucls.gym.copies import copy_of, shares
+from ucls.gym.registry import made_as, make_env
+from ucls.gym.wrapping import freeze_normalizers
+
+PICTURES = "rgb_array"
+FRAMES = 5000  # of a film
+SAMPLES = 12  # pictures that the colours of a GIF are taken from
+
+
+class Showing(NamedTuple):
+    """What is shown of an agent, and how fast."""
+
+    episodes: int
+    steps: int  # that it learns first
+    deterministic: bool
+    seed: int
+    fps: int
+    every: int
+    most_steps: int
+
+    def checked(self) -> "Showing":
+        """The same with whole numbers, if that can be filmed."""
+        counts = {name: whole(name, getattr(self, name), 1) for name in ("episodes", "every", "most_steps")}
+        others = {"fps": whole("fps", self.fps, 1, FASTEST)}
+        others |= {name: whole(name, getattr(self, name)) for name in ("steps", "seed")}
+        if counts["episodes"] * (counts["most_steps"] // counts["every"] + 2) > FRAMES:
+            raise UserError(f"a film has at most {FRAMES:,} frames: fewer episodes, fewer steps, or not every step")
+        return self._replace(**counts, **others)
+
+
+def write_film(agent: Any, own: Stage, path: str | Path, env: Any, showing: Showing, progress_bar: bool) -> Path:
+    """Write a film of an agent and leave its own environment alone; what cannot be is refused before the first step."""
+    path, showing = Path(path), showing.checked()
+    refuse_clip(path)
+    made = environment_to_film(agent, env)
+    try:
+        stage = own.on(made, replace(agent.plan, seed=showing.seed))
+        _refuse_undrawn(made)
+        if showing.steps:
+            agent.learn(showing.steps, progress_bar=progress_bar)
+            refuse_diverged(agent.diverged)
+        scenes = []
+        with Progress(showing.episodes * showing.most_steps, wanted=progress_bar) as bar:
+            for episode in range(1, showing.episodes + 1):
+                scenes += _play(agent.learner, stage, episode, showing, bar)
+        names = action_names(agent, stage)
+    finally:
+        if made is not env:
+            made.close()
+    film = film_of(f"{agent.plan.agent} in {_called(made)}", scenes, names)
+    chosen = np.unique(np.linspace(0, len(scenes) - 1, SAMPLES).astype(int))
+    palette = palette_of([picture_of(film, scenes[i]) for i in chosen], COLOURS, SMOOTH)
+    frames = ((frame_of(film, scene), bool(scene.ending)) for scene in scenes)
+    return write_clip(path, frames, palette, showing.fps)
+
+
+def environment_to_film(agent: Any, env: Any) -> Any:
+    """The environment that was given, or one like the agent's own, with pictures and made anew."""
+    own = agent.env
+    if env is None and own is None:
+        raise UserError("the agent has no environment to be seen in: give the one it learned in, env=... or --env ...")
+    if shares(env, own):
+        raise UserError("the agent is learning in this environment: give another like it, or none")
+    if isinstance(env, str):
+        env = with_pictures(env)
+    elif env is None or getattr(env, "render_mode", None) != PICTURES:
+        env = _copy_with_pictures(own if env is None else env)
+    if getattr(env, "render_mode", None) != PICTURES:
+        raise UserError(f"{_called(env)} gives no pictures: make it with render_mode='{PICTURES}'")
+    env = spaces.with_discrete_actions(env)
+    agent.check_fit(env.action_space, env.observation_space)
+    return env
+
+
+def _copy_with_pictures(env: Any) -> Any:
+    """A copy of an environment that gives pictures, if it can."""
+    spaces.refuse_none(env)
+    made = made_as(env)
+    if made is None:
+        return copy_of(env, PICTURES)
+    again = with_pictures(*made)
+    freeze_normalizers(again, env)
+    return again
+
+
+def with_pictures(name: str, settings: Mapping[str, Any] = {}) -> Any:
+    """The environment of a name, made so that it gives pictures: by `render_mode`, or by itself."""
+    try:
+        return make_env(name, {**settings, "render_mode": PICTURES})
+    except UserError as error:
+        env = make_env(name, settings)
+        if getattr(env, "render_mode", None) != PICTURES:
+            raise UserError(f"{name} gives no pictures: {error}") from None
+        return env
+
+
+def _refuse_undrawn(env: Any) -> None:
+    """Refuse an environment that cannot be drawn, before anything is learned for it."""
+    env.reset()
+    _pixels(env)
+
+
+def _play(learner: Learner, stage: Stage, episode: int, showing: Showing, bar: Progress) -> list[Scene]:
+    """The scenes of an episode: every so many steps, and its end."""
+    scenes, reward, step = [], 0.0, 0
+    s, ending = stage.reset(0), ""
+    while True:
+        mean, radius = learner.interval(s)
+        if not ending and step == showing.most_steps:
+            ending = f"cut after {_steps(step)}"
+        action = None if ending else int(np.argmax(mean)) if showing.deterministic else learner.choose(s)
+        if ending or step % showing.every == 0:
+            unknown, noisy = learner.uncertainty(s) if hasattr(learner.algorithm, "parts") else (None, radius)
+            picture = Picture.of(_pixels(stage.env))
+            scenes.append(Scene(picture, episode, step, reward, mean, unknown, noisy, action, ending))
+        if action is None:
+            return scenes
+        taken = stage.step(action, step + 1)
+        s, reward, step = taken.s, reward + taken.reward, step + 1
+        bar.update((episode - 1) * showing.most_steps + step, episode - 1, reward)
+        if stage.between_episodes:
+            ending = f"{'ended' if taken.terminated else 'time is up'} after {_steps(step)}"
+
+
+def _steps(count: int) -> str:
+    return f"{count:,} step{'' if count == 1 else 's'}"
+
+
+def _pixels(env: Any) -> np.ndarray:
+    """What the environment shows now."""
+    try:
+        given = env.render()
+    except Exception as error:  # pygame is not there, or whatever else a stranger's environment lacks
+        raise UserError(f"{_called(env)} cannot be drawn: {_line(error)}") from None
+    shape = given.shape if isinstance(given, np.ndarray) and given.dtype == np.uint8 else ()
+    if len(shape) != 3 or shape[-1] not in (3, 4) or 0 in shape:
+        raise UserError(f"{_called(env)} cannot be drawn: render() gave {brief(given)}, not pixels in three colours")
+    return given[..., :3]
+
+
+def _called(env: Any) -> str:
+    return spaces.id_of(env) or "the environment"
+
+
+def _line(error: Exception) -> str:
+    return " ".join(f"{error}".split()) or type(error).__name__

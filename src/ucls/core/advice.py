@@ -1,0 +1,78 @@
+"""Notices on what a run will cost and on how optimistic it is, each with what to do instead.
+
+Cost: an algorithm that stores matrices of its features reads and changes them in every step, as far as features have
+been visited. With more than `BUDGET` features in all, `advise_on_cost` says what a step will take.
+
+Optimism: without `return_max` the agent estimates it, as if the largest reward could be collected in every step. Where
+that is far more than the environment ever yields, the agent explores for a very long time. `advise_on_radius` says so
+if the radius of the action that was chosen last is more than `WIDE` times the largest return so far.
+"""
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ucls.core.history import History
+from ucls.core.learner import Learner
+from ucls.errors import Notice
+from ucls.features import BUDGET
+from ucls.kernels import active as la
+
+SECONDS_PER_NUMBER = 2e-10  # of the matrices of ucls-exact, beyond the processor's cache (`python -m bench one_hot`)
+USUAL = 50_000  # steps of `ucls train`
+WIDE = 10.0
+FIRST_LOOK = 1000  # steps before which every radius may be wide
+
+
+def advise_on_cost(learner: Learner, stacklevel: int) -> None:
+    """Say what a step will take where matrices of many features are stored, and what takes less."""
+    size = learner.coder.size
+    numbers = sum(part.size for part in _arrays(learner.state))
+    if size <= BUDGET or numbers < size**2:
+        return
+    seconds, plan = numbers * SECONDS_PER_NUMBER, learner.plan
+    memory = numbers * np.dtype(plan.dtype).itemsize / 1e6
+    cost = f"a step takes {1e3 * seconds:.1f} ms or more ({USUAL:,} steps {USUAL * seconds / 60:.1f} minutes)"
+    text = (
+        f"{plan.agent} with {size:,} features ({plan.features}): once all are visited, {cost}, and its matrices "
+        f"{memory:,.0f} MB; use fewer features, or the agent ucls-l or sarsa, whose steps take 0.01 ms with any number "
+        "of features"
+    )
+    warnings.warn(text, Notice, stacklevel=stacklevel)
+
+
+def _arrays(parts: Any) -> list[np.ndarray]:
+    """The arrays of a NamedTuple, and of those in it."""
+    own = [part for part in parts if isinstance(part, np.ndarray)]
+    return own + [array for part in parts if hasattr(part, "_fields") for array in _arrays(part)]
+
+
+def advise_on_radius(run: Any, happened: History) -> None:
+    """Say once that `return_max` should be given, if it was not and the estimate is far above all that was collected.
+
+    Nothing is compiled or drawn unless the estimate is that high.
+    """
+    me, steps = run.learner, len(happened.rewards)
+    estimate = getattr(me.algorithm, "estimated_return_max", lambda state, hyper: None)(me.state, me.hyper)
+    if estimate is None or run.diverged or steps < max(FIRST_LOOK, run.steps):  # files of earlier versions lack some
+        return
+    largest = largest_return(happened)
+    if largest == 0.0 or estimate <= WIDE * largest:
+        return
+    chosen = la.of_action(me.pending.xs, me.action)
+    radius = me.algorithm.interval(me.state, me.hyper, chosen, np.random.default_rng(0))[1]
+    if radius > WIDE * largest:
+        me.warn_once(
+            "radius",
+            f"the radius after {steps:,} steps is {radius:.3g}, more than {WIDE:.0f} times the largest return so far, "
+            f"{largest:.3g} in absolute value: return_max is estimated as {estimate:.3g}, which may be far too high; "
+            "give the largest return that is possible, return_max=... (or --set return_max=...)",
+        )
+
+
+def largest_return(happened: History) -> float:
+    """The largest return in absolute value, of episodes that are finished or not; 0 if every reward was 0."""
+    finished = np.flatnonzero(happened.ends)
+    unfinished = happened.rewards[finished[-1] + 1 if len(finished) else 0 :].sum()
+    return float(np.abs([*happened.episode_returns, unfinished]).max())

@@ -1,0 +1,169 @@
+"""The compiled loop: (environment, features, algorithm, budget) -> what happened.
+
+>>> from ucls.core.run import make_run
+>>> run = make_run("ucls/RiverSwim-v0", "ucls", seed=1, settings={"tilings": 4})
+>>> happened = run.advance(100)
+>>> len(happened.rewards), happened.diverged
+(100, False)
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ucls import checkpoint
+from ucls.algorithms import DEFAULT
+from ucls.core.advice import advise_on_cost
+from ucls.core.config import Plan, Resolved, choose, read_saved, refuse_too_large, whole
+from ucls.core.history import History
+from ucls.core.learner import BROKEN, Learner, refuse_diverged, saved_learner
+from ucls.core.steps import compiled
+from ucls.envs import World, from_arrays, make_world, module_of, to_arrays
+from ucls.errors import UserError
+from ucls.randomness import from_words, generator, spawn, to_words
+
+
+class Run:
+    """One learner in one of our environments; `advance` it as far as you like, in as many calls as you like."""
+
+    def __init__(self, world: World, learner: Learner) -> None:
+        check_world(world, learner.plan)
+        self.world, self.learner = world, learner
+        self.s = np.zeros(len(learner.plan.low))
+        self.clock = np.zeros(1, np.int64)
+        self.steps = 0
+        self.diverged = False
+        self.world_rng = generator(spawn(learner.plan.seed).world)
+        self.loop = compiled(world.module, learner.algorithm, learner.features)
+
+    @property
+    def plan(self) -> Plan:
+        """What its learner is."""
+        return self.learner.plan
+
+    def advance(self, steps: int, seconds: float = math.inf) -> History:
+        """Take some steps and return what happened; a run that diverges stops there, says so, and goes no further.
+
+        If the arithmetic of a kernel fails (`BROKEN`), the run has diverged too. The step at which it failed is neither
+        counted nor in the history; the arrays of the learner may be those of half a step, and are not handed on.
+
+        `seconds` is for runs that can stop between two steps (`AnyRun`); the compiled loop cannot.
+        """
+        refuse_diverged(self.diverged)
+        steps = whole("steps", steps)
+        refuse_too_large(2 * steps, f"a history of {steps:,} steps")
+        rewards, ends = np.full(steps, np.nan), np.zeros(steps, np.uint8)
+        world = self.world.env, self.s, self.clock, self.world_rng
+        me = self.learner
+        taken, healthy = 0, True
+        while healthy and taken < steps:
+            parts = me.hyper, me.coder, me.state, me.pending, me.rng
+            try:
+                more, healthy, full = self.loop(*world, *parts, rewards[taken:], ends[taken:])
+            except BROKEN:  # the step at which it failed does not count
+                more, healthy, full = int(np.isfinite(rewards[taken:]).sum()), False, False
+            taken += more
+            if full:
+                me.grow()
+        self.steps += taken
+        self.diverged = not healthy
+        me.tell(None if self.diverged else self.steps)
+        return History(rewards[:taken], ends[:taken], self.diverged)
+
+    def save(self, path: str | Path) -> Path:
+        """Write a checkpoint; a run restored from it goes on bit for bit."""
+        return checkpoint.save(checkpoint.named(path), self.about(), self.checkpoint())
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """A copy of everything that the next step reads; refused if nobody would take it back."""
+        refuse_diverged(self.diverged)
+        self.learner.refuse_unsound()
+        in_play = {"s": self.s.copy(), "clock": self.clock.copy(), "rng": to_words(self.world_rng)}
+        return {**self.learner.checkpoint(), **to_arrays(in_play)}
+
+    def restore(self, arrays: Mapping[str, np.ndarray], steps: int) -> None:
+        """Go back to a checkpoint that this run wrote after some steps; one that is refused changes nothing."""
+        saved = from_arrays(arrays)
+        self.world.check_saved(saved)
+        steps = whole("steps", steps)
+        self.learner.restore(arrays)
+        self.s, self.clock = saved["s"].copy(), saved["clock"].copy()
+        self.steps, self.diverged = steps, False
+        from_words(self.world_rng, saved["rng"])
+
+    def about(self) -> dict[str, Any]:
+        """What this run is, as data."""
+        env = {"env": self.world.id, "env_settings": self.world.settings}
+        return {**env, "steps": self.steps, "plan": asdict(self.plan)}
+
+    @classmethod
+    def load(cls, path: str | Path, algorithm: Any = None, features: Any = None) -> "Run":
+        """Go on from a checkpoint of one of our environments."""
+        about, arrays = checkpoint.load(path)
+        if about.get("env") is None or "world.s" not in arrays:
+            raise UserError(f"{path} holds no environment: load it with Agent.load and an environment of your own")
+        return cls.revive(about, arrays, algorithm, features)
+
+    @classmethod
+    def revive(
+        cls, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], algorithm: Any = None, features: Any = None
+    ) -> "Run":
+        """Go on from the content of a checkpoint."""
+        saved = read_saved(about)
+        world = make_world(saved.env or "", saved.env_settings)
+        run = cls(world, saved_learner(saved.plan, algorithm, arrays, features))
+        run.restore(arrays, saved.steps)
+        return run
+
+
+def check_world(world: World, plan: Plan) -> None:
+    """Refuse a plan for other states or actions than the world's: its kernels would not fit."""
+    sizes = world.n_actions, *(list(map(float, bound)) for bound in world.bounds())
+    if sizes != (plan.n_actions, plan.low, plan.high):
+        raise UserError(f"the learner is not one for {world.id}: it was made for other states or actions")
+    _check_features(plan.features, world.features[0])
+
+
+def _check_features(name: str, own: str) -> None:
+    """Refuse features of whole numbers for states that are none."""
+    if name == "one_hot" and own != "one_hot":
+        raise UserError("one_hot features are for states that are whole numbers: use the features 'tiles'")
+
+
+def plan_run(
+    env: str,
+    agent: str | ModuleType = DEFAULT,
+    *,
+    seed: int = 0,
+    settings: Mapping[str, object] = {},
+    features: str | None = None,
+    dtype: str = "float64",
+) -> tuple[World, Resolved]:
+    """Say what a run by these names is, every setting resolved; `settings` may name those of the agent, the features
+    and the environment alike."""
+    environment: Any = module_of(env)
+    chosen = choose(agent, environment.FEATURES, settings, features, environment.Env)
+    _check_features(chosen.features, environment.FEATURES[0])
+    world = make_world(env, chosen.given["env"])
+    return world, chosen.plan(world.bounds(), world.n_actions, world.facts(), seed, dtype)
+
+
+def make_run(
+    env: str,
+    agent: str | ModuleType = DEFAULT,
+    *,
+    seed: int = 0,
+    settings: Mapping[str, object] = {},
+    features: str | None = None,
+    dtype: str = "float64",
+) -> Run:
+    """Make the run that `plan_run` says."""
+    world, resolved = plan_run(env, agent, seed=seed, settings=settings, features=features, dtype=dtype)
+    run = Run(world, Learner(resolved))
+    advise_on_cost(run.learner, stacklevel=3)
+    return run

@@ -1,0 +1,103 @@
+"""A Gymnasium environment with an agent in it: what it shows and takes, and where its episode is."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from ucls.core.config import Plan
+from ucls.envs import from_arrays, to_arrays
+from ucls.envs.gym import GymWorld
+from ucls.errors import UserError
+from ucls.gym import observations, spaces
+from ucls.gym.feature_functions import GIVEN, FeaturesError, Mapped
+from ucls.gym.wrapping import own_world
+from ucls.randomness import spawn
+
+
+class Stage:
+    """An environment, or what was saved of one (`env` is None): enough to read observations, but not to take steps."""
+
+    def __init__(
+        self, env: Any, plan: Plan, space: Any = None, first_action: int = 0, reader: Mapped | None = None
+    ) -> None:
+        """Put a learner's plan into an environment; `reader` reads what it shows, if the features are somebody's."""
+        self.env, self._plan, self.reader = env, plan, reader
+        if env is None:
+            self.space, self.first_action = space, first_action
+        else:
+            given = plan.features == GIVEN
+            self.space = None if given else spaces.describe(env.observation_space)
+            self.first_action = int(env.action_space.start)
+        self.observed = reader or observations.observed(self.space, plan)
+        self.between_episodes = True
+        self._seed: int | None = spawn(plan.seed).world
+
+    def on(self, env: Any, plan: Plan) -> "Stage":
+        """The same in another environment."""
+        return Stage(env, plan, reader=self.reader)
+
+    @property
+    def ours(self) -> GymWorld | None:
+        """The built-in environment, if this is one and no wrapper changes it."""
+        return own_world(self.env)
+
+    def reset(self, after: int) -> np.ndarray:
+        """Begin an episode, after so many steps of the agent; the first time with the seed of the run."""
+        given = self.env.reset(seed=self._seed)
+        self._seed = None
+        self.between_episodes = False
+        try:
+            return observations.read_reset(given, self.observed)
+        except UserError as fault:
+            raise _at_fault(f"after step {after}", fault) from None
+
+    def step(self, action: int, number: int) -> observations.Step:
+        """Take an action, numbered from 0, at the step of the agent that has this number."""
+        given = self.env.step(action + self.first_action)
+        try:
+            step = observations.read_step(given, self.observed)
+        except UserError as fault:
+            raise _at_fault(f"at step {number}", fault) from None
+        self.between_episodes = step.terminated or step.truncated
+        return step
+
+    def about(self) -> dict[str, Any]:
+        """What it is, as data."""
+        ours = self.ours
+        env = {"env": None} if ours is None else {"env": ours.world.id, "env_settings": ours.world.settings}
+        return {**env, "space": self.space, "first_action": self.first_action}
+
+    def checkpoint(self) -> dict[str, np.ndarray]:
+        """What is in play, if that can be known: in our own environments, once an episode has begun."""
+        ours = self.ours
+        if ours is None or self._seed is not None:
+            return {}
+        in_play = ours.checkpoint()
+        if self.between_episodes:  # of a step that failed, the world may still be in its episode
+            in_play["clock"] = np.zeros(1, np.int64)
+        return to_arrays(in_play)
+
+    def check(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Refuse what `checkpoint` cannot have made of our own environment."""
+        ours = self.ours
+        if ours is not None and "world.rng" in arrays:
+            ours.world.check_saved(from_arrays(arrays))
+
+    def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
+        """Put our own environment back to where it was; another, or one where nothing began, begins a new episode."""
+        ours = self.ours
+        self.between_episodes, self._seed = True, spawn(self._plan.seed).world
+        if ours is not None and "world.rng" in arrays:
+            in_play = from_arrays(arrays)
+            self.env.reset()
+            ours.restore(in_play)
+            self._seed = None
+            self.between_episodes = int(in_play["clock"][0]) == 0
+
+
+def _at_fault(when: str, fault: UserError) -> UserError:
+    """What the environment gave cannot be read: that is its fault, unless features are made by a user's function."""
+    if isinstance(fault, FeaturesError):
+        return UserError(f"{when}, {fault}")
+    return UserError(f"the environment is at fault, {when}: {fault}")

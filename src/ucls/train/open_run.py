@@ -1,0 +1,122 @@
+"""A run by names, wherever it is: compiled in one of our environments, in Gymnasium's shell in any other."""
+
+import functools
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from typing import Any, NamedTuple
+
+from ucls.core.config import Plan
+from ucls.core.protocol import AnyRun
+from ucls.core.run import make_run, plan_run
+from ucls.envs import ENVIRONMENTS
+from ucls.errors import UserError
+from ucls.settings import divided
+
+Bound = Sequence[float | None] | None
+
+
+class Outline(NamedTuple):
+    """What a run by names is: its plan, and the settings of its environment.
+
+    Of one that is not ours these are the keyword arguments it is given, for nobody knows its others; and `low` and
+    `high` are its bounds as far as somebody gave them or a scout found them.
+    """
+
+    plan: Plan
+    env_settings: dict[str, Any]
+    low: tuple[float | None, ...] = ()
+    high: tuple[float | None, ...] = ()
+
+
+def open_run(
+    env: str,
+    agent: str,
+    *,
+    seed: int = 0,
+    settings: Mapping[str, Any] = {},
+    features: str | None = None,
+    dtype: str = "float64",
+    low: Bound = None,
+    high: Bound = None,
+    discount: float | None = None,
+) -> AnyRun:
+    """Begin a run; `low`, `high` and `discount` are what a person says of an environment that is not ours."""
+    asked: dict[str, Any] = {"seed": seed, "settings": settings, "features": features, "dtype": dtype}
+    if env in ENVIRONMENTS:
+        if not (low is None and high is None and discount is None):
+            raise UserError(
+                "low, high and discount are for other environments; ours have their own, see their settings"
+            )
+        return make_run(env, agent, **asked)
+    from ucls.agent.agent import Agent
+
+    return Agent(env, agent, low=low, high=high, discount=discount, **asked)
+
+
+def plan_anywhere(
+    env: str,
+    agent: str,
+    *,
+    settings: Mapping[str, Any] = {},
+    features: str | None = None,
+    dtype: str = "float64",
+    low: Bound = None,
+    high: Bound = None,
+    discount: float | None = None,
+) -> Outline:
+    """Say what a run by these names is, every setting resolved.
+
+    Bounds that nobody gives are found once, with the seed 0, so that they are the same for runs of all seeds.
+    """
+    asked: dict[str, Any] = {"settings": settings, "features": features, "dtype": dtype}
+    if env in ENVIRONMENTS and low is None and high is None and discount is None:
+        world, made = plan_run(env, agent, **asked)
+        return Outline(made.plan, world.settings)
+    known = (), ()
+    if env not in ENVIRONMENTS:
+        known = _bounds(env, json.dumps(divided(settings)[1], sort_keys=True), _fixed(low), _fixed(high))
+    low, high = known[0] or low, known[1] or high
+    run = open_run(env, agent, low=low, high=high, discount=discount, **asked)
+    with closed_after(run):
+        return Outline(run.plan, divided(settings)[1], *known)
+
+
+@functools.lru_cache(maxsize=256)
+def _bounds(env: str, settings: str, low: Bound, high: Bound) -> tuple[tuple[float | None, ...], ...]:
+    """The bounds of an environment that it does not give itself: a person's, and where they lack a scout's."""
+    from ucls.gym import bounds, layout, registry, spaces
+
+    made = spaces.with_discrete_actions(registry.make_env(env, json.loads(settings)))
+    try:
+        shown = layout.layout_of(spaces.describe(made.observation_space))
+        missing = bounds.given_bounds(shown, low, high).missing
+        if not missing.any():
+            return tuple(low or ()), tuple(high or ())
+        found = bounds.bounds_of(made, shown, low, high, seed=0)
+    finally:
+        _close(made)
+    given = [bound or (None,) * len(missing) for bound in (low, high)]
+    sides = zip(found, given, strict=True)
+    return tuple(tuple(a if m else b for a, b, m in zip(*side, missing, strict=True)) for side in sides)
+
+
+def _fixed(bound: Bound) -> Bound:
+    """Bounds that can be compared and written down: None where there is no number."""
+    return None if bound is None else tuple(None if x is None or math.isnan(x) else float(x) for x in bound)
+
+
+@contextmanager
+def closed_after(run: AnyRun) -> Iterator[None]:
+    """Close the environment of a run at the end, if it is one that is not ours."""
+    try:
+        yield
+    finally:
+        _close(getattr(run, "env", None))
+
+
+def _close(env: Any) -> None:
+    if hasattr(env, "close"):
+        with suppress(Exception):  # a stranger's, and nothing depends on it any more
+            env.close()

@@ -1,0 +1,203 @@
+"""The folder of a run: its checkpoint and its card, what happened, the summary; each written whole or not at all.
+
+The checkpoint carries what happened too, so that the two can never disagree: `history.npz` is the same for people.
+"""
+
+import os
+import warnings
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ucls._files import fcntl, write_atomic
+from ucls._json import as_json, read_json
+from ucls._npz import HEADER, Head, read_arrays, read_heads
+from ucls.agent import model_card
+from ucls.core.history import NOTHING, History, sound_history
+from ucls.errors import Notice, UserError
+
+CHECKPOINT, HISTORY, RESULT = "agent.safetensors", "history.npz", "result.json"
+LOCK, TRIES = ".lock", 100
+LARGEST_HISTORY = 2**30  # bytes that are read of a history.npz; a checkpoint carries its history however long it is
+LARGEST_RESULT = 2**20
+CARD = model_card.beside(Path(CHECKPOINT)).name
+
+
+def checkpoint_of(resume: Path) -> Path:
+    """The checkpoint of an earlier run, given its folder or the file itself."""
+    return resume / CHECKPOINT if resume.is_dir() else resume
+
+
+@contextmanager
+def claimed(out: Path | None) -> Iterator[None]:
+    """Keep other runs out of a folder, which is made if it is not there; however this one ends, they are let in again.
+
+    Whoever only reads is not kept out. A folder that was made and stayed empty is removed.
+    """
+    if out is None:
+        yield
+        return
+    made: list[Path] = []
+    try:
+        handle = _lock(out, made)
+    except (OSError, ValueError) as error:
+        _remove_empty(made)
+        raise _cannot(out, error) from None
+    try:
+        for name in (CHECKPOINT, HISTORY, RESULT, CARD):  # what was half written when a run was killed
+            for file in out.glob(f".{name}.????????{Path(name).suffix}"):
+                file.unlink(missing_ok=True)
+        yield
+    finally:
+        with suppress(OSError):
+            (out / LOCK).unlink()
+        _remove_empty(made)
+        os.close(handle)
+
+
+def refuse_unusable(out: Path, source: Path | None) -> None:
+    """Refuse, before a run, a folder with files that it must not overwrite; `source` is what it goes on from."""
+    try:
+        present = [name for name in (CHECKPOINT, HISTORY, RESULT, CARD) if os.path.lexists(out / name)]
+        same = source is not None and source.exists() and CHECKPOINT in present and source.samefile(out / CHECKPOINT)
+    except OSError as error:
+        raise _cannot(out, error) from None
+    if same:
+        strange = [name for name in present if not _is_ours(out / name)]
+        if strange:
+            raise UserError(f"{out / strange[0]} was not written by ucls: move it away, or give another --out")
+    elif CHECKPOINT in present:
+        raise UserError(f"{out} already holds a run: give another --out, or go on from it with --resume {out}")
+    elif present:
+        raise UserError(f"{out} already holds a {present[0]}: give another --out")
+
+
+def recorded(source: Path, arrays: Mapping[str, np.ndarray], steps: int) -> History:
+    """What happened up to a checkpoint of some steps: what it carries, or else the file beside it; or nothing.
+
+    A file beside it that cannot be used is reported.
+    """
+    history, beside = History.from_arrays(arrays, steps), source.with_name(HISTORY)
+    if (history is not None and len(history.rewards) == steps) or not os.path.lexists(beside):
+        return history or NOTHING
+    try:
+        return _read(beside, steps)
+    except UserError as error:
+        warnings.warn(f"{error}: earlier steps are missing from the summary", Notice, stacklevel=2)
+        return history or NOTHING
+
+
+def write_history(out: Path, happened: History) -> None:
+    """Write what happened."""
+
+    def save(path: Path) -> None:
+        with path.open("wb") as file:
+            np.savez_compressed(file, rewards=happened.rewards, ends=happened.ends)
+
+    write_atomic(out / HISTORY, save)
+
+
+def write_result(out: Path, result: Mapping[str, Any]) -> None:
+    """Write the summary."""
+    write_atomic(out / RESULT, lambda path: path.write_text(as_json(result, indent=2) + "\n"))
+
+
+def _read(path: Path, steps: int) -> History:
+    """The history of a run of so many steps, from a file; refuse anything else, before it takes memory."""
+    heads = _heads(path)
+    length = heads["rewards"].shape[0]
+    if length != steps:
+        raise UserError(f"{path} has {length:,} steps, and the checkpoint {steps:,}")
+    most = min(9 * steps + 2 * HEADER, LARGEST_HISTORY)
+    arrays, _ = read_arrays(path, tuple(heads), most)
+    history = sound_history(arrays["rewards"], arrays["ends"])
+    if history is None:
+        raise UserError(f"{path} is not the history of a run")
+    return history
+
+
+def _heads(path: Path) -> dict[str, Head]:
+    """What a file says of the arrays of a history; refuse a file that does not hold one."""
+    heads = read_heads(path, ("rewards", "ends"))
+    shapes = {head.shape for head in heads.values()}
+    types = [heads[name].dtype for name in ("rewards", "ends") if name in heads]
+    if types != [np.float64, np.uint8] or len(shapes) != 1 or len(shapes.pop()) != 1:
+        raise UserError(f"{path} is not the history of a run")
+    return heads
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file is what its name says; a checkpoint is read before the run anyway."""
+    if path.name == CARD:
+        return model_card.is_ours(path)
+    try:
+        if path.name == HISTORY:
+            return bool(_heads(path))
+        if path.name == RESULT:
+            found = read_json(path, LARGEST_RESULT)
+            return isinstance(found, dict) and {"env", "agent", "steps"} <= found.keys()
+    except UserError:
+        return False
+    return True
+
+
+def _lock(out: Path, made: list[Path]) -> int:
+    """Make a folder, note in `made` which folders are new, and hold its lock file until the handle is closed."""
+    if out.exists() and not out.is_dir():
+        raise UserError(f"{out} is a file: give a folder as --out")
+    for attempt in range(TRIES):
+        made += [folder for folder in (out, *out.parents) if folder not in made and not folder.exists()]
+        try:
+            out.mkdir(parents=True, exist_ok=True)
+            handle = os.open(out / LOCK, os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0), 0o666)
+        except FileNotFoundError:  # another run has just removed the folder that it had made
+            if attempt == TRIES - 1:
+                raise
+            continue
+        try:
+            _hold(handle, out)
+            if _is_named(handle, out / LOCK):
+                return handle
+        except BaseException:
+            os.close(handle)
+            raise
+        os.close(handle)  # the run before has just removed this file: others would lock another one
+    raise _busy(out)
+
+
+def _is_named(handle: int, path: Path) -> bool:
+    """Whether a file that is open is still the one of that name."""
+    try:
+        return os.path.samestat(os.fstat(handle), path.stat())
+    except FileNotFoundError:
+        return False
+
+
+def _hold(handle: int, out: Path) -> None:
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise _busy(out) from None
+    except OSError as error:
+        why = f"this file system has no locks ({error.strerror})"
+        warnings.warn(f"{why}: start no second `ucls train` with --out {out}", Notice, stacklevel=4)
+
+
+def _busy(out: Path) -> UserError:
+    return UserError(f"another `ucls train` is running with --out {out}: wait for it, or give another --out")
+
+
+def _remove_empty(folders: list[Path]) -> None:
+    """Remove folders, innermost first, as long as they are empty."""
+    with suppress(OSError):
+        for folder in folders:
+            folder.rmdir()
+
+
+def _cannot(out: Path, error: Exception) -> UserError:
+    return UserError(f"--out {str(out)[:200]!r} cannot be used: {getattr(error, 'strerror', None) or error}")

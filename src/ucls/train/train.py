@@ -1,0 +1,305 @@
+"""What `ucls train` does: one run, in one of our environments (compiled) or any of Gymnasium's."""
+
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import Any
+
+from ucls import checkpoint
+from ucls.agent import model_card
+from ucls.agent.episode_log import Last
+from ucls.algorithms import algorithm_module, name_of
+from ucls.core.advice import advise_on_radius
+from ucls.core.config import read_saved
+from ucls.core.history import NOTHING, History, join
+from ucls.core.progress import Progress
+from ucls.core.protocol import AnyRun, in_chunks
+from ucls.core.run import Run
+from ucls.envs import ENVIRONMENTS
+from ucls.errors import Terminated, UserError
+from ucls.settings import divided
+from ucls.train import run_folder
+from ucls.train.compile_helper import helped
+from ucls.train.open_run import open_run
+from ucls.train.signals import Stop, stopping
+
+CHUNK_SECONDS = 0.2
+CHECKPOINT_MINUTES = 5.0
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to train, as it was asked for."""
+
+    env: str
+    agent: str
+    steps: int
+    seed: int
+    settings: dict[str, Any]
+    features: str | None
+    dtype: str
+    discount: float | None
+    low: list[float] | None = None
+    high: list[float] | None = None
+
+    @property
+    def ours(self) -> bool:
+        """Whether the environment is one of ours."""
+        return self.env in ENVIRONMENTS
+
+    @property
+    def env_settings(self) -> dict[str, Any]:
+        """The keyword arguments of an environment that is not ours."""
+        return {} if self.ours else divided(self.settings)[1]
+
+    def named(self, env: Any) -> dict[str, Any]:
+        """What a checkpoint remembers of an external environment: words to compare, never to make it by."""
+        if self.ours:
+            return {}
+        from ucls.train import same_env
+
+        return {"named": same_env.named(self.env, self.env_settings, env)}
+
+
+def train(
+    order: Order,
+    out: Path | None = None,
+    resume: Path | None = None,
+    every: float = CHECKPOINT_MINUTES,
+    say: Callable[[str], None] = lambda line: None,
+) -> dict[str, Any]:
+    """Carry out an order, keep it in `out` as it goes, every so many minutes, and return the summary.
+
+    The summary of a resumed run covers all of it, as far as it is recorded. Ctrl-C and SIGTERM stop the run after the
+    current step; then `stopped` is the number of the signal. `say` gets what a person should know meanwhile.
+    """
+    source = None if resume is None else run_folder.checkpoint_of(resume)
+    with run_folder.claimed(out):
+        if out is not None:
+            run_folder.refuse_unusable(out, source)
+        run, before = begin(order, source)
+        record = _Record(run, before, out, 60 * every, say, order.named(getattr(run, "env", None)))
+        with stopping("the run" if out else "") as stop, record.telling_losses():
+            done, speed = _advance(run, order.steps, record, stop)
+            record.finish()
+            advise_on_radius(run, record.history)
+            now = {"new_steps": done, "steps_per_second": speed, "optimal_reward_rate": _optimum(run, stop)}
+            where = {"stopped": stop.number, "out": out and str(out)}
+            result = {**_summary(order, run, record.history), **now, **where}
+            if out is not None:
+                run_folder.write_result(out, result)
+    return result
+
+
+def begin(order: Order, source: Path | None) -> tuple[AnyRun, History]:
+    """The run that was asked for, new or from a checkpoint, and what happened in it before."""
+    if source is None:
+        names = ("seed", "settings", "features", "dtype", "discount", "low", "high")
+        asked: dict[str, Any] = {name: getattr(order, name) for name in names}
+        return open_run(order.env, order.agent, **asked), NOTHING
+    about, arrays = _read_saved(source, order, order.env if order.ours else None)
+    if order.ours:
+        run = Run.revive(about, arrays, algorithm_module(order.agent), order.features)
+        return run, run_folder.recorded(source, arrays, run.steps)
+    from ucls.agent.agent import Agent
+    from ucls.gym.registry import make_env
+    from ucls.train import same_env
+
+    env = make_env(order.env, order.env_settings)
+    same_env.refuse_other(about, order.named(env)["named"], source)
+    agent = Agent.revive(about, arrays, env, algorithm_module(order.agent), order.features)
+    agent.recall(run_folder.recorded(source, arrays, agent.steps))
+    return agent, agent.history
+
+
+def _advance(run: AnyRun, steps: int, record: "_Record", stop: Stop) -> tuple[int, float]:
+    """Take the steps in chunks short enough to show progress and to be interrupted; return how many, and the speed."""
+    done, episodes, reward, timed, seconds = 0, 0, 0.0, 0, 0.0
+    chunks = in_chunks(run, steps, CHUNK_SECONDS, stop.is_set)
+    with helped(run.plan), Progress(steps) as bar:
+        with stop.at_once():  # while the first step compiles
+            first = list(islice(chunks, 1))
+        for chunk in chain(first, chunks):
+            part = chunk.part
+            record.add(part)
+            done, episodes = done + len(part.rewards), episodes + len(part.episode_steps)
+            reward += float(part.rewards.sum())
+            timed, seconds = timed + chunk.timed, seconds + chunk.seconds
+            bar.update(done, episodes, reward)
+            if not run.diverged:
+                record.keep_in_time()
+    return done, timed / seconds if seconds > 0 else 0.0
+
+
+def _optimum(run: AnyRun, stop: Stop) -> float | None:
+    """The best reward per step in a built-in environment; nobody who wants to stop waits for its planning."""
+    if stop.number or run.world is None:
+        return None
+    with suppress(KeyboardInterrupt, Terminated), stop.at_once():
+        return run.world.best().reward_rate
+    return None
+
+
+class _Record:
+    """What happened in a run; it writes the two to their folder now and then: a kill costs what was done since."""
+
+    def __init__(
+        self,
+        run: AnyRun,
+        before: History,
+        out: Path | None,
+        every: float,
+        say: Callable[[str], None],
+        more: dict[str, Any],
+    ) -> None:
+        self._run, self._parts, self._out, self._every, self._say, self._more = run, [before], out, every, say, more
+        self._last = self._previous = time.monotonic()
+        self._saved = run.steps if out is not None and (out / run_folder.CHECKPOINT).exists() else None
+
+    def add(self, part: History) -> None:
+        """Note what happened next."""
+        self._parts.append(part)
+
+    @property
+    def history(self) -> History:
+        """What happened, as far as it is recorded."""
+        self._parts = [join(self._parts)]
+        return self._parts[0]
+
+    def keep_in_time(self) -> None:
+        """Save the run if it is time, or would be before the next call; that one is expected to take as long again.
+
+        If it cannot be saved, the run continues, and says so.
+        """
+        now = time.monotonic()
+        ahead, self._previous = now - self._previous, now
+        if self._out is None or not self._every or now - self._last + ahead < self._every:
+            return
+        try:
+            self.save(self._out)
+        except (OSError, UserError) as error:
+            self._say(f"no checkpoint this time: {_why(error)}; the run continues")
+        self._last = self._previous = time.monotonic()
+
+    def finish(self) -> None:
+        """Save the run when it ends. If its folder has no room, save it elsewhere."""
+        if self._out is None:
+            return
+        try:
+            self.save(self._out)
+        except OSError as error:
+            if self._is_saved:  # all but the files that repeat it
+                raise
+            raise OSError(f"{_why(error)}; {self._rescue(self._out)}") from None
+
+    @contextmanager
+    def telling_losses(self) -> Iterator[None]:
+        """Say what is lost if the user does not wait for the save, and that nothing is if only the rest has no room."""
+        try:
+            yield
+        except OSError as error:
+            if not self._is_saved or self._out is None:
+                raise
+            raise OSError(
+                f"{_why(error)}; nothing else is lost: {self._out / run_folder.CHECKPOINT} is complete"
+            ) from None
+        except (KeyboardInterrupt, Terminated):
+            if self._out is not None and not self._is_saved and len(self.history.rewards):
+                self._say(f"quit without saving: {self._loss(self._out)}")
+            raise
+
+    def save(self, folder: Path) -> None:
+        """Write a checkpoint that carries what happened, unless the run diverged; and what happened by itself."""
+        run, happened = self._run, self.history
+        try:
+            if not run.diverged:
+                arrays, about = {**run.checkpoint(), **happened.to_arrays()}, {**run.about(), **self._more}
+                saved = checkpoint.save(folder / run_folder.CHECKPOINT, about, arrays)
+                self._saved = run.steps
+                model_card.write(saved, about, Last(happened.episode_returns[-100:], happened.episode_steps[-100:]))
+        except UserError:  # of numbers that nobody would take back; what happened is known all the same
+            run_folder.write_history(folder, happened)
+            raise
+        run_folder.write_history(folder, happened)
+
+    @property
+    def _is_saved(self) -> bool:
+        return self._saved == self._run.steps and not self._run.diverged
+
+    def _rescue(self, out: Path) -> str:
+        """Save the run in another folder; return where it is, or what is lost."""
+        lost = self._loss(out)
+        for place in ("~", tempfile.gettempdir()):
+            with suppress(OSError, RuntimeError):
+                folder = Path(tempfile.mkdtemp(prefix="ucls-run-", dir=Path(place).expanduser()))
+                try:
+                    self.save(folder)
+                except OSError:
+                    shutil.rmtree(folder, ignore_errors=True)
+                    continue
+                resume = "" if self._run.diverged else f"; to continue, make room and give --resume {folder}"
+                return f"the run is saved in {folder} instead{resume}"
+        return lost
+
+    def _loss(self, out: Path) -> str:
+        """What is lost if the run is not saved now."""
+        if self._saved is None:
+            return f"all {len(self.history.rewards):,} steps are lost"
+        return f"the steps after {self._saved:,} are lost; the checkpoint of that step is still in {out}"
+
+
+def _why(error: Exception) -> str:
+    """What an error says, with the file that it is about."""
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return f"{error.filename} cannot be written: {error.strerror}"
+    return str(error)
+
+
+def _summary(order: Order, run: AnyRun, happened: History) -> dict[str, Any]:
+    plan = run.plan
+    lengths, returns = happened.episode_steps, happened.episode_returns
+    return {
+        "env": order.env,
+        "agent": order.agent,
+        "steps": len(happened.rewards),
+        "seed": plan.seed,
+        "episodes": len(lengths),
+        "total_reward": float(happened.rewards.sum()),
+        "last_fifth_reward": happened.last_fifth_reward,
+        "last_episode_steps": float(lengths[-20:].mean()) if len(lengths) else None,
+        "last_episode_return": float(returns[-20:].mean()) if len(returns) else None,
+        "diverged": happened.diverged,
+        "settings": dict(plan.settings),
+        "features": {"name": plan.features, **plan.feature_settings},
+        "dtype": plan.dtype,
+    }
+
+
+def _read_saved(source: Path, order: Order, env: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read a checkpoint; refuse one of another agent, or of an environment of ours that is not `env`."""
+    about, arrays = checkpoint.load(source)
+    saved = read_saved(about)
+    if saved.plan.agent not in (order.agent, name_of(algorithm_module(order.agent))):
+        agent = saved.plan.agent
+        raise UserError(f"{source} holds the agent {agent!r}, not {order.agent!r}: give --agent {agent}")
+    settings = order.settings if order.ours else divided(order.settings)[0]
+    if (
+        settings
+        or order.features not in (None, saved.plan.features)
+        or order.low
+        or order.high
+        or order.discount is not None
+    ):
+        raise UserError("a resumed run keeps its settings: leave out --set, --features, --low, --high and --discount")
+    if order.seed not in (0, saved.plan.seed) or order.dtype not in ("float64", saved.plan.dtype):
+        raise UserError("a resumed run keeps its seed and its dtype: leave out --seed and --dtype")
+    if env is not None and env != saved.env:
+        from ucls.train.same_env import where_saved
+
+        raise UserError(f"{source} was learning in {where_saved(about)}, not in {order.env}")
+    return about, arrays
