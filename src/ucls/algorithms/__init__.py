@@ -30,7 +30,12 @@ An algorithm is a module with
   declare it, `Annotated[Matrix, Grows(axis)]`, and those that grow together name one of them, `Grows(like="items")`;
 - `estimated_return_max(state, hyper)`, not compiled, if it estimates the largest return that is possible: the estimate,
   or None where it was given or nothing is known;
-- `FEATURES`, if it needs others than the environment's: their name and settings.
+- `FEATURES`, if it needs others than the environment's: their name and settings;
+- `COMPILED = False`, if its functions are plain Python on NumPy arrays: nothing around them is compiled then, so they
+  may use any library; environments and features stay compiled. If its state is more than a NamedTuple of arrays (a
+  network, an optimizer), it also has `to_arrays(state) -> dict[str, np.ndarray]`, everything that the next step reads,
+  and `from_arrays(state, arrays) -> State`, a state like `state` (which stays as it is) with that content; it raises
+  ValueError if the arrays do not fit.
 
 `xs` are the features of every action, `x` those of one (`kernels.Active`). The module's docstring starts with a line
 for lists; in this package it ends with a paragraph "Departures".
@@ -70,7 +75,7 @@ DEFAULT = "ucls-exact"  # the algorithm wherever none is named: the only such de
 
 
 class Algorithm(Protocol):
-    """What every algorithm has; all of its functions but `init` are compiled."""
+    """What every algorithm has; all of its functions but `init` are compiled, unless it says `COMPILED = False`."""
 
     __name__: str
     Hyper: type[Any]
@@ -108,8 +113,15 @@ class Extras(Protocol):
     def notices(self, state: Any, hyper: Any) -> list[str]: ...
     def estimated_return_max(self, state: Any, hyper: Any) -> float | None: ...
     def reward_shift(self, hyper: Any) -> float: ...
+    def to_arrays(self, state: Any) -> dict[str, Any]: ...
+    def from_arrays(self, state: Any, arrays: dict[str, Any]) -> Any: ...
     def full(self, state: Any) -> bool: ...
     def grow(self, state: Any, hyper: Any) -> Any: ...
+
+
+def is_compiled(module: Any) -> bool:
+    """Whether the functions of an algorithm are compiled (`COMPILED`, true unless it says otherwise)."""
+    return getattr(module, "COMPILED", True)
 
 
 CONTRACT = ("Hyper", "State", "init", "start", "act", "update", "value")

@@ -43,9 +43,11 @@ def advise_on_cost(learner: Learner, stacklevel: int) -> None:
 
 
 def _arrays(parts: Any) -> list[np.ndarray]:
-    """The arrays of a NamedTuple, and of those in it."""
+    """The arrays of a NamedTuple, and of those in it; nothing of any other object."""
+    if not hasattr(parts, "_fields"):
+        return []
     own = [part for part in parts if isinstance(part, np.ndarray)]
-    return own + [array for part in parts if hasattr(part, "_fields") for array in _arrays(part)]
+    return own + [array for part in parts for array in _arrays(part)]
 
 
 def advise_on_radius(run: Any, happened: History) -> None:

@@ -15,6 +15,7 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.core import state as states
 from ucls.core.binding import Bound
 from ucls.core.config import DTYPES, SPARE, Plan, Resolved, brief, refuse_too_large, resolve_plan
 from ucls.core.progress import tell_of_compiling
@@ -23,11 +24,11 @@ from ucls.core.steps import Pending, kernels
 from ucls.errors import Notice, UserError
 from ucls.features import FEATURES, Room, features_module
 from ucls.kernels import active as la
-from ucls.kernels.ranges import Sizes, check, may_grow, require
+from ucls.kernels.ranges import Sizes, check, require
 from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.settings import completed
 
-PARTS = ("coder", "state", "pending")
+OWN_PARTS = ("coder", "pending")  # beside the state of the algorithm
 BROKEN = (ZeroDivisionError, np.linalg.LinAlgError)  # what arithmetic raises in a kernel: its values mean nothing then
 
 
@@ -56,13 +57,10 @@ class Learner:
         self.plan, self.features, self.feature_settings = plan, features, settings
         self._refuse_too_large(features.room(settings, plan.low, plan.high, plan.n_actions), file)
         self.coder = features.make(settings, plan.low, plan.high, plan.n_actions)
-        n_active = self.coder.n_active
         self.state = self._initial_state()
         require("Coder", self.coder, constants=True)
-        require("State", self.state)
-        if hasattr(self.algorithm, "grow") and not may_grow(self.state):
-            raise UserError("State has data that grow, but no field says that it does: Annotated[Any, Grows(axis)]")
-        rows = [la.no_features(plan.n_actions, n_active) for _ in range(3)]
+        states.require_state(self.algorithm, self.state)
+        rows = [la.no_features(plan.n_actions, self.coder.n_active) for _ in range(3)]
         self.pending = Pending(rows[0], rows[1], np.zeros(1, np.int64), np.ones(1))
         self._scratch = rows[2]
         seeds = spawn(plan.seed)
@@ -196,12 +194,16 @@ class Learner:
         """For `copy` and `pickle`: algorithm and features by their import path, and no compiled code."""
         compiled = dict.fromkeys(("kernels", "_begin", "_advance"))
         modules = {"algorithm": self.algorithm.__name__, "features": self.features.__name__}
-        return {**self.__dict__, **modules, **compiled}
+        state = states.to_arrays(self.algorithm, self.state) if states.has_hooks(self.algorithm) else self.state
+        return {**self.__dict__, **modules, **compiled, "state": state}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ = state
         self.algorithm = importlib.import_module(state["algorithm"])
         self.features = importlib.import_module(state["features"])
+        if states.has_hooks(self.algorithm):
+            sizes = Sizes(self.coder.size, self.plan.n_actions)
+            self.state = states.from_arrays(self.algorithm, self._initial_state(), self.state, sizes)
         self._bind(self.features)
         self._saveable = Saveable()  # its clock is that of one process
 
@@ -233,8 +235,8 @@ class Learner:
     def checkpoint(self) -> dict[str, np.ndarray]:
         """A copy of everything that the next step reads; of large matrices only the part that something was learned of
         (see `ucls.checkpoint`)."""
-        arrays = {"rng": to_words(self.rng)}
-        for name in PARTS:
+        arrays = {"rng": to_words(self.rng), **states.to_arrays(self.algorithm, self.state, self._trims)}
+        for name in OWN_PARTS:
             arrays |= checkpoint.flatten(name, getattr(self, name), self._trims)
         return arrays
 
@@ -242,7 +244,8 @@ class Learner:
         """Refuse to save what could not be loaded: numbers that are not finite, though the values were."""
         sizes = Sizes(self.coder.size, self.plan.n_actions)
         try:
-            for name in PARTS:
+            states.refuse_unsound(self.algorithm, self.state, sizes)
+            for name in OWN_PARTS:
                 check(name, getattr(self, name), getattr(self, name), sizes)
         except UserError as error:
             fault = str(error).removeprefix("the checkpoint cannot be right: ")
@@ -258,13 +261,12 @@ class Learner:
         The checkpoint may be from before some arrays grew.
         """
         sizes, grows = Sizes(self.coder.size, self.plan.n_actions), hasattr(self.algorithm, "grow")
-        like = {name: getattr(self, name) for name in PARTS}
-        like |= {"state": self._initial_state()} if grows else {}
-        parts = {name: checkpoint.rebuild(name, like[name], arrays, sizes) for name in PARTS}
-        if grows and self.algorithm.full(parts["state"]):
-            parts["state"] = self.algorithm.grow(parts["state"], self.hyper)
+        coder, pending = (checkpoint.rebuild(name, getattr(self, name), arrays, sizes) for name in OWN_PARTS)
+        state = states.from_arrays(self.algorithm, self._initial_state() if grows else self.state, arrays, sizes)
+        if grows and self.algorithm.full(state):
+            state = self.algorithm.grow(state, self.hyper)
         from_words(self.rng, arrays.get("rng"))
-        self.coder, self.state, self.pending = (parts[name] for name in PARTS)
+        self.coder, self.state, self.pending = coder, state, pending
 
 
 def initial_state(algorithm: Any, hyper: Any, size: int, n_actions: int, n_active: int, dtype: Any) -> Any:

@@ -67,6 +67,10 @@ class Run:
                 more, healthy, full = self.loop(*world, *parts, rewards[taken:], ends[taken:])
             except BROKEN:  # the step at which it failed does not count
                 more, healthy, full = int(np.isfinite(rewards[taken:]).sum()), False, False
+            except Exception:  # of a plain algorithm: its state may be half updated, so the run cannot continue
+                self.steps += taken + int(np.isfinite(rewards[taken:]).sum())
+                self.diverged = True
+                raise
             taken += more
             if full:
                 me.grow()

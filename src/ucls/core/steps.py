@@ -1,4 +1,6 @@
-"""The steps of a learner and the loop of a run, built as kernels around those of algorithm, features and environment.
+"""The steps of a learner and the loop of a run, built around the functions of algorithm, features and environment.
+
+They are compiled, unless the algorithm says `COMPILED = False`; environments and features always are.
 
 Little is imported here on purpose: the machine code that is kept of these depends on what this module imports.
 """
@@ -10,7 +12,7 @@ import numpy as np
 
 from ucls.core.history import TERMINATED, TRUNCATED
 from ucls.kernels import active as la
-from ucls.kernels._jit import jit, woven
+from ucls.kernels._jit import engine_of, woven
 from ucls.kernels.ranges import ACTION
 
 DIVERGED = 1e9  # a value this many times the largest reward is no value: the run has diverged
@@ -37,13 +39,11 @@ class Kernels(NamedTuple):
     split: Any
 
 
-@jit
 def never_full(state):
     """The state of an algorithm whose data do not grow."""
     return False
 
 
-@jit
 def never_told(state, x):
     """The part of a value that is not known, of an algorithm that does not tell."""
     return np.nan
@@ -51,22 +51,23 @@ def never_told(state, x):
 
 @functools.cache
 def kernels(algorithm: Any, features: Any) -> Kernels:
-    """Build the steps of a learner around the kernels of its algorithm and features."""
+    """Build the steps of a learner around the functions of its algorithm and features, by the algorithm's engine."""
+    build = engine_of(algorithm)
     start, act, update, value = algorithm.start, algorithm.act, algorithm.update, algorithm.value
     encode, look = features.encode, features.look
     own_interval = getattr(algorithm, "interval", None)
     upper = getattr(algorithm, "upper", None)
-    full = getattr(algorithm, "full", never_full)
-    parts, unknown = getattr(algorithm, "parts", None), getattr(algorithm, "unknown", never_told)
+    full = getattr(algorithm, "full", None) or build(never_full)
+    parts, unknown = getattr(algorithm, "parts", None), getattr(algorithm, "unknown", None) or build(never_told)
 
-    @jit
+    @build
     def begin(hyper, coder, state, pending, rng, s):
         """Begin an episode in state s: choose its first action."""
         start(state, hyper, rng)
         encode(coder, s, pending.xs)
         pending.a[0] = act(state, hyper, pending.xs, rng)
 
-    @jit
+    @build
     def advance(hyper, coder, state, pending, rng, r, gamma, s_next, terminated):
         """Observe what the pending action led to, choose the next action with what was known before, then learn.
 
@@ -88,7 +89,7 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
 
     if own_interval is None:
 
-        @jit
+        @build
         def intervals(hyper, coder, state, points, xs, rng, mean, radius):
             for i in range(len(points)):
                 look(coder, points[i], xs)
@@ -96,14 +97,14 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
                     mean[i, a] = value(state, hyper, la.of_action(xs, a))
     else:
 
-        @jit
+        @build
         def intervals(hyper, coder, state, points, xs, rng, mean, radius):
             for i in range(len(points)):
                 look(coder, points[i], xs)
                 for a in range(mean.shape[1]):
                     mean[i, a], radius[i, a] = own_interval(state, hyper, la.of_action(xs, a), rng)
 
-    @jit
+    @build
     def survey(hyper, coder, state, points, xs, mean, top):
         for i in range(len(points)):
             look(coder, points[i], xs)
@@ -111,13 +112,13 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
                 x = la.of_action(xs, a)
                 mean[i, a], top[i, a] = value(state, hyper, x), upper(state, hyper, x)  # pyright: ignore[reportOptionalCall]
 
-    @jit
+    @build
     def choices(hyper, coder, state, points, xs, rng, actions):
         for i in range(len(points)):
             look(coder, points[i], xs)
             actions[i] = act(state, hyper, xs, rng)
 
-    @jit
+    @build
     def split(hyper, coder, state, points, xs, more, noisy, share):
         for i in range(len(points)):
             look(coder, points[i], xs)
@@ -131,12 +132,13 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
 
 @functools.cache
 def compiled(environment: Any, algorithm: Any, features: Any) -> Any:
-    """Build the loop around the kernels of an environment and a learner."""
+    """Build the loop around the functions of an environment and a learner, by the algorithm's engine."""
+    build = engine_of(algorithm)
     steps = kernels(algorithm, features)
     begin, advance = woven(steps.begin), woven(steps.advance)  # a first start takes a quarter less
     reset, step = environment.reset, environment.step
 
-    @jit
+    @build
     def loop(env, s, clock, world_rng, hyper, coder, state, pending, rng, rewards, ends):
         """Take a step for each place in `rewards`, or up to the step that leaves values unsound or the learner full.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from ucls.core.learner import Learner
 from ucls.kernels import active as la
-from ucls.kernels._jit import jit
+from ucls.kernels._jit import engine_of
 
 LEARNED, ALIKE = "learned part", "learned part by state"
 
@@ -56,7 +56,7 @@ def _parts(learner: Learner, points: np.ndarray) -> np.ndarray:
 def _kernel(algorithm: Any, features: Any) -> Any:
     learned, look = algorithm.learned, features.look
 
-    @jit
+    @engine_of(algorithm)
     def learned_parts(hyper, coder, state, points, xs, parts):
         for i in range(len(points)):
             look(coder, points[i], xs)

@@ -65,14 +65,26 @@ def exact(function: F) -> F:
     return _compile(function, set())
 
 
+def engine_of(algorithm: Any) -> Callable[[F], F]:
+    """How the functions around an algorithm's are built: compiled, or as they are if it says `COMPILED = False`.
+
+    Kernels of the package can be called from either.
+    """
+    return jit if getattr(algorithm, "COMPILED", True) else _plain
+
+
+def _plain(function: F) -> F:
+    return function
+
+
 def woven(kernel: F) -> F:
     """A kernel as a part of each that calls it: what is called in one place needs no machine code of its own.
 
-    It rounds as its caller does: weave what is `exact` into what is `exact`.
+    It rounds as its caller does: weave what is `exact` into what is `exact`. A plain function stays as it is.
     """
-    if config.DISABLE_JIT:
-        return kernel
     made: Any = kernel
+    if config.DISABLE_JIT or not hasattr(made, "py_func"):
+        return kernel
     return cast(F, numba.njit(fastmath=made.targetoptions["fastmath"], inline="always")(made.py_func))
 
 

@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 import numpy as np
 
 from ucls.agent.agent import Agent
-from ucls.algorithms import ALGORITHMS, Algorithm, Extras, algorithm_module
+from ucls.algorithms import ALGORITHMS, Algorithm, Extras, algorithm_module, is_compiled
 from ucls.core.history import join
 from ucls.core.learner import Learner
 from ucls.core.run import Run
@@ -65,7 +65,7 @@ def has_its_parts(module: ModuleType) -> None:
 
 
 def takes_what_it_is_given(module: ModuleType) -> None:
-    compiling = hasattr(dot, "py_func")
+    compiling = hasattr(dot, "py_func") and is_compiled(module)
     asked = {**vars(Algorithm), **vars(Extras)}
     for name, member in asked.items():
         function = getattr(module, name, None)
@@ -77,7 +77,10 @@ def takes_what_it_is_given(module: ModuleType) -> None:
         fits = _takes(plain, words) or _takes(plain, earlier)
         insist(fits, f"{name} does not take what it is given: declare it {name}({', '.join(words)})")
         compiled = not compiling or name not in COMPILED or hasattr(function, "py_func")
-        insist(compiled, f"{name} is not compiled: put @jit (from ucls.kernels) above it")
+        insist(compiled, f"{name} is not compiled: put @jit (from ucls.kernels) above it, or say COMPILED = False")
+    hooks = [hasattr(module, name) for name in ("to_arrays", "from_arrays")]
+    insist(all(hooks) or not any(hooks), "it has one of to_arrays and from_arrays: give both")
+    insist(not any(hooks) or not is_compiled(module), "to_arrays needs the plain engine: say COMPILED = False")
 
 
 def _takes(function: Any, words: list[str]) -> bool:
@@ -201,6 +204,8 @@ def refuses_files_whose_arrays_disagree(module: ModuleType, env: str) -> None:
 
 def _growing(prefix: str, parts: Any) -> Iterator[dict[str, int]]:
     """The arrays of each NamedTuple that may grow, by name, and along which axis."""
+    if not hasattr(parts, "_fields"):  # a state with hooks of its own
+        return
     yield {f"{prefix}.{name}": field.grows for name, field in declared(type(parts)).items() if field.grows is not None}
     for name, part in parts._asdict().items():
         if hasattr(part, "_fields"):

@@ -14,7 +14,7 @@ from dataclasses import asdict
 from typing import Any
 
 from ucls import _compiling
-from ucls.algorithms import ALGORITHMS
+from ucls.algorithms import ALGORITHMS, algorithm_module, is_compiled
 from ucls.core.binding import compile_inwards
 from ucls.core.config import Plan, resolve_plan
 from ucls.core.learner import Learner
@@ -27,7 +27,7 @@ def helped(plan: Plan) -> Iterator[None]:
     words = [sys.executable, "-m", __name__, json.dumps(asdict(plan))]
     nothing: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if cores > 1 and plan.agent in ALGORITHMS:
+    if cores > 1 and plan.agent in ALGORITHMS and is_compiled(algorithm_module(plan.agent)):
         _compiling.clock.helper = lambda: started.append(subprocess.Popen(words, **nothing))
     try:
         yield
