@@ -13,7 +13,7 @@ from bench.tables import Table, within
 from ucls import Agent
 from ucls.algorithms import ucls
 from ucls.core.run import make_run
-from ucls.envs import ENVIRONMENTS, make_world
+from ucls.envs import ENVIRONMENTS, make_builtin
 from ucls.features import tiles
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr
@@ -39,7 +39,7 @@ def measure(effort: Effort) -> dict[str, Any]:
 
 
 def _stepping(id: str) -> Callable[[int], object]:
-    world = make_world(id)
+    world = make_builtin(id)
     reset, step, n_actions = world.module.reset, world.module.step, world.n_actions
 
     @jit

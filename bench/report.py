@@ -15,8 +15,8 @@ from bench.tables import Table, markdown
 from ucls._files import write_atomic
 
 STYLE: Any = {"font.size": 8, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "ucls"}
-# Colour-blind safe, after Okabe and Ito.
-COLOURS = {
+# Color-blind safe, after Okabe and Ito.
+COLORS = {
     OURS: "#0072B2",
     "C": "#D55E00",
     "NumPy, dense": "#999999",
@@ -99,12 +99,12 @@ def draw(found: dict[str, Any], path: Path) -> None:
             if all(case["ceiling"] for case in cases):
                 roof = [(case["d"], case["ceiling"]["us"]) for case in cases]
                 axes.plot(*_rates(roof)[:2], color=ROOF, linewidth=2.4, label="ceiling")
-            for name, colour in COLOURS.items():
+            for name, color in COLORS.items():
                 if name in cases[0]["us"]:
                     x, y, low, high = _rates([(case["d"], case["us"][name]) for case in cases])
                     width = 2.2 if name == OURS else 1.2
-                    axes.plot(x, y, "o-", color=colour, linewidth=width, markersize=3, label=name)
-                    axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+                    axes.plot(x, y, "o-", color=color, linewidth=width, markersize=3, label=name)
+                    axes.fill_between(x, low, high, color=color, alpha=0.15, linewidth=0)
             axes.set_xscale("log", base=2)
             axes.set_yscale("log")
             axes.set_xticks([case["d"] for case in cases], [str(case["d"]) for case in cases])

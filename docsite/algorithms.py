@@ -31,8 +31,8 @@ def index() -> str:
     return f"""# Algorithms
 
 Each is one file that reads like its box in the paper. These pages are made from the docstrings of those files.
-`{DEFAULT}` is what you get if you say nothing; [Choose an algorithm](../choose.md) compares them. `ucls agents` prints
-this list with all settings.
+`{DEFAULT}` is the default; [Choosing an algorithm](../choose.md) compares them. `ucls algorithms` lists them with all
+settings.
 
 {markdown(["name", "what"], rows)}
 """
@@ -47,7 +47,7 @@ def page(name: str) -> str:
         f"# {name}\n\n{title}\n",
         shown(about),
         f"The source is [`{path}.py`](../source/src/{path}.py.md).",
-        f"## Use\n\n```sh\nucls train ucls/RiverSwim-v0 --agent {name} --steps 20000\n```\n\n"
+        f"## Use\n\n```sh\nucls train ucls/RiverSwim-v0 --algo {name} --steps 20000\n```\n\n"
         f'In Python: `ucls.Agent(env, "{name}")`, with any setting below by its name.',
         f"## Settings\n\n{settings_table(name)}",
         f"## Departures\n\n{shown(f'Departures{departures}')}" if mark else "",

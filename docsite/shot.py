@@ -24,7 +24,7 @@ def shoot(page: str, picture: str) -> None:
         )  # as high as the maps, so that nothing moves
         opened.goto(Path(page).resolve().as_uri())
         boxes = [canvas.bounding_box() for canvas in opened.locator("canvas").all()]
-        box = [box for box in boxes if box and box["height"] > 150][1]  # the low ones are scales of colour
+        box = [box for box in boxes if box and box["height"] > 150][1]  # the low ones are scales of color
         opened.mouse.click(box["x"] + PLACE[0] * box["width"], box["y"] + PLACE[1] * box["height"])
         bottom = opened.locator("h2", has_text="least sure").bounding_box()
         assert bottom is not None

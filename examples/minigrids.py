@@ -1,6 +1,6 @@
 """MiniGrid's rooms as whole numbers, for agents that learn from tables or linear features.
 
-MiniGrid shows the seven by seven cells in front of an agent, as codes of objects, colours and states. What one has to
+MiniGrid shows the seven by seven cells in front of an agent, as codes of objects, colors and states. What one has to
 know is less: where the agent is and looks, and in a room with a door where the key is, where the door, and how it is.
 Those are the observations here. The actions are those that do something: left, right and forward, and with a door also
 to pick up and to toggle. Rewards, ends and layouts, drawn for every episode, are MiniGrid's.

@@ -2,7 +2,7 @@
 
 A module with the contract of `ucls.algorithms`, anywhere that Python finds it:
 
-    PYTHONPATH=examples ucls train ucls/RiverSwim-v0 --agent my_agent --set kappa=2
+    PYTHONPATH=examples ucls train ucls/RiverSwim-v0 --algo my_agent --set kappa=2
 
 or `ucls.Agent(env, "my_agent", kappa=2)`. The agent learns two values
 by Sarsa: x'w of the rewards, and x'u of a bonus that falls as features are visited, and takes the action with the

@@ -4,7 +4,7 @@
 and hold any object. Environments and features stay compiled. Because the state is more than a NamedTuple of arrays, two
 functions turn it into arrays and back, so that it can be saved, resumed and sent to other processes:
 
-    PYTHONPATH=examples ucls train CartPole-v1 --agent my_network --steps 2000
+    PYTHONPATH=examples ucls train CartPole-v1 --algo my_network --steps 2000
 
 Departures: none, it is not in the paper.
 """

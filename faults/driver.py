@@ -7,8 +7,8 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from ucls.study import Cell, Member, Store, Study, conduct, make_cells
-from ucls.study.cell import NUMERICS
+from ucls.study import Cell, Member, Store, Study, make_cells, run_study
+from ucls.study.cell import RESULTS_VERSION
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
 from ucls.study.runners.base import Runner
@@ -56,7 +56,7 @@ def endless_cell() -> Cell:
 
 def failing_cell() -> Cell:
     """A cell that is refused when it is run, whoever runs it."""
-    return _sarsa(10)._replace(numerics=NUMERICS + 1)
+    return _sarsa(10)._replace(numerics=RESULTS_VERSION + 1)
 
 
 def _sarsa(steps: int, dtype: str = "float64") -> Cell:
@@ -75,7 +75,7 @@ def main() -> None:
     runner = logged(runner_named(asked.runner), asked.store.with_suffix(".log"))
     study = (troubled_study if asked.troubled else small_study)(asked.cells)
     with Store(asked.store, write=True) as store:
-        conduct(store, study, runner, quiet=True, checkpoint_every=asked.every)
+        run_study(store, study, runner, quiet=True, checkpoint_every=asked.every)
 
 
 def runner_named(name: str) -> Runner:

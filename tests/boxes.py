@@ -1,4 +1,4 @@
-"""Each algorithm box of the paper in plain dense NumPy: the oracle. Nobody optimises it.
+"""Each algorithm box of the paper in plain dense NumPy: the oracle. Nobody optimizes it.
 
 A box is written in the order and with the letters of the paper. Where the box is wrong, `literal=True` runs it as it is
 printed, and `literal=False` with the corrections that docs and docstrings name.
@@ -34,7 +34,7 @@ class UCLS:
         self.b_step, self.w_step = b_step, w_step
         self.literal = literal
         self.gamma_previous = 0.0
-        self.solver, self.t, self.A_regularised = solver, 0, eta * np.eye(d)
+        self.solver, self.t, self.A_regularized = solver, 0, eta * np.eye(d)
         self.learned, self.averages, self.initial = learned, averages, initial
 
     def start(self):
@@ -76,7 +76,7 @@ class UCLS:
         block = np.ix_(near, near)
         self.C[block] = (1 - beta) * self.C[block] + beta * np.outer(a[near], a[near])
 
-        self.A_regularised = (1 - beta) * self.A_regularised + beta * np.outer(z, x - gamma * x_next)
+        self.A_regularized = (1 - beta) * self.A_regularized + beta * np.outer(z, x - gamma * x_next)
         self.w = self.solved()
         self.gamma_previous = gamma
 
@@ -88,7 +88,7 @@ class UCLS:
         if self.solver == "fixed_step":
             return self.w + self.w_step * residual
         if self.solver == "sherman_morrison":
-            return np.linalg.solve(self.A_regularised, self.b)
+            return np.linalg.solve(self.A_regularized, self.b)
         if self.solver == "conjugate_gradient":
             return conjugate_gradient(self.A + self.eta * identity, self.b, self.w, 0.0)
         if self.solver == "pseudo_inverse":
@@ -99,9 +99,9 @@ class UCLS:
 class Sarsa:
     """Sarsa(lambda) with accumulating traces; the paper has no box for it. Every value starts at q0."""
 
-    def __init__(self, d, literal=False, alpha=0.1, lambda_=0.9, q0=0.0, normalised=True):
+    def __init__(self, d, literal=False, alpha=0.1, lambda_=0.9, q0=0.0, normalized=True):
         self.w, self.z = np.zeros(d), np.zeros(d)
-        self.alpha, self.lambda_, self.q0, self.normalised = alpha, lambda_, q0, normalised
+        self.alpha, self.lambda_, self.q0, self.normalized = alpha, lambda_, q0, normalized
         self.literal = literal
         self.gamma_previous = 0.0
 
@@ -113,7 +113,7 @@ class Sarsa:
         return self.q0 + x @ self.w
 
     def update(self, x, r, gamma, x_next):
-        alpha = self.alpha / (x @ x) if self.normalised else self.alpha
+        alpha = self.alpha / (x @ x) if self.normalized else self.alpha
         delta = r + gamma * self.values(x_next) - self.values(x)
         self.z = (gamma if self.literal else self.gamma_previous) * self.lambda_ * self.z + x
         self.w = self.w + alpha * delta * self.z
@@ -352,19 +352,19 @@ def conjugate_gradient(A, b, w, eta_r, literal=False, tol=0.001, most=50):
 class LSTDCG:
     """LSTD(lambda) with Conjugate Gradient."""
 
-    def __init__(self, d, literal=False, regulariser="in", eta=1e-4, fading=False, beta=0.0, lambda_=0.9, most=50):
+    def __init__(self, d, literal=False, regularizer="in", eta=1e-4, fading=False, beta=0.0, lambda_=0.9, most=50):
         self.A, self.b, self.z, self.w = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.zeros(d)
-        self.regulariser, self.eta, self.fading, self.beta, self.lambda_ = regulariser, eta, fading, beta, lambda_
+        self.regularizer, self.eta, self.fading, self.beta, self.lambda_ = regularizer, eta, fading, beta, lambda_
         self.literal, self.most = literal, most
         self.t, self.gamma_previous = 0, 0.0
 
     def start(self):
         self.gamma_previous = 0.0
 
-    def regularised(self):
+    def regularized(self):
         """What is solved after t steps: the matrix A + eta I, and eta_r."""
         eta = self.eta / self.t if self.fading else self.eta
-        inside = eta if self.regulariser == "in" else 0.0
+        inside = eta if self.regularizer == "in" else 0.0
         return self.A + inside * np.eye(len(self.b)), eta - inside
 
     def update(self, x, r, gamma, x_next):
@@ -373,7 +373,7 @@ class LSTDCG:
         beta = self.beta or 1 / self.t
         self.b = self.b + beta * (r * self.z - self.b)
         self.A = self.A + beta * (np.outer(self.z, x - gamma * x_next) - self.A)
-        A, eta_r = self.regularised()
+        A, eta_r = self.regularized()
         self.w = conjugate_gradient(A, self.b, self.w, eta_r, self.literal, most=self.most)
         self.gamma_previous = gamma
 

@@ -22,7 +22,7 @@ def learn(oracle, t, rng):
 def shadow(run, oracle, steps, best, learn=learn, start=begin):
     """Let an oracle learn from what a run does, and check every action.
 
-    `best(oracle, x, rng)` is what the oracle's box maximises, a number for each action; it draws from a generator in
+    `best(oracle, x, rng)` is what the oracle's box maximizes, a number for each action; it draws from a generator in
     the state that the learner's was in. None stands for an action at random, which the box then draws itself. Where the
     box learns or begins an episode in another way than most, `learn(oracle, t, rng)` and `start(oracle, rng)` say how.
     """

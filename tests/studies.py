@@ -5,7 +5,7 @@ import numpy as np
 from ucls.core.history import History
 from ucls.study import Member, Study
 from ucls.study.outcome import Outcome
-from ucls.study.result import Circumstance, summarise
+from ucls.study.result import Circumstance, summarize
 
 ABOUT = Circumstance(2.0, 500.0, "here", "ucls 0", "now")
 
@@ -21,7 +21,7 @@ def pretend(value=lambda cell: float(cell.seed), fail=lambda cell: False, log=No
                 yield Outcome(cell.id, error="ValueError: no", traceback="Traceback ...")
             else:
                 history = History(np.full(10, value(cell)), np.zeros(10, np.uint8))
-                yield Outcome(cell.id, summarise(history, 1), ABOUT)
+                yield Outcome(cell.id, summarize(history, 1), ABOUT)
 
     return runner
 

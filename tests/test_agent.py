@@ -12,7 +12,7 @@ from conftest import always
 from ucls import Agent, UserError, checkpoint
 from ucls.algorithms import ALGORITHMS, sarsa
 from ucls.core.run import Run
-from ucls.envs import make_world
+from ucls.envs import make_builtin
 
 
 class Corridor(gymnasium.Env):
@@ -100,7 +100,7 @@ def test_callback_can_stop_the_learning():
 
 
 def test_saved_agent_continues_bit_for_bit_on_our_environment(unlike, tmp_path):
-    tiled = make_world(unlike).features[0] == "tiles"
+    tiled = make_builtin(unlike).features[0] == "tiles"
     agent = Agent(gymnasium.make(unlike), seed=4, tilings=4) if tiled else Agent(unlike, seed=4)
     agent.learn(150)
     path = agent.save(tmp_path / "agent.safetensors")
@@ -263,7 +263,7 @@ def test_observations_are_taken_as_float64():
         (Corridor(), {"m": 0}, "'m' cannot be 0: give a number and > 0"),
         (Corridor(), {"agent": "ucls", "beta": 1}, "'beta' cannot be 1"),
         (Corridor(), {"settings": {"lambda": 1.5}}, "'lambda' cannot be 1.5"),
-        (Corridor(), {"agent": "nobody"}, "unknown agent 'nobody'"),
+        (Corridor(), {"algorithm": "nobody"}, "unknown algorithm 'nobody'"),
     ],
 )
 def test_bad_input_is_refused_in_one_clear_line(env, options, words):

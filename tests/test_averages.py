@@ -41,7 +41,7 @@ def test_features_are_spread_and_subtracted():
     assert averages.spread(5, x, like).dtype == np.float32
 
 
-@pytest.mark.parametrize(("beta", "folds"), [(0.01, False), (0.3, True)], ids=["slow", "renormalising"])
+@pytest.mark.parametrize(("beta", "folds"), [(0.01, False), (0.3, True)], ids=["slow", "renormalizing"])
 def test_a_second_moment_and_its_form_are_dense_ones(beta, folds):
     rng = np.random.default_rng(0)
     D, whole, w = averages.second_moment(9, np.float64), np.zeros((9, 9)), rng.normal(size=9)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ucls import Agent
 from ucls.core.run import Run
-from ucls.study import Cell, Store, conduct
+from ucls.study import Cell, Store, run_study
 from ucls.study.declare import Member, Study
 from ucls.study.result import pack
 from ucls.study.runners.base import outcome_of
@@ -32,7 +32,7 @@ def test_a_store_keeps_its_ids_and_results_and_goes_on(tmp_path):
         assert [row.status for row in rows] == ["done", "done", "waiting"]
         cells: list[Cell] = [*store.waiting("old")]
         study = Study("old", tuple(Member(cell.agent, cell) for cell in cells))
-        assert conduct(store, study, one_by_one, quiet=True).done == 1
+        assert run_study(store, study, one_by_one, quiet=True).done == 1
         again = run_cell(cells[0])
         assert pack(again.result.arrays) == pack(store.result(cells[0].id).arrays)
         assert again.result.measures == store.result(cells[0].id).measures

@@ -17,7 +17,7 @@ from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of
 from ucls.study import Store
 from ucls.study.outcome import Outcome
-from ucls.study.result import Circumstance, summarise
+from ucls.study.result import Circumstance, summarize
 
 ABOUT = Circumstance(1.0, 1000.0, "here", "ucls 0", "now")
 BEYOND = [part for part in PARTS if part.beyond]
@@ -34,14 +34,14 @@ def pretend(cells, checkpoints, stop):
         each = {RIVER: 0.2, ONE_STATE: 2.0, SPARSE: 0.0, DEEP_SEA: 0.0}.get(cell.env, -1.0)
         rewards = np.full(steps, each + 0.01 * (cell.agent == "ucls-exact")) + 0.001 * cell.seed
         rewards[ends > 0] += float(cell.env in (SPARSE, DEEP_SEA))
-        yield Outcome(cell.id, summarise(History(rewards, ends), cell.resolution), ABOUT)
+        yield Outcome(cell.id, summarize(History(rewards, ends), cell.resolution), ABOUT)
 
 
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory):
     scale = scale_of(2)
     with Store(tmp_path_factory.mktemp("beyond") / "runs.sqlite", write=True) as store:
-        paper.conduct(store, paper.study_of(BEYOND, scale), pretend, quiet=True)
+        paper.run_study(store, paper.study_of(BEYOND, scale), pretend, quiet=True)
         yield Evidence(store, scale)
 
 
@@ -102,7 +102,7 @@ def test_a_look_at_everything_makes_only_the_comparison():
 def test_every_figure_has_lines_and_is_empty_without_runs(evidence, nothing, part):
     for plot in part.plots(evidence):
         assert all(panel.lines for panel in plot.panels)
-        assert all(np.isfinite(line.centre).all() for panel in plot.panels for line in panel.lines)
+        assert all(np.isfinite(line.center).all() for panel in plot.panels for line in panel.lines)
     assert not any(panel.lines for plot in part.plots(nothing) for panel in plot.panels)
 
 
@@ -127,7 +127,7 @@ def test_differences_are_of_the_same_seeds(evidence):
 
 
 def test_means_beside_each_other_are_of_the_same_seeds(nothing):
-    runs = [summarise(History(np.full(10, x), np.zeros(10, np.uint8)), 1) for x in (1.0, 2.0, 6.0)]
+    runs = [summarize(History(np.full(10, x), np.zeros(10, np.uint8)), 1) for x in (1.0, 2.0, 6.0)]
     nothing._kept[comparison.exact(RIVER)] = list(enumerate(runs))
     nothing._kept[comparison.rivals(RIVER)["ucls"]] = [(1, runs[0])]
     [row] = [row for row in comparison.rows(nothing) if row[:3] == ["River Swim", "reward of the run", "UCLS"]]
@@ -139,13 +139,13 @@ def test_an_episode_that_was_cut_off_reached_no_goal(nothing):
     ends = np.zeros(40, np.uint8)
     ends[[9, 19, 29]] = 1, TRUNCATED, 1
     group = comparison.exact(SPARSE)
-    nothing._kept[group] = [(0, summarise(History(np.zeros(40), ends), 1))]
+    nothing._kept[group] = [(0, summarize(History(np.zeros(40), ends), 1))]
     assert comparison.sample(nothing, group, "goals").scores.tolist() == [2.0]
 
 
 def test_a_run_is_near_the_optimum_if_it_lacks_a_tenth_or_less(nothing):
     rate = optimum(RIVER).reward_rate
-    runs = [summarise(History(np.full(100, part * rate), np.zeros(100, np.uint8)), 1) for part in (1.2, 0.91, 0.89)]
+    runs = [summarize(History(np.full(100, part * rate), np.zeros(100, np.uint8)), 1) for part in (1.2, 0.91, 0.89)]
     nothing._kept[comparison.exact(RIVER)] = list(enumerate(runs))
     [row] = [row for row in bars.rows(nothing) if row[0] == "River Swim" and row[-1] == "3"]
     assert (row[2], row[4]) == (f"{89 * rate:.4g} reward", f"{0.89 * rate:.4g}")
@@ -157,20 +157,20 @@ def test_a_sea_is_solved_by_finding_the_treasure_again_and_again(nothing):
     ends = np.tile([0, 0, 0, 0, 1], 150).astype(np.uint8)
     found = np.arange(150) >= 40
     late, never = ((np.repeat(wins, 5) * ends).astype(float) for wins in (found, np.zeros(150)))
-    nothing._kept[group] = [(i, summarise(History(rewards, ends), 1)) for i, rewards in enumerate((late, never))]
+    nothing._kept[group] = [(i, summarize(History(rewards, ends), 1)) for i, rewards in enumerate((late, never))]
     assert deep_sea.solved(nothing, "ucls", 5) == [30, None]
     [row] = [row for row in deep_sea.rows(nothing) if row[-1] == "2"]
     assert row[2].startswith("1 of 2 [")
     assert row[3:6] == ["never", "30", "never"]
     panel = deep_sea.plots(nothing)[0].panels[0]
-    assert (panel.optimum_label, panel.lines[0].centre.tolist()) == ("not solved in 1000 episodes", [panel.optimum])
+    assert (panel.optimum_label, panel.lines[0].center.tolist()) == ("not solved in 1000 episodes", [panel.optimum])
 
 
 def test_what_a_long_run_loses_again_is_a_part_of_the_optimum(nothing):
     rate = optimum(RIVER).reward_rate
     rewards = np.full(10_000, rate)
     rewards[9000:] = 0.5 * rate
-    run = summarise(History(rewards, np.zeros(10_000, np.uint8)), 1000)
+    run = summarize(History(rewards, np.zeros(10_000, np.uint8)), 1000)
     assert long.regrets(run, rate, 1000) == pytest.approx([0.0] * 9 + [0.5], abs=1e-12)
     nothing._kept[long.group_of(RIVER)] = [(0, run), (1, run)]
     assert long.rows(nothing)[0][3:] == ["0.5 [0.5, 0.5]", "2 of 2", "2"]

@@ -187,8 +187,8 @@ def test_text_in_a_card_is_shown_as_it_is_and_does_nothing(tmp_path, text):
 
 
 def test_a_run_folder_has_a_card_too_and_goes_on_with_it(tmp_path):
-    command("train", "FrozenLake-v1", "--agent", "sarsa", "--steps", 50, "--out", tmp_path / "run")
-    words = ["train", "FrozenLake-v1", "--agent", "sarsa", "--steps", 30]
+    command("train", "FrozenLake-v1", "--algo", "sarsa", "--steps", 50, "--out", tmp_path / "run")
+    words = ["train", "FrozenLake-v1", "--algo", "sarsa", "--steps", 30]
     command(*words, "--resume", tmp_path / "run", "--out", tmp_path / "run")
     card = tmp_path / "run" / "agent.card.md"
     assert "| steps | 80 |" in card.read_text()
@@ -236,18 +236,18 @@ def test_one_episode_has_no_interval(tmp_path):
 def test_runs_of_your_own_algorithm_are_evaluated_explained_and_watched(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(Path(__file__).parents[1] / "examples")
     monkeypatch.chdir(tmp_path)
-    command("train", "ucls/RiverSwim-v0", "--agent", "my_agent", "--set", "kappa=2", "--steps", 50, "--out", "run")
+    command("train", "ucls/RiverSwim-v0", "--algo", "my_agent", "--set", "kappa=2", "--steps", 50, "--out", "run")
     told = json.loads(
-        command("evaluate", "run", "--agent", "my_agent", "--episodes", 1, "--max-steps", 20, "--json").stdout
+        command("evaluate", "run", "--algo", "my_agent", "--episodes", 1, "--max-steps", 20, "--json").stdout
     )
     assert (told["agent"], told["steps"]) == ("my_agent", 50)
-    assert command("explain", "run", "--agent", "my_agent").stdout.strip() == "maps.html"
-    assert command("watch", "run", "--agent", "my_agent", "--most-steps", 2).stdout.strip() == "watch.gif"
+    assert command("explain", "run", "--algo", "my_agent").stdout.strip() == "maps.html"
+    assert command("watch", "run", "--algo", "my_agent", "--most-steps", 2).stdout.strip() == "watch.gif"
     for name in ("evaluate", "explain", "watch"):
-        with pytest.raises(UserError, match="needs the algorithm 'my_agent': name its module by --agent"):
+        with pytest.raises(UserError, match="needs the algorithm 'my_agent': name its module by --algo"):
             command(name, "run")
         with pytest.raises(UserError, match="holds the agent 'my_agent', not 'sarsa'"):
-            command(name, "run", "--agent", "sarsa")
+            command(name, "run", "--algo", "sarsa")
 
 
 def test_evaluate_of_an_environment_that_a_file_may_not_name_needs_its_name(tmp_path):

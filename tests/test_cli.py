@@ -61,7 +61,7 @@ def test_summary_is_readable():
 
 
 def test_a_run_that_diverges_says_so_and_saves_no_agent(tmp_path):
-    words = ("--agent", "ucls", "--steps", 5000, "--set", "w_step=50000", "--out", tmp_path / "run")
+    words = ("--algo", "ucls", "--steps", 5000, "--set", "w_step=50000", "--out", tmp_path / "run")
     result = ucls("train", "ucls/RiverSwim-v0", *words, "--json")
     found = json.loads(result.stdout)
     assert result.exit_code == 1
@@ -72,14 +72,14 @@ def test_a_run_that_diverges_says_so_and_saves_no_agent(tmp_path):
 
 
 def test_agents_and_envs_list_settings_with_defaults():
-    agents = {row["name"]: row for row in json.loads(ucls("agents", "--json").stdout)}
+    agents = {row["name"]: row for row in json.loads(ucls("algorithms", "--json").stdout)}
     defaults = {s["name"]: s["default"] for s in agents["ucls"]["settings"]}
     assert (defaults["p"], defaults["lambda"], defaults["beta"], defaults["eta"]) == (0.1, 0.9, 0.001, 1e-4)
     assert (defaults["trace_threshold"], defaults["trace_discount"]) == ("beta", "previous")
     envs = {row["id"]: row for row in json.loads(ucls("envs", "--json").stdout)}
     sparse = {s["name"]: s["default"] for s in envs["ucls/SparseMountainCar-v0"]["settings"]}
     assert (sparse["reward"], sparse["discount"], sparse["cutoff"]) == ("sparse", 0.998, 10000)
-    assert "confidence" in ucls("agents").stdout
+    assert "confidence" in ucls("algorithms").stdout
     assert RIVER in ucls("envs").stdout
 
 
@@ -108,14 +108,14 @@ def test_foreign_environments_are_trained_too(tmp_path):
         (("RiverSwim",), "unknown environment 'RiverSwim'"),
         (("ucls/RiverSwin-v0",), "did you mean 'ucls/RiverSwim-v0'?"),
         (("Pendulum-v1",), "only Discrete ones can be learned"),
-        ((RIVER, "--agent", "ulcs"), "did you mean 'ucls'?"),
+        ((RIVER, "--algo", "ulcs"), "did you mean 'ucls'?"),
         ((RIVER, "--set", "factr=1"), "did you mean 'factor'?"),
         ((RIVER, "--set", "p"), "write it as name=value"),
         ((RIVER, "--set", "m=0"), "'m' cannot be '0'"),
         ((RIVER, "--set", "m=much"), "'m' cannot be 'much'"),
-        ((RIVER, "--agent", "ucls", "--set", "beta=1"), "'beta' cannot be '1'"),
+        ((RIVER, "--algo", "ucls", "--set", "beta=1"), "'beta' cannot be '1'"),
         ((RIVER, "--set", "lambda=-0.1"), "'lambda' cannot be '-0.1'"),
-        ((RIVER, "--agent", "ucls", "--set", "trace_discount=never"), "one of previous, current"),
+        ((RIVER, "--algo", "ucls", "--set", "trace_discount=never"), "one of previous, current"),
         ((RIVER, "--resume", "nowhere"), "no checkpoint at nowhere"),
         ((RIVER, "--low", "0,x"), "give numbers with commas"),
     ],

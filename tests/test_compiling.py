@@ -118,13 +118,13 @@ def test_without_a_compiler_there_is_nothing_to_do(monkeypatch):
 
 @compiled
 def test_the_command_says_what_it_did_and_how_much_is_kept():
-    found = json.loads(command("compile", "ucls/OneState-v0", "--agent", "sarsa", "--json").stdout)
+    found = json.loads(command("compile", "ucls/OneState-v0", "--algo", "sarsa", "--json").stdout)
     assert [(one["env"], one["agent"], one["error"]) for one in found["compiled"]] == [
         ("ucls/OneState-v0", "sarsa", None)
     ]
     assert found["cache"]["kernels"] > 0
     assert found["cache"]["bytes"] > 0
-    said = command("compile", "ucls/OneState-v0", "--agent", "sarsa").stdout
+    said = command("compile", "ucls/OneState-v0", "--algo", "sarsa").stdout
     assert "sarsa in ucls/OneState-v0: was there" in said
     assert "MiB" in said
 
@@ -133,7 +133,7 @@ STUDY = """name = "twice"
 steps = 30
 seeds = "0-5"
 [[run]]
-agent = "sarsa"
+algorithm = "sarsa"
 env = "ucls/OneState-v0"
 """
 

@@ -126,7 +126,7 @@ def test_where_an_estimator_comes_to_nothing_there_is_no_interval_to_hold_anythi
     assert {row["ratio"] for row in as_data(none)} == {row["width"] for row in as_data(none)} == {None}
 
 
-def behaviour(seed, n, target=0.8):
+def behavior(seed, n, target=0.8):
     """Two states, two actions: the first action stays, the second moves and pays in state 1. Acted uniformly."""
     rng = np.random.default_rng(seed)
     actions = rng.integers(2, size=n)
@@ -136,7 +136,7 @@ def behaviour(seed, n, target=0.8):
 
 
 def off_policy_truth(X, lambda_, gamma=0.9, target=0.8):
-    """The fixed point of the target policy's TD(lambda) under the distribution of the behaviour, which is uniform."""
+    """The fixed point of the target policy's TD(lambda) under the distribution of the behavior, which is uniform."""
     P = np.array([[1 - target, target], [target, 1 - target]])
     D, I = 0.5 * np.eye(2), np.eye(2)
     M = X.T @ D @ np.linalg.inv(I - lambda_ * gamma * P)
@@ -146,7 +146,7 @@ def off_policy_truth(X, lambda_, gamma=0.9, target=0.8):
 @pytest.mark.parametrize("lambda_", [0.0, 0.5])
 @pytest.mark.parametrize("X", [np.eye(2), np.array([[1.0], [2.0]])])
 def test_importance_ratios_evaluate_the_other_policy(X, lambda_):
-    states, r, rho = behaviour(0, 200_000)
+    states, r, rho = behavior(0, 200_000)
     lstd = LSTD(X.shape[1], lambda_)
     lstd.observe_batch(X[states[:-1]], r, 0.9, X[states[1:]], rho)
     error = (lstd.value(X) - off_policy_truth(X, lambda_)) / lstd.standard_error(X, "robust")
@@ -158,7 +158,7 @@ def test_off_policy_intervals_cover_while_ratios_are_bounded():
     X, runs, hits = np.eye(2), 200, 0
     truth = off_policy_truth(X, 0.3)
     for run in range(runs):
-        states, r, rho = behaviour(run, 2000)
+        states, r, rho = behavior(run, 2000)
         lstd = LSTD(2, 0.3)
         lstd.observe_batch(states[:-1, None], r, 0.9, states[1:, None], rho)
         found = lstd.interval(X, p=0.1, factor="normal")

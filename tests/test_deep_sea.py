@@ -9,8 +9,8 @@ from gymnasium.utils.env_checker import check_env
 
 from ucls import planning
 from ucls.core.run import make_run
-from ucls.envs import deep_sea, make_world
-from ucls.envs.gym import GymWorld
+from ucls.envs import deep_sea, make_builtin
+from ucls.envs.gym import BuiltinGymEnv
 from ucls.errors import UserError
 from ucls.features.one_hot import Settings, make
 from ucls.stats import solved_after
@@ -20,7 +20,7 @@ VARIANTS = pytest.mark.parametrize("stochastic", ["no", "yes"])
 
 
 def sea(**settings):
-    return make_world(ID, settings).env
+    return make_builtin(ID, settings).env
 
 
 def generator(seed=0):
@@ -185,7 +185,7 @@ def test_the_map_is_fixed_by_its_seed_and_swaps_about_half_of_the_cells():
 
 
 def test_the_map_stays_the_same_through_a_run_and_for_every_seed_of_it():
-    world = GymWorld(ID, size=12)
+    world = BuiltinGymEnv(ID, size=12)
     for seed in (1, 2):
         world.reset(seed=seed)
         for _ in range(3):
@@ -200,12 +200,12 @@ def test_the_map_stays_the_same_through_a_run_and_for_every_seed_of_it():
 
 def test_every_cell_has_its_own_feature_and_no_more():
     for size in (2, 50, 100):
-        world = make_world(ID, {"size": size})
+        world = make_builtin(ID, {"size": size})
         low, high = world.bounds()
         assert make(Settings(), low, high, 2).size == size * (size + 1)
         places = [deep_sea.place(cell) for cell in range(int(high[0]) + 1)]
         assert places == [(row, column) for row in range(size) for column in range(row + 1)]
-    assert make_world(ID).bounds() == (deep_sea.LOW, deep_sea.HIGH)
+    assert make_builtin(ID).bounds() == (deep_sea.LOW, deep_sea.HIGH)
 
 
 @pytest.mark.parametrize(("name", "value"), [("size", 1), ("size", 101), ("size", 2.5), ("mapping_seed", 2**32)])

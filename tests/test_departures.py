@@ -13,9 +13,9 @@ from ucls.paper.domains import RIVER
 from ucls.paper.groups import ENOUGH
 from ucls.paper.readings import DEPARTURES
 from ucls.study import Store
-from ucls.study.cell import NUMERICS
+from ucls.study.cell import RESULTS_VERSION
 from ucls.study.outcome import Outcome
-from ucls.study.result import Circumstance, summarise
+from ucls.study.result import Circumstance, summarize
 
 TRIALS = [trial for departure in DEPARTURES for trial in departure.trials]
 
@@ -37,7 +37,7 @@ def test_the_shipped_page_has_a_section_for_every_departure_and_no_other():
     head, *sections = page.read_text().split("\n## ")
     runs = int(re.findall(r"ucls departures --runs (\d+)", head)[0])
     date, commit = re.findall(r"Made on (\S+), at commit (\w+), with", head)[0]
-    facts = {"date": date, "commit": commit, "numerics": str(NUMERICS)}
+    facts = {"date": date, "commit": commit, "numerics": str(RESULTS_VERSION)}
     assert head.rstrip() == d.page([], [], runs, facts).rstrip()
     assert runs >= ENOUGH
     assert len(sections) == len(DEPARTURES)
@@ -54,7 +54,7 @@ def runner(diverges):
         for cell in cells:
             literal = dict(cell.settings)["agent.trace_threshold"] == 0
             value = [1.0, 2.0, 3.0][cell.seed] * (1 if literal else 2)
-            result = summarise(History(np.full(10, value), np.zeros(10, np.uint8)), 1)
+            result = summarize(History(np.full(10, value), np.zeros(10, np.uint8)), 1)
             lost = literal and cell.seed in diverges
             yield Outcome(cell.id, result._replace(diverged=lost), Circumstance(1.0, 10.0, "", "", ""))
 

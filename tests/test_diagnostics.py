@@ -9,9 +9,9 @@ from typer.testing import CliRunner
 from conftest import always
 from ucls import cli, planning
 from ucls.core.run import Run, make_run
-from ucls.diagnostics import diagnose, policies, probe, probed, verdict, yardstick
+from ucls.diagnostics import diagnose, optimal_values, policies, probe, probed, verdict
 from ucls.diagnostics.probe import DENSITIES, read
-from ucls.envs import make_world
+from ucls.envs import make_builtin
 from ucls.errors import UserError
 from ucls.testing import small_run
 
@@ -30,7 +30,7 @@ def start_regret(stick, policy):
 def test_a_fresh_ucls_is_as_optimistic_as_its_initial_radius_says():
     """Radius sqrt((1 + 1/p) c_max / n), mean 0: below V* in River Swim, so UCLS does not start optimistic there."""
     run = make_run(RIVER, "ucls", settings={"p": 0.05, "c_max": 2.0})
-    stick = yardstick(run)
+    stick = optimal_values(run)
     found = probe(run.learner, stick)
     radius = np.sqrt((1 + 1 / 0.05) * 2.0 / 32)
     assert found.radius == pytest.approx(radius)
@@ -41,9 +41,9 @@ def test_a_fresh_ucls_is_as_optimistic_as_its_initial_radius_says():
 
 def test_covered_is_the_part_of_the_density_where_the_bound_holds():
     run = make_run(RIVER, "ucls-exact")
-    fresh = {density: probe(run.learner, yardstick(run, density)).covered for density in DENSITIES}
+    fresh = {density: probe(run.learner, optimal_values(run, density)).covered for density in DENSITIES}
     assert fresh == pytest.approx(dict.fromkeys(DENSITIES, 1.0))  # nothing is known: return_max everywhere
-    stick = yardstick(run, "uniform")
+    stick = optimal_values(run, "uniform")
     none, half = np.zeros_like(stick.best), np.where(np.arange(2) == 0, stick.best + 1.0, stick.best - 1.0)
     assert read(stick, none, stick.best - 1.0, stick.best).covered == 0.0
     assert read(stick, none, half, stick.best).covered == pytest.approx(0.5)
@@ -53,7 +53,7 @@ def test_covered_is_the_part_of_the_density_where_the_bound_holds():
 def test_regret_is_radius_plus_error_minus_optimism(density):
     run = small_run(RIVER, "ucls")
     run.advance(300)
-    found = probe(run.learner, yardstick(run, density))
+    found = probe(run.learner, optimal_values(run, density))
     assert found.regret == pytest.approx(found.radius + found.value_error - found.optimism)
     assert found.bound == pytest.approx(found.radius + abs(found.value_error))
     assert found.regret > 0
@@ -61,7 +61,7 @@ def test_regret_is_radius_plus_error_minus_optimism(density):
 
 def test_regret_of_always_down_is_what_lies_between_it_and_the_optimum():
     """Down at the bottom earns 0.005 a step but for the noise, which seldom carries the fish over the border."""
-    stick = yardstick(make_run(RIVER, "ucls"))
+    stick = optimal_values(make_run(RIVER, "ucls"))
     down, up = start_regret(stick, 0), start_regret(stick, 1)
     assert down.optimum - down.regret == pytest.approx(0.005 / 0.01, rel=0.06)
     assert down.regret == pytest.approx(down.optimum - 0.49, abs=0.02)
@@ -70,7 +70,7 @@ def test_regret_of_always_down_is_what_lies_between_it_and_the_optimum():
 
 def test_densities_are_the_ones_they_say():
     run = make_run(RIVER, "ucls")
-    start, uniform, optimal = (yardstick(run, name) for name in ("start", "uniform", "optimal"))
+    start, uniform, optimal = (optimal_values(run, name) for name in ("start", "uniform", "optimal"))
     s = start.table.points[:, 0]
     for stick in (start, uniform, optimal):
         assert stick.d_s.sum() == pytest.approx(1.0)
@@ -83,7 +83,7 @@ def test_densities_are_the_ones_they_say():
 
 
 def test_the_visits_of_episodes_last_as_long_as_episodes_do():
-    world = make_world("ucls/PuddleWorld-v0")
+    world = make_builtin("ucls/PuddleWorld-v0")
     problem = world.problem()
     table = planning.tabulate(world.env, problem, problem.stride)
     policy = np.argmax(planning.best_values(table), axis=1)
@@ -125,21 +125,21 @@ def test_a_survey_is_what_bounds_says_in_every_state():
 def test_dgpq_is_held_against_the_rewards_it_learns_from():
     """Its values are those of r - R_max and start from V_max = 0: optimistic by exactly what the shift costs."""
     run = make_run(RIVER, "dgpq")
-    found = probe(run.learner, yardstick(run))
-    plain = yardstick(make_run(RIVER, "ucls"))
+    found = probe(run.learner, optimal_values(run))
+    plain = optimal_values(make_run(RIVER, "ucls"))
     assert found.optimism == pytest.approx(100 - plain.d_s @ plain.best.max(axis=1), abs=1e-4)
     assert found.radius == 0.0
 
 
 def test_policies_of_means_and_bounds_are_told_apart(tmp_path):
-    """Weights that favour down and a covariance that favours up: M swims down, M+CIR up."""
+    """Weights that favor down and a covariance that favors up: M swims down, M+CIR up."""
     run = make_run(RIVER, "ucls")
     state = run.learner.state
     state.system.w[0::2] = 0.1
     state.C[:] = np.diag(np.tile([0.0, 1.0], len(state.C) // 2))
     found = policies(run)
     lost_by_mean, lost_by_bound = found.regrets()
-    assert lost_by_mean == pytest.approx(start_regret(yardstick(run), 0).regret, rel=1e-6)
+    assert lost_by_mean == pytest.approx(start_regret(optimal_values(run), 0).regret, rel=1e-6)
     assert lost_by_bound == pytest.approx(0.0, abs=1e-6)
     assert np.all(found.mean <= found.optimal + 1e-6)
     again = policies(Run.load(run.save(tmp_path / "run.safetensors")))
@@ -195,7 +195,7 @@ def test_an_agent_without_bounds_and_an_unknown_density_are_refused():
 
 
 def test_the_command_draws_and_judges(tmp_path):
-    words = ["diagnose", "ucls/OneState-v0", "--agent", "ucls", "--steps", "300", "--points", "5", "--runs", "2"]
+    words = ["diagnose", "ucls/OneState-v0", "--algo", "ucls", "--steps", "300", "--points", "5", "--runs", "2"]
     words += ["--out", str(tmp_path)]
     text = CliRunner().invoke(cli.app, words).stdout
     assert "in 2 of 2 runs" in text or "in 1 of 2 runs" in text
@@ -204,7 +204,7 @@ def test_the_command_draws_and_judges(tmp_path):
     found = json.loads(CliRunner().invoke(cli.app, [*words[:-2], "--json"]).stdout)
     assert [row["seed"] for row in found] == [0, 1]
     assert found == json.loads((tmp_path / "diagnosis.json").read_text())["runs"]
-    refused = CliRunner().invoke(cli.app, ["diagnose", RIVER, "--agent", "sarsa"])
+    refused = CliRunner().invoke(cli.app, ["diagnose", RIVER, "--algo", "sarsa"])
     assert isinstance(refused.exception, UserError)
 
 

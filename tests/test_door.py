@@ -7,7 +7,7 @@ from types import ModuleType
 import gymnasium
 import numpy as np
 import pytest
-from safetensors.numpy import save as serialise
+from safetensors.numpy import save as serialize
 
 import my_agent
 from bench.torture.environments import Odd, Spoilt, Theirs
@@ -267,7 +267,7 @@ def test_a_file_that_lies_about_itself_is_refused(tmp_path, change):
 )
 def test_what_a_file_says_about_itself_must_be_readable(tmp_path, text):
     path = tmp_path / "a.safetensors"
-    path.write_bytes(serialise({"x": np.zeros(1)}, {"ucls": text}))
+    path.write_bytes(serialize({"x": np.zeros(1)}, {"ucls": text}))
     with pytest.raises(UserError) as error:
         checkpoint.load(path)
     one_line(error)

@@ -56,7 +56,7 @@ def test_picture_without_a_finished_run_says_so(tmp_path):
     assert words(plots.nothing()._replace(panels=()), tmp_path) == ["no finished run", "Nothing yet"]
 
 
-def test_every_colour_is_written_in_the_palette_and_nowhere_else():
+def test_every_color_is_written_in_the_palette_and_nowhere_else():
     source = Path(ucls.__file__).parent
     files = [file for room in ("figures", "paper", "report") for file in (source / room).rglob("*.py")]
     assert [file.name for file in files if re.search("#[0-9A-Fa-f]{6}", file.read_text())] == ["palette.py"]
@@ -74,9 +74,9 @@ def test_same_numbers_give_the_same_files(tmp_path):
     assert [file.read_bytes() for file in once] == [file.read_bytes() for file in twice]
 
 
-def panel(centre, **more):
-    centre = np.array(centre, float)
-    return Panel("", "", "", (Line("a", "#000000", np.arange(1.0, len(centre) + 1), centre),), **more)
+def panel(center, **more):
+    center = np.array(center, float)
+    return Panel("", "", "", (Line("a", "#000000", np.arange(1.0, len(center) + 1), center),), **more)
 
 
 def test_axes_hold_data_bands_and_optimum_and_obey_limits():
@@ -120,7 +120,7 @@ def test_thinning_keeps_both_ends_and_every_array_in_step():
     line = thinned(Line("a", "#000000", at, 2 * at, at - 1, at + 1, at.astype(int)), 300)
     assert len(line.at) == 300
     assert (line.at[0], line.at[-1]) == (0, 999)
-    np.testing.assert_array_equal(line.centre, 2 * line.at)
+    np.testing.assert_array_equal(line.center, 2 * line.at)
     np.testing.assert_array_equal(line.runs, line.at)
 
 

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ucls.envs import ENVIRONMENTS, make_world, mountain_car, one_state, puddle_world, river_swim
+from ucls.envs import ENVIRONMENTS, make_builtin, mountain_car, one_state, puddle_world, river_swim
 from ucls.envs.canvas import Canvas
 from ucls.errors import UserError
 from ucls.settings import describe
@@ -39,19 +39,19 @@ def moves(env, start, a, count=20_000):
     ],
 )
 def test_swimming_up_succeeds_as_often_as_the_probabilities_say(probabilities, start, expected):
-    env = make_world("ucls/RiverSwim-v0", {"probabilities": probabilities, "noise_sd": 0.0}).env
+    env = make_builtin("ucls/RiverSwim-v0", {"probabilities": probabilities, "noise_sd": 0.0}).env
     # Five standard errors of a share of 20000 are at most 0.018.
     assert moves(env, start, river_swim.UP) == pytest.approx(expected, abs=0.018)
 
 
 @pytest.mark.parametrize(("start", "expected"), [(0.1, (0, 1, 0)), (0.11, (1, 0, 0)), (0.95, (1, 0, 0))])
 def test_swimming_down_always_succeeds_and_stays_at_the_bottom(start, expected):
-    env = make_world("ucls/RiverSwim-v0", {"noise_sd": 0.0}).env
+    env = make_builtin("ucls/RiverSwim-v0", {"noise_sd": 0.0}).env
     assert tuple(moves(env, start, river_swim.DOWN, 100)) == expected
 
 
 def test_the_current_moves_the_fish_even_when_it_stays():
-    env = make_world("ucls/RiverSwim-v0").env
+    env = make_builtin("ucls/RiverSwim-v0").env
     for a, u in ((river_swim.DOWN, 0.5), (river_swim.UP, 0.5)):
         s = np.array([0.05])
         river_swim.move(env, s, a, u, 1.5)
@@ -73,12 +73,12 @@ def test_river_swim_pays_for_the_next_state_or_for_the_state_and_the_action():
         (0.05, up, 0.0, 0.005, 0.0),
     ]:
         for reward_on, expected in (("next", on_next), ("state_action", on_pair)):
-            env = make_world("ucls/RiverSwim-v0", {"reward_on": reward_on, "noise_sd": 0.0}).env
+            env = make_builtin("ucls/RiverSwim-v0", {"reward_on": reward_on, "noise_sd": 0.0}).env
             assert river_swim.move(env, np.array([start]), a, u, 0.0) == (expected, 0.99, False)
 
 
 def test_the_edges_of_the_river_belong_to_the_right_stretch():
-    env = make_world("ucls/RiverSwim-v0", {"noise_sd": 0.0, "reward_on": "next"}).env
+    env = make_builtin("ucls/RiverSwim-v0", {"noise_sd": 0.0, "reward_on": "next"}).env
     s = np.array([0.9])
     # 0.9 is not the top: there a luck of 0.65 would wash the fish down; in the middle it stays and earns nothing.
     assert river_swim.move(env, s, river_swim.UP, 0.65, 0.0)[0] == 0.0
@@ -90,7 +90,7 @@ def test_the_edges_of_the_river_belong_to_the_right_stretch():
 
 @pytest.mark.parametrize(("a", "low", "high"), [(river_swim.UP, 0.214, 0.230), (river_swim.DOWN, 0.0045, 0.005)])
 def test_always_up_earns_0_222_a_step_and_always_down_0_005(a, low, high):
-    env, rng, s = make_world("ucls/RiverSwim-v0").env, generator(1), np.empty(1)
+    env, rng, s = make_builtin("ucls/RiverSwim-v0").env, generator(1), np.empty(1)
     river_swim.reset(env, s, rng)
     # Always down earns a little less than 0.005: noise lifts the fish out of the bottom now and then, for a step.
     assert low < np.mean([river_swim.step(env, s, a, rng)[0] for _ in range(200_000)]) < high
@@ -117,7 +117,7 @@ def test_puddles_are_as_deep_as_computed_by_hand(x, y, expected):
 
 
 def test_puddle_world_pays_for_the_depth_of_the_next_state():
-    env = make_world("ucls/PuddleWorld-v0", {"noise_sd": 0.0}).env
+    env = make_builtin("ucls/PuddleWorld-v0", {"noise_sd": 0.0}).env
     s = np.array([0.45, 0.3])
     r, gamma, terminated = puddle_world.move(env, s, 0, 0.0, 0.0)
     assert (r, gamma, terminated) == (pytest.approx(-1 - 400 * 0.05), 1.0, False)
@@ -125,21 +125,21 @@ def test_puddle_world_pays_for_the_depth_of_the_next_state():
 
 @pytest.mark.parametrize(("a", "dx", "dy"), [(0, 0, 1), (1, -1, 0), (2, 0, -1), (3, 1, 0)])
 def test_noise_in_puddle_world_is_along_the_chosen_axis_only(a, dx, dy):
-    env = make_world("ucls/PuddleWorld-v0").env
+    env = make_builtin("ucls/PuddleWorld-v0").env
     s = np.array([0.5, 0.5])
     puddle_world.move(env, s, a, 0.0, 0.7)
     assert s == pytest.approx([0.5 + 0.12 * dx, 0.5 + 0.12 * dy], abs=1e-15)
 
 
 def test_puddle_world_ends_where_both_coordinates_are_at_least_0_95():
-    env = make_world("ucls/PuddleWorld-v0", {"noise_sd": 0.0, "discount": 0.9}).env
+    env = make_builtin("ucls/PuddleWorld-v0", {"noise_sd": 0.0, "discount": 0.9}).env
     assert puddle_world.move(env, np.array([0.96, 0.91]), 0, 0.0, 0.0) == (-1.0, 0.0, True)
     assert puddle_world.move(env, np.array([0.94, 0.91]), 0, 0.0, 0.0) == (-1.0, 0.9, False)
 
 
 @pytest.mark.parametrize(("id", "rewards"), [("ucls/MountainCar-v0", (-1, -1)), ("ucls/SparseMountainCar-v0", (0, 1))])
 def test_mountain_car_pays_on_the_way_and_at_the_goal(id, rewards):
-    env = make_world(id).env
+    env = make_builtin(id).env
     on_the_way, at_the_goal = np.array([0.4, 0.05]), np.array([0.45, 0.07])
     assert mountain_car.step(env, on_the_way, 2, generator()) == (rewards[0], env.discount, False)
     assert mountain_car.step(env, at_the_goal, 2, generator()) == (rewards[1], 0.0, True)
@@ -147,7 +147,7 @@ def test_mountain_car_pays_on_the_way_and_at_the_goal(id, rewards):
 
 
 def test_mountain_car_has_the_constants_of_sutton_and_barto():
-    env = make_world("ucls/MountainCar-v0").env
+    env = make_builtin("ucls/MountainCar-v0").env
     s = np.array([-0.5, 0.01])
     mountain_car.step(env, s, 0, generator())
     v = 0.01 - 0.001 - 0.0025 * np.cos(-1.5)
@@ -158,7 +158,7 @@ def test_mountain_car_has_the_constants_of_sutton_and_barto():
 
 
 def test_a_goal_farther_up_the_road_is_reached_later():
-    env = make_world("ucls/MountainCar-v0", {"goal_x": 0.6}).env
+    env = make_builtin("ucls/MountainCar-v0", {"goal_x": 0.6}).env
     s = np.array([0.48, 0.05])
     assert not mountain_car.step(env, s, 2, generator())[2]
     assert s[0] > 0.5
@@ -166,7 +166,7 @@ def test_a_goal_farther_up_the_road_is_reached_later():
 
 
 def test_one_state_pays_1_left_and_five_equally_likely_amounts_right():
-    env, rng, s = make_world("ucls/OneState-v0").env, generator(), np.zeros(1)
+    env, rng, s = make_builtin("ucls/OneState-v0").env, generator(), np.zeros(1)
     assert one_state.step(env, s, 0, rng) == (1.0, 0.0, False)
     paid = np.array([one_state.step(env, s, 1, rng)[0] for _ in range(20_000)])
     amounts, counts = np.unique(paid, return_counts=True)
@@ -177,7 +177,7 @@ def test_one_state_pays_1_left_and_five_equally_likely_amounts_right():
 
 @pytest.mark.parametrize("id", IDS)
 def test_states_stay_within_bounds_and_rewards_below_reward_max(id):
-    world, rng = make_world(id), generator(3)
+    world, rng = make_builtin(id), generator(3)
     low, high = world.bounds()
     s = np.empty(len(low))
     world.reset(s, rng)
@@ -205,7 +205,7 @@ def test_states_stay_within_bounds_and_rewards_below_reward_max(id):
     ],
 )
 def test_episodes_start_uniformly_in_the_start_region(id, low, high):
-    world, rng = make_world(id), generator(4)
+    world, rng = make_builtin(id), generator(4)
     s = np.empty((4000, len(low)))
     for row in s:
         world.reset(row, rng)
@@ -217,7 +217,7 @@ def test_episodes_start_uniformly_in_the_start_region(id, low, high):
 
 @pytest.mark.parametrize("id", IDS)
 def test_compiled_physics_equals_plain_python(id):
-    world, rng = make_world(id), generator(5)
+    world, rng = make_builtin(id), generator(5)
     low, high = world.bounds()
     for _ in range(500):
         s = rng.uniform(low, high)
@@ -231,7 +231,7 @@ def test_compiled_physics_equals_plain_python(id):
 
 @pytest.mark.parametrize("id", IDS)
 def test_a_step_is_a_move_with_noise_drawn_as_numpy_draws_it(id):
-    world = make_world(id)
+    world = make_builtin(id)
     s = {kind: np.empty(len(world.bounds()[0])) for kind in ("compiled", "plain")}
     rngs = {kind: generator(6) for kind in s}
     for module_reset, kind in ((world.module.reset, "compiled"), (world.module.reset.py_func, "plain")):
@@ -245,7 +245,7 @@ def test_a_step_is_a_move_with_noise_drawn_as_numpy_draws_it(id):
 
 @pytest.mark.parametrize("id", IDS)
 def test_every_setting_has_a_sentence_and_a_default(id):
-    settings = describe(make_world(id).module.Env)
+    settings = describe(make_builtin(id).module.Env)
     assert all(s.doc for s in settings)
     assert {"discount", "cutoff"} <= {s.name for s in settings}
 
@@ -262,14 +262,14 @@ def test_every_setting_has_a_sentence_and_a_default(id):
     ],
 )
 def test_defaults_are_those_of_the_paper_or_of_bsuite(id, reward_max, return_max, cutoff, discount):
-    world = make_world(id)
+    world = make_builtin(id)
     assert world.facts() == {"reward_max": reward_max, "return_max": return_max}
     assert (world.cutoff, world.env.discount) == (cutoff, discount)
 
 
 def test_a_continuing_task_needs_a_discount_below_1():
     with pytest.raises(UserError, match="discount"):
-        make_world("ucls/RiverSwim-v0", {"discount": 1})
+        make_builtin("ucls/RiverSwim-v0", {"discount": 1})
 
 
 def test_a_polygon_covers_its_area_and_nothing_outside_of_it():

@@ -12,7 +12,7 @@ from ucls.core.config import Plan, resolve_plan
 from ucls.core.learner import Learner
 from ucls.core.run import Run, make_run
 from ucls.errors import UserError
-from ucls.study import Member, Store, Study, conduct, make_cells
+from ucls.study import Member, Store, Study, make_cells, run_study
 from ucls.study.runners.local import local_runner
 from ucls.testing import check_algorithm, small_run
 
@@ -40,7 +40,7 @@ def test_a_saved_run_goes_on_bit_for_bit_and_its_file_names_no_code(unlike, tmp_
 
 
 def test_the_command_trains_and_resumes_it(tmp_path):
-    words = ("train", RIVER, "--agent", "my_agent")
+    words = ("train", RIVER, "--algo", "my_agent")
     found = json.loads(ucls(*words, "--steps", 700, "--set", "kappa=2", "--out", tmp_path / "whole", "--json").stdout)
     assert (found["agent"], found["settings"]) == ("my_agent", {"alpha": 0.1, "kappa": 2.0})
     ucls(*words, "--steps", 400, "--set", "kappa=2", "--out", tmp_path / "part")
@@ -54,9 +54,9 @@ def test_the_command_trains_and_resumes_it(tmp_path):
 @pytest.mark.parametrize("words", [("evaluate",), ("explain", "--out", "maps.html"), ("watch", "--out", "film.gif")])
 def test_the_commands_for_a_saved_run_work_for_it(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    ucls("train", RIVER, "--agent", "my_agent", "--steps", 300, "--out", "mine")
+    ucls("train", RIVER, "--algo", "my_agent", "--steps", 300, "--out", "mine")
     command, *more = words
-    assert ucls(command, "mine", "--agent", "my_agent", *more).exit_code == 0
+    assert ucls(command, "mine", "--algo", "my_agent", *more).exit_code == 0
     assert all((tmp_path / word).is_file() for word in more[1:])
 
 
@@ -65,7 +65,7 @@ def test_a_cell_names_it_too(tmp_path):
     assert cell.code, "a changed file makes other cells"
     expected = make_run(RIVER, "my_agent", seed=4, settings={"kappa": 2.0}).advance(300)
     with Store(tmp_path / "runs.sqlite", write=True) as store:
-        conduct(store, Study("mine", (Member("mine", cell),)), local_runner(1), quiet=True)
+        run_study(store, Study("mine", (Member("mine", cell),)), local_runner(1), quiet=True)
         found = store.result(cell.id)
     assert found is not None
     assert np.array_equal(found.arrays["curve"], expected.rewards)

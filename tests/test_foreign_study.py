@@ -9,7 +9,7 @@ import pytest
 import foreign
 from studies import pretend, study_of
 from ucls.errors import UserError
-from ucls.study import Cell, Store, conduct, make_cells, parse_study
+from ucls.study import Cell, Store, make_cells, parse_study, run_study
 from ucls.study.compare import compare_study
 from ucls.study.forecast import forecast
 
@@ -17,17 +17,17 @@ LAKES = """name = "lakes"
 steps = 60
 seeds = "0-1"
 [[run]]
-agent = ["ucls-exact", "sarsa"]
+algorithm = ["ucls-exact", "sarsa"]
 env = ["FrozenLake-v1", "lakes:make_lake"]
 set = { "env.is_slippery" = false }
 [[run]]
-agent = "sarsa"
+algorithm = "sarsa"
 env = "CartPole-v1"
 low = [-2.4, -3, -0.21, -3]
 high = [2.4, 3, 0.21, 3]
 discount = 0.0
 [[run]]
-agent = "sarsa"
+algorithm = "sarsa"
 env = ["CliffWalking-v1", "ucls/RiverSwim-v0"]
 """
 
@@ -85,8 +85,8 @@ def test_lists_of_agents_and_environments_make_a_group_each(lakes):
         ("sarsa", "CliffWalking-v1"),
         ("sarsa", "ucls/RiverSwim-v0"),
     ]
-    labelled = LAKES.replace("set = {", 'label = "dry"\nset = {')
-    assert {member.label for member in parse_study(labelled).members} == {"dry ucls-exact", "dry sarsa", "sarsa"}
+    labeled = LAKES.replace("set = {", 'label = "dry"\nset = {')
+    assert {member.label for member in parse_study(labeled).members} == {"dry ucls-exact", "dry sarsa", "sarsa"}
 
 
 def test_settings_of_an_environment_may_be_a_table():
@@ -110,8 +110,12 @@ def test_settings_of_an_environment_may_be_a_table():
         ('"env.is_slippery"', '"env.slippery"', "line 7: unknown setting 'env.slippery': did you mean 'env.is_sl"),
         ('"env.is_slippery"', "env.slippery", "line 7: unknown setting 'env.slippery': did you mean 'env.is_sl"),
         ('"env.is_slippery"', "is_slippery", "line 7: unknown setting 'is_slippery'"),
-        ('["ucls-exact", "sarsa"]', '["ucls-exact", "sara"]', "line 5: unknown agent 'sara': did you mean 'sarsa'?"),
-        ('["ucls-exact", "sarsa"]', "[]", "line 5: 'agent' is wrong"),
+        (
+            '["ucls-exact", "sarsa"]',
+            '["ucls-exact", "sara"]',
+            "line 5: unknown algorithm 'sara': did you mean 'sarsa'?",
+        ),
+        ('["ucls-exact", "sarsa"]', "[]", "line 5: 'algorithm' is wrong"),
         ("low = [-2.4, ", "low = [", "line 11: low and high must have 4 numbers each, not 3"),
         ("low = [-2.4, ", "low = ['x', ", "line 11: 'low' is wrong"),
         ("low = [-2.4, ", "low = [3, ", "line 11: every number in low must be below"),
@@ -205,7 +209,7 @@ def test_a_changed_module_is_refused_and_a_learner_can_be_kept(tmp_path):
 def test_runs_that_end_no_episode_are_compared_by_all_of_their_reward(tmp_path):
     cells = make_cells("FrozenLake-v1", "sarsa", steps=10, seeds=range(3))
     with Store(tmp_path / "s.sqlite", write=True) as store:
-        conduct(store, study_of(cells), pretend(), quiet=True)
+        run_study(store, study_of(cells), pretend(), quiet=True)
         (group,) = compare_study(store.rows("s"))
     assert (group.measure, group.diverged, group.mean[0]) == ("mean_return", 0, 10.0)
 
@@ -229,7 +233,7 @@ seeds = "0-1"
 [sweep]
 runs = 1
 [[run]]
-agent = "sarsa"
+algorithm = "sarsa"
 env = "lakes:make_lake"
 set = { alpha = [0.1, 0.5], "env.steps" = 5 }
 ''')

@@ -8,8 +8,8 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
-from ucls.envs import ENVIRONMENTS, make_world
-from ucls.envs.gym import GymWorld
+from ucls.envs import ENVIRONMENTS, make_builtin
+from ucls.envs.gym import BuiltinGymEnv
 from ucls.errors import UserError
 from ucls.randomness import from_words, to_words
 
@@ -26,7 +26,7 @@ def test_check_env_is_clean(id):
 
 @pytest.mark.parametrize("id", IDS)
 def test_the_adapter_equals_the_kernels_with_a_generator_of_the_same_seed(id):
-    world = make_world(id)
+    world = make_builtin(id)
     rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(7)))
     gym_world = gymnasium.make(id)
     s = np.empty(len(world.bounds()[0]))
@@ -46,7 +46,7 @@ def test_the_adapter_equals_the_kernels_with_a_generator_of_the_same_seed(id):
 @pytest.mark.parametrize("id", IDS)
 def test_the_same_seed_gives_the_same_episode_and_another_seed_another(id):
     def episode(seed):
-        world = GymWorld(id, **RANDOM.get(id, {}))
+        world = BuiltinGymEnv(id, **RANDOM.get(id, {}))
         seen = [world.reset(seed=seed)[0]]
         rewards = []
         for _ in range(40):
@@ -63,7 +63,7 @@ def test_the_same_seed_gives_the_same_episode_and_another_seed_another(id):
 
 def test_settings_are_given_by_name_and_checked():
     world = gymnasium.make("ucls/RiverSwim-v0", noise_sd=0, probabilities="osband").unwrapped
-    assert isinstance(world, GymWorld)
+    assert isinstance(world, BuiltinGymEnv)
     settings = world.world.settings
     assert (settings["noise_sd"], settings["probabilities"]) == (0.0, "osband")
     for settings, message in [
@@ -73,9 +73,9 @@ def test_settings_are_given_by_name_and_checked():
         ({"render_mode": "human"}, "rgb_array"),
     ]:
         with pytest.raises(UserError, match=message):
-            GymWorld("ucls/RiverSwim-v0", **settings)
+            BuiltinGymEnv("ucls/RiverSwim-v0", **settings)
     with pytest.raises(UserError, match="did you mean 'ucls/RiverSwim-v0'"):
-        GymWorld("ucls/RiverSwin-v0")
+        BuiltinGymEnv("ucls/RiverSwin-v0")
 
 
 @pytest.mark.parametrize("id", IDS)
@@ -86,24 +86,24 @@ def test_an_episode_is_truncated_at_the_cutoff_and_keeps_its_discount(id):
         *before, last = [world.step(0) for _ in range(5)]
         assert not any(truncated for _, _, _, truncated, _ in before)
         assert last[2:4] == (False, True)
-        assert last[4]["discount"] == make_world(id).settings["discount"]
+        assert last[4]["discount"] == make_builtin(id).settings["discount"]
 
 
 def test_a_continuing_task_is_not_truncated_by_default():
-    world = GymWorld("ucls/OneState-v0")
+    world = BuiltinGymEnv("ucls/OneState-v0")
     world.reset(seed=0)
     assert not any(world.step(0)[3] for _ in range(10_001))
 
 
 def test_the_paper_cutoff_is_10000_steps():
-    world = GymWorld("ucls/MountainCar-v0")
+    world = BuiltinGymEnv("ucls/MountainCar-v0")
     world.reset(seed=0)
     lengths = next(t for t in range(1, 20_000) if world.step(1)[3])
     assert lengths == 10_000
 
 
 def test_the_discount_of_a_terminating_step_is_0():
-    world = GymWorld("ucls/SparseMountainCar-v0")
+    world = BuiltinGymEnv("ucls/SparseMountainCar-v0")
     s, r, terminated, truncated, info = world.reset(seed=0)[0], 0.0, False, False, {"discount": 0.998}
     while not terminated:
         assert (r, truncated, info["discount"]) == (0.0, False, 0.998)
@@ -115,7 +115,7 @@ def test_the_discount_of_a_terminating_step_is_0():
 
 
 def test_stepping_before_a_reset_and_unknown_actions_are_refused():
-    world = GymWorld("ucls/PuddleWorld-v0")
+    world = BuiltinGymEnv("ucls/PuddleWorld-v0")
     with pytest.raises(ResetNeeded, match="reset"):
         world.step(0)
     world.reset(seed=0)
@@ -125,7 +125,7 @@ def test_stepping_before_a_reset_and_unknown_actions_are_refused():
 
 
 def test_a_returned_state_does_not_change_with_the_next_step():
-    world = GymWorld("ucls/PuddleWorld-v0")
+    world = BuiltinGymEnv("ucls/PuddleWorld-v0")
     s, _ = world.reset(seed=0)
     before = s.copy()
     world.step(0)
@@ -135,7 +135,7 @@ def test_a_returned_state_does_not_change_with_the_next_step():
 @pytest.mark.parametrize("id", IDS)
 def test_a_restored_world_continues_bit_for_bit(id):
     settings = {"cutoff": 30, **RANDOM.get(id, {})}
-    world, other = GymWorld(id, **settings), GymWorld(id, **settings)
+    world, other = BuiltinGymEnv(id, **settings), BuiltinGymEnv(id, **settings)
     world.reset(seed=3)
     other.reset(seed=4)
     for _ in range(5):
@@ -155,16 +155,16 @@ def test_a_restored_world_continues_bit_for_bit(id):
     uninterrupted = rest(world)
     other.restore(saved)
     assert rest(other) == uninterrupted
-    fresh = GymWorld(id, **settings)
+    fresh = BuiltinGymEnv(id, **settings)
     fresh.restore(saved)
     assert rest(fresh) == uninterrupted
 
 
 def test_an_ended_episode_is_still_ended_after_a_restore():
-    world = GymWorld("ucls/OneState-v0", cutoff=1)
+    world = BuiltinGymEnv("ucls/OneState-v0", cutoff=1)
     world.reset(seed=0)
     world.step(0)
-    other = GymWorld("ucls/OneState-v0", cutoff=1)
+    other = BuiltinGymEnv("ucls/OneState-v0", cutoff=1)
     other.reset(seed=0)
     other.restore(world.checkpoint())
     with pytest.raises(ResetNeeded):
@@ -172,11 +172,11 @@ def test_an_ended_episode_is_still_ended_after_a_restore():
 
 
 def test_a_checkpoint_of_another_world_is_refused():
-    saved = GymWorld("ucls/RiverSwim-v0").checkpoint()
+    saved = BuiltinGymEnv("ucls/RiverSwim-v0").checkpoint()
     with pytest.raises(UserError, match="not a checkpoint"):
-        GymWorld("ucls/PuddleWorld-v0").restore(saved)
+        BuiltinGymEnv("ucls/PuddleWorld-v0").restore(saved)
     with pytest.raises(UserError, match="not a checkpoint"):
-        GymWorld("ucls/RiverSwim-v0").restore({"s": saved["s"]})
+        BuiltinGymEnv("ucls/RiverSwim-v0").restore({"s": saved["s"]})
 
 
 def test_words_bring_a_generator_back():
@@ -188,7 +188,7 @@ def test_words_bring_a_generator_back():
 
 @pytest.mark.parametrize("id", IDS)
 def test_the_picture_is_bytes_and_changes_with_the_state(id):
-    world = GymWorld(id, render_mode="rgb_array")
+    world = BuiltinGymEnv(id, render_mode="rgb_array")
     world.reset(seed=0)
     before = world.render()
     assert before is not None
@@ -203,5 +203,5 @@ def test_the_picture_is_bytes_and_changes_with_the_state(id):
 
 def test_a_goal_beyond_the_usual_road_widens_the_observations():
     beyond = np.array([0.55, 0.0])
-    assert GymWorld("ucls/MountainCar-v0", goal_x=0.6).observation_space.contains(beyond)
-    assert not GymWorld("ucls/MountainCar-v0").observation_space.contains(beyond)
+    assert BuiltinGymEnv("ucls/MountainCar-v0", goal_x=0.6).observation_space.contains(beyond)
+    assert not BuiltinGymEnv("ucls/MountainCar-v0").observation_space.contains(beyond)

@@ -13,12 +13,12 @@ from gymnasium import wrappers
 import foreign
 from test_cli import ucls as command
 from ucls import Agent, UserError, checkpoint, evaluate_policy
-from ucls.envs.gym import GymWorld
+from ucls.envs.gym import BuiltinGymEnv
 from ucls.errors import Notice
 from ucls.gym.copies import copy_of
 from ucls.gym.identity import in_words
 from ucls.gym.origin import origin_of
-from ucls.gym.wrapping import own_world
+from ucls.gym.wrapping import own_builtin
 from ucls.study import make_cells
 
 RIVER = "ucls/RiverSwim-v0"
@@ -128,7 +128,7 @@ def test_a_time_limit_belongs_to_an_environment(tmp_path):
     assert max(told["lengths"]) <= 4
     with pytest.warns(Notice, match=r"learned in FrozenLake-v1\(max_episode_steps=4\)"):
         Agent.load(path, "FrozenLake-v1")
-    words = ["train", "FrozenLake-v1", "--agent", "sarsa", "--steps", 5, "--resume", path]
+    words = ["train", "FrozenLake-v1", "--algo", "sarsa", "--steps", 5, "--resume", path]
     with pytest.raises(UserError, match=r"with env.max_episode_steps=4: give the same by --set"):
         command(*words)
     assert "55" in command(*words, "--set", "env.max_episode_steps=4", "--json").stdout
@@ -217,7 +217,7 @@ def error_of(use):
 
 
 def resume(path):
-    return command("train", "FrozenLake-v1", "--agent", "sarsa", "--steps", 2, "--resume", path)
+    return command("train", "FrozenLake-v1", "--algo", "sarsa", "--steps", 2, "--resume", path)
 
 
 def test_unsaved_statistics_of_a_wrapper_are_told(tmp_path):
@@ -271,11 +271,11 @@ def test_an_unregistered_environment_that_cannot_be_copied_is_one_line():
 
 
 def test_a_subclass_of_a_built_in_environment_is_not_that_environment():
-    class Other(GymWorld):
+    class Other(BuiltinGymEnv):
         pass
 
-    assert own_world(GymWorld(RIVER)) is not None
-    assert own_world(Other(RIVER)) is None
+    assert own_builtin(BuiltinGymEnv(RIVER)) is not None
+    assert own_builtin(Other(RIVER)) is None
 
 
 def test_a_factory_that_wraps_is_resumed_only_as_it_was(tmp_path):
@@ -283,7 +283,7 @@ def test_a_factory_that_wraps_is_resumed_only_as_it_was(tmp_path):
     river = f"gymnasium.make('{RIVER}')"
     file = tmp_path / "rivers.py"
     file.write_text(code.format(f"ClipReward({river}, 0, 0.5)"))
-    words = ["train", "rivers:make", "--agent", "sarsa", "--steps", 20, "--out", "run"]
+    words = ["train", "rivers:make", "--algo", "sarsa", "--steps", 20, "--out", "run"]
     assert foreign.command(tmp_path, *words).returncode == 0
     card = (tmp_path / "run" / "agent.card.md").read_text()
     assert f"| which returns | {RIVER} in ClipReward(max_reward=0.5, min_reward=0) |" in card
@@ -294,7 +294,7 @@ def test_a_factory_that_wraps_is_resumed_only_as_it_was(tmp_path):
     told = foreign.command(tmp_path, "evaluate", "run", "--env", "rivers:make", "--episodes", 1, "--max-steps", 9)
     assert told.returncode == 0, told.stderr
     assert foreign.command(tmp_path, *words, "--resume", "run").returncode == 0
-    bare = foreign.command(tmp_path, "train", RIVER, "--agent", "sarsa", "--resume", "run")
+    bare = foreign.command(tmp_path, "train", RIVER, "--algo", "sarsa", "--resume", "run")
     assert (bare.returncode, bare.stderr.count("\n")) == (2, 1)
     assert "ClipReward" in bare.stderr
     file.write_text(code.format(f"ClipReward({river}, 0, 0.25)"))

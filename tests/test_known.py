@@ -17,7 +17,7 @@ name = "environments"
 steps = 600
 seeds = "0-1"
 [[run]]
-agent = ["sarsa", "rlsvi"]
+algorithm = ["sarsa", "rlsvi"]
 env = "FrozenLake-v1"
 set = { env.is_slippery = false }
 """

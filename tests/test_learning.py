@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ucls.core.run import make_run
-from ucls.envs import make_world
+from ucls.envs import make_builtin
 
 STEPS = 50_000
 
@@ -15,7 +15,7 @@ def runs(env, seeds, steps=STEPS):
 
 
 def near_optimal_in_river_swim(happened):
-    optimum = make_world("ucls/RiverSwim-v0").optimal()
+    optimum = make_builtin("ucls/RiverSwim-v0").optimal()
     return happened.rewards[-STEPS // 5 :].mean() >= 0.9 * optimum.reward_rate
 
 

@@ -16,12 +16,12 @@ KINDS = [(r, f, b) for r in ("in", "out") for f in ("constant", "fading") for b 
 
 def check_against_oracle(env, steps, kind=("in", "constant", 0.0), iterations=3):
     """Few iterations, and each step from the kernel's w: in conjugate gradient the errors of rounding grow fast."""
-    regulariser, fading, beta = kind
-    settings = {"regulariser": regulariser, "fading": fading, "beta": beta, "iterations": iterations}
+    regularizer, fading, beta = kind
+    settings = {"regularizer": regularizer, "fading": fading, "beta": beta, "iterations": iterations}
     run = small_run(env, "lstd-cg", seed=7, **settings)
     system = run.learner.state.system
     oracle = boxes.LSTDCG(
-        run.learner.coder.size, regulariser=regulariser, fading=fading == "fading", beta=beta, most=iterations
+        run.learner.coder.size, regularizer=regularizer, fading=fading == "fading", beta=beta, most=iterations
     )
 
     def learn(box, t, rng):
@@ -39,17 +39,17 @@ def test_kernel_equals_the_box_on_every_environment(unlike, kind):
     check_against_oracle(unlike, 300, kind)
 
 
-@pytest.mark.parametrize("regulariser", ["in", "out"])
-def test_every_step_ends_within_the_tolerance(unlike, regulariser):
+@pytest.mark.parametrize("regularizer", ["in", "out"])
+def test_every_step_ends_within_the_tolerance(unlike, regularizer):
     """With as many iterations as it takes, w solves the box's system to one part in a thousand after every step."""
-    run = small_run(unlike, "lstd-cg", seed=7, regulariser=regulariser, iterations=20000)
+    run = small_run(unlike, "lstd-cg", seed=7, regularizer=regularizer, iterations=20000)
     system = run.learner.state.system
-    oracle = boxes.LSTDCG(run.learner.coder.size, regulariser=regulariser, most=0)
+    oracle = boxes.LSTDCG(run.learner.coder.size, regularizer=regularizer, most=0)
     for t in follow(run, 200):
         if t.starts:
             oracle.start()
         oracle.update(t.xs[t.a], t.r, t.gamma, t.xs_next[t.a_next])
-        M, eta_r = oracle.regularised()
+        M, eta_r = oracle.regularized()
         residual = M.T @ (oracle.b - M @ system.w) - eta_r * system.w
         assert np.linalg.norm(residual) <= 1.001e-3 * np.linalg.norm(M.T @ oracle.b)
 
@@ -60,17 +60,17 @@ def test_plain_python_equals_the_box():
 
 def stream_system(kind, steps=400, d=48):
     """A and b of a random stream, the kernel's and the box's, and what is to be solved."""
-    regulariser, fading, beta = kind
+    regularizer, fading, beta = kind
     hyper = lstd_cg.Hyper(
-        regulariser=("in", "out").index(regulariser), fading=("constant", "fading").index(fading), beta=beta, eta=1e-3
+        regularizer=("in", "out").index(regularizer), fading=("constant", "fading").index(fading), beta=beta, eta=1e-3
     )
     state = lstd_cg.init(hyper, d, 3, 4)
-    oracle = boxes.LSTDCG(d, regulariser=regulariser, fading=fading == "fading", beta=beta, eta=1e-3)
+    oracle = boxes.LSTDCG(d, regularizer=regularizer, fading=fading == "fading", beta=beta, eta=1e-3)
     rng = np.random.default_rng(2)
     for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, 3, 4, steps, value=1.0):
         lstd_cg.update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
         oracle.update(dense(xs, d)[a], r, gamma, dense(xs_next, d)[a_next])
-    M, eta_r = oracle.regularised()
+    M, eta_r = oracle.regularized()
     return state, oracle, M.T @ M + eta_r * np.eye(d), M.T @ oracle.b
 
 
@@ -86,11 +86,11 @@ def test_in_solves_the_shifted_system_and_out_the_tikhonov_one():
     np.testing.assert_allclose(state.system.w, tikhonov, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("regulariser", ["in", "out"])
-def test_the_printed_box_does_not_solve_the_system(regulariser):
+@pytest.mark.parametrize("regularizer", ["in", "out"])
+def test_the_printed_box_does_not_solve_the_system(regularizer):
     """Its steps pass the solution at a distance and leave; the corrected ones arrive."""
-    _, oracle, normal, right = stream_system((regulariser, "constant", 0.0))
-    M, eta_r = oracle.regularised()
+    _, oracle, normal, right = stream_system((regularizer, "constant", 0.0))
+    M, eta_r = oracle.regularized()
     solution = np.linalg.solve(normal, right)
     start = np.zeros(len(right))
 

@@ -126,7 +126,7 @@ def test_a_stopped_run_says_how_its_environment_is_named_again():
     order = Order("lakes:make_lake", "sarsa", 10, 0, {"env.is_slippery": False, "env.note": "4"}, None, "float64", None)
     said = how_to_go_on(order, {"new_steps": 4, "out": "run", "diverged": False})
     assert (
-        "ucls train lakes:make_lake --agent sarsa --set env.is_slippery=false --set 'env.note=\"4\"' --steps 6" in said
+        "ucls train lakes:make_lake --algo sarsa --set env.is_slippery=false --set 'env.note=\"4\"' --steps 6" in said
     )
 
 
@@ -137,7 +137,7 @@ def test_a_setting_that_nobody_has_is_told_how_an_environment_gets_one(lakes):
 
 def test_training_takes_a_factory_and_goes_on_only_in_the_same_world(tmp_path):
     foreign.write_lakes(tmp_path)
-    words = ["train", "lakes:make_lake", "--agent", "sarsa", "--steps", 40, "--out", "run", "--json"]
+    words = ["train", "lakes:make_lake", "--algo", "sarsa", "--steps", 40, "--out", "run", "--json"]
     made = foreign.command(tmp_path, *words, "--set", "env.is_slippery=false")
     assert json.loads(made.stdout)["steps"] == 40
     other = foreign.command(tmp_path, *words, "--resume", "run")
@@ -148,7 +148,7 @@ def test_training_takes_a_factory_and_goes_on_only_in_the_same_world(tmp_path):
 
 
 def test_loading_never_makes_what_a_file_names(tmp_path, lakes):
-    words = ["train", "lakes:make_lake", "--agent", "sarsa", "--steps", 5, "--out", "run"]
+    words = ["train", "lakes:make_lake", "--algo", "sarsa", "--steps", 5, "--out", "run"]
     assert foreign.command(tmp_path, *words).returncode == 0
     path = tmp_path / "run" / "agent.safetensors"
     assert checkpoint.load(path)[0]["named"]["env"] == "lakes:make_lake"

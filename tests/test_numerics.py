@@ -22,14 +22,14 @@ from ucls.core.steps import compiled
 from ucls.envs import ENVIRONMENTS, module_of
 from ucls.features import FEATURES, features_module
 from ucls.gym import observations, spaces
-from ucls.gym.adapter import Stage
+from ucls.gym.adapter import EnvAdapter
 from ucls.gym.bounds import bounds_of
 from ucls.gym.feature_functions import reader_of
 from ucls.gym.layout import layout_of
 from ucls.kernels._jit import jit
 from ucls.randomness import generator
 from ucls.settings import resolve
-from ucls.study.cell import NUMERICS
+from ucls.study.cell import RESULTS_VERSION
 from ucls.study.runners.run_cell import run_cell
 from ucls.train.open_run import open_run
 
@@ -87,12 +87,12 @@ def digest(text):
 
 
 def found():
-    return {"numerics": NUMERICS, "modules": {module: digest(source(module)) for module in modules()}}
+    return {"numerics": RESULTS_VERSION, "modules": {module: digest(source(module)) for module in modules()}}
 
 
 def test_the_code_behind_runs_changes_only_with_its_version():
     recorded, here = json.loads(RECORD.read_text()), found()
-    assert recorded["numerics"] == NUMERICS, "NUMERICS was raised: run `python tests/test_numerics.py`"
+    assert recorded["numerics"] == RESULTS_VERSION, "RESULTS_VERSION was raised: run `python tests/test_numerics.py`"
     changed = sorted(name for name, _ in recorded["modules"].items() ^ here["modules"].items())
     assert not changed, (
         f"the code behind runs has changed, in {', '.join(dict.fromkeys(changed))}: if any run differs, raise NUMERICS "
@@ -111,7 +111,7 @@ def test_what_steps_plans_and_bounds_a_run_is_covered():
         observations,
         layout_of,
         reader_of,
-        Stage,
+        EnvAdapter,
         Learner,
     )
     assert {getattr(each, "__module__", None) or each.__name__ for each in behind} <= set(modules())

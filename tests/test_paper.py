@@ -25,7 +25,7 @@ from ucls.report import Verdict
 from ucls.stats import Estimate, Summary
 from ucls.study import Store
 from ucls.study.outcome import Outcome
-from ucls.study.result import Circumstance, summarise
+from ucls.study.result import Circumstance, summarize
 from ucls.study.sweep import TUNING, candidates, sweep_cells
 
 ABOUT = Circumstance(1.0, 1000.0, "here", "ucls 0", "now")
@@ -44,14 +44,14 @@ def pretend(cells, checkpoints, stop):
         if cell.probe:
             names = ("step", "optimism", "radius", "value_error", "regret", "optimistic", "holds")
             more = {f"probe.{name}": np.arange(5.0) for name in names}
-        yield Outcome(cell.id, summarise(History(rewards, ends), cell.resolution, more), ABOUT)
+        yield Outcome(cell.id, summarize(History(rewards, ends), cell.resolution, more), ABOUT)
 
 
 @pytest.fixture(scope="module")
 def evidence(tmp_path_factory):
     path = tmp_path_factory.mktemp("paper") / "runs.sqlite"
     with Store(path, write=True) as store:
-        paper.conduct(store, paper.study_of(parts_of([]), QUICK), pretend, quiet=True)
+        paper.run_study(store, paper.study_of(parts_of([]), QUICK), pretend, quiet=True)
         yield Evidence(store, QUICK)
 
 
@@ -194,15 +194,15 @@ def test_a_verdict_is_a_kind_whatever_its_words():
     assert Claim(1, "", None, (yes, no), depends="p").as_data()["verdict"] == "depends on p"
 
 
-def test_every_kind_of_verdict_has_a_colour_on_the_screen(tmp_path, monkeypatch, capsys):
+def test_every_kind_of_verdict_has_a_color_on_the_screen(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     yes, no, perhaps = (Check("", "", holds, 7) for holds in (True, False, None))
     claims = [Claim(i, "", None, checks) for i, checks in enumerate([(yes,), (no,), (perhaps,)])]
     claims.append(Claim(3, "", None, (no,), depends="p"))
     show_claims(account.Reproduction(claims, [], [], True, {}, ""), tmp_path)
     shown = capsys.readouterr().out
-    colours = {32: "reproduced", 31: "not reproduced", 33: "undecided", 36: "depends"}
-    assert all(f"\x1b[{colour}m{words}\x1b[0m" in shown for colour, words in colours.items())
+    colors = {32: "reproduced", 31: "not reproduced", 33: "undecided", 36: "depends"}
+    assert all(f"\x1b[{color}m{words}\x1b[0m" in shown for color, words in colors.items())
 
 
 def test_every_claim_has_one_line_of_a_terminal_with_both_verdicts(tmp_path, monkeypatch, capsys):
@@ -227,8 +227,8 @@ def test_a_verdict_turns_on_what_decides_it_the_other_way():
 
 def test_idling_does_not_look_good_early_where_every_step_costs(evidence):
     ends = np.zeros(2000, np.uint8)
-    idle = summarise(History(-np.ones(2000), ends), 100)
-    quick = summarise(History(-1.5 * np.ones(2000), np.tile([*[0] * 19, 1], 100).astype(np.uint8)), 100)
+    idle = summarize(History(-np.ones(2000), ends), 100)
+    quick = summarize(History(-1.5 * np.ones(2000), np.tile([*[0] * 19, 1], 100).astype(np.uint8)), 100)
     fake = Evidence(evidence.store, FULL)
     mine, theirs = ucls(PUDDLE), tuned("ucls-l", PUDDLE)
     fake._kept |= {mine: [(0, quick)], theirs: [(0, idle)]}
@@ -238,10 +238,10 @@ def test_idling_does_not_look_good_early_where_every_step_costs(evidence):
 
 def test_a_run_that_stopped_early_is_drawn_where_it_was(evidence):
     fake = Evidence(evidence.store, FULL)
-    fake._kept[ucls(RIVER)] = [(0, summarise(History(np.ones(250), np.zeros(250, np.uint8), True), 100))]
+    fake._kept[ucls(RIVER)] = [(0, summarize(History(np.ones(250), np.zeros(250, np.uint8), True), 100))]
     [line] = curve_panel(fake, RIVER, {"ucls": ucls(RIVER)}).lines
     assert line.at.tolist() == [0.1, 0.2, 0.25]  # thousands of steps
-    assert line.centre[:2].tolist() == [1.0, 1.0]
+    assert line.center[:2].tolist() == [1.0, 1.0]
 
 
 def test_a_quick_look_decides_nothing_about_learning(evidence, monkeypatch):
@@ -276,7 +276,7 @@ def test_every_figure_has_lines(evidence, part):
     for plot in part.plots(evidence):
         assert all(panel.lines for panel in plot.panels), plot.name
         for panel in plot.panels:
-            assert all(np.isfinite(line.centre).all() for line in panel.lines)
+            assert all(np.isfinite(line.center).all() for line in panel.lines)
 
 
 def test_the_report_is_written_with_its_figures(tmp_path, evidence):

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 from ucls import planning
-from ucls.envs import ENVIRONMENTS, KNOWN, World, make_world, one_state, river_swim
+from ucls.envs import ENVIRONMENTS, KNOWN, BuiltinEnv, make_builtin, one_state, river_swim
 from ucls.kernels._jit import jit
 from ucls.planning import action_values, normal_nodes, product_nodes, uniform_nodes
 
 
 def optimal(id, **settings):
     """What is known of the best policy of a world. What is kept of it was computed by the same lines, which name it."""
-    return make_world(id, settings).optimal()
+    return make_builtin(id, settings).optimal()
 
 
 def test_river_swim_optimum_is_to_swim_up_everywhere_and_earns_0_222_a_step():
@@ -107,7 +107,7 @@ def test_the_gain_is_that_of_the_chain_that_a_point_ends_in():
 
 def test_a_second_call_reads_the_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("UCLS_CACHE_DIR", str(tmp_path))
-    env = make_world("ucls/OneState-v0").env
+    env = make_builtin("ucls/OneState-v0").env
     first = one_state.optimal(env)
     monkeypatch.setattr(planning, "solve", lambda *_: pytest.fail("solved again"))
     second = one_state.optimal(env)
@@ -119,7 +119,7 @@ def test_a_second_call_reads_the_cache(tmp_path, monkeypatch):
 @pytest.mark.parametrize("how", ["truncated", "empty", "foreign", "of another shape", "pickled", "not finite"])
 def test_a_damaged_cache_file_is_computed_again(tmp_path, monkeypatch, how):
     monkeypatch.setenv("UCLS_CACHE_DIR", str(tmp_path))
-    env = make_world("ucls/OneState-v0").env
+    env = make_builtin("ucls/OneState-v0").env
     first = one_state.optimal(env)
     (path,) = (tmp_path / "optimal").glob("*.npz")
     whole = path.read_bytes()
@@ -143,7 +143,7 @@ def test_a_damaged_cache_file_is_computed_again(tmp_path, monkeypatch, how):
 def test_other_settings_are_another_solution(tmp_path, monkeypatch):
     monkeypatch.setenv("UCLS_CACHE_DIR", str(tmp_path))
     for discount in (0.0, 0.5):
-        make_world("ucls/OneState-v0", {"discount": discount}).optimal()
+        make_builtin("ucls/OneState-v0", {"discount": discount}).optimal()
     assert len(list((tmp_path / "optimal").glob("*.npz"))) == 2
 
 
@@ -198,7 +198,7 @@ def test_every_policy_of_a_small_corridor_has_the_value_found_by_hand(discount):
 
 
 def test_the_value_of_the_optimal_policy_is_the_optimal_value():
-    world = make_world("ucls/RiverSwim-v0")
+    world = make_builtin("ucls/RiverSwim-v0")
     table = planning.tabulate(world.env, world.problem())
     best = planning.best_values(table)
     assert planning.evaluate(table, np.argmax(best, axis=1)) == pytest.approx(best, abs=1e-6)
@@ -206,7 +206,7 @@ def test_the_value_of_the_optimal_policy_is_the_optimal_value():
 
 def test_always_up_in_the_river_earns_0_222_a_step():
     """The value of a policy averaged over where it is in the long run is its gain over (1 - discount)."""
-    world = make_world("ucls/RiverSwim-v0")
+    world = make_builtin("ucls/RiverSwim-v0")
     problem = world.problem()
     table = planning.tabulate(world.env, problem)
     up = np.ones(len(table.points), int)
@@ -215,20 +215,20 @@ def test_always_up_in_the_river_earns_0_222_a_step():
 
 
 def test_a_policy_that_never_arrives_is_measured_up_to_the_cutoff():
-    world = make_world("ucls/MountainCar-v0", {"cutoff": 300})
+    world = make_builtin("ucls/MountainCar-v0", {"cutoff": 300})
     table = planning.tabulate(world.env, world.problem(), stride=20)
     q = planning.evaluate(table, np.zeros(len(table.points), int))  # always in reverse
     assert q.min() == pytest.approx(-300.0)
 
 
 def test_a_shifted_reward_shifts_the_values_of_a_continuing_task():
-    world = make_world("ucls/OneState-v0", {"discount": 0.5})
+    world = make_builtin("ucls/OneState-v0", {"discount": 0.5})
     table = planning.tabulate(world.env, world.problem(), shift=10.0)
     assert planning.best_values(table) == pytest.approx(np.array([[3.0, 4.0]]) - 20.0, abs=1e-8)
 
 
 def test_what_greedy_policies_earn_is_what_they_were_planned_to():
-    world = make_world("ucls/RiverSwim-v0")
+    world = make_builtin("ucls/RiverSwim-v0")
     problem = world.problem()
     table = planning.tabulate(world.env, problem)
     q, down = planning.best_values(table), np.tile([1.0, 0.0], (len(table.points), 1))
@@ -246,9 +246,9 @@ def test_what_is_known_of_the_best_is_what_is_planned():
 
 
 def test_the_best_is_known_with_the_settings_that_are_recorded_only(monkeypatch):
-    monkeypatch.setattr(World, "optimal", lambda world: (_ for _ in ()).throw(LookupError))
-    assert make_world("ucls/RiverSwim-v0").best() == KNOWN["ucls/RiverSwim-v0", ()]
-    assert make_world("ucls/RiverSwim-v0", {"probabilities": "osband"}).best().reward_rate > 0.4
+    monkeypatch.setattr(BuiltinEnv, "optimal", lambda world: (_ for _ in ()).throw(LookupError))
+    assert make_builtin("ucls/RiverSwim-v0").best() == KNOWN["ucls/RiverSwim-v0", ()]
+    assert make_builtin("ucls/RiverSwim-v0", {"probabilities": "osband"}).best().reward_rate > 0.4
     for settings in ({"noise_sd": 0.0}, {"probabilities": "osband", "noise_sd": 0.0}):
         with pytest.raises(LookupError):
-            make_world("ucls/RiverSwim-v0", settings).best()
+            make_builtin("ucls/RiverSwim-v0", settings).best()

@@ -154,16 +154,16 @@ def test_page_of_twelve_figures_stays_under_two_megabytes(tmp_path, monkeypatch)
 
 def test_embedded_curves_are_thinned_to_their_ends_and_rounded():
     figure = plots.learning(places=2000)
-    colours = [line.colour for line in figure.panels[0].lines]
-    panel = embedded([figure], colours)[0]["panels"][1]
+    colors = [line.color for line in figure.panels[0].lines]
+    panel = embedded([figure], colors)[0]["panels"][1]
     line = figure.panels[1].lines[0]
     assert len(panel["grids"]) == 1
     assert len(panel["grids"][0]) == 300
     assert panel["grids"][0][-1] == 50
-    assert panel["lines"][0]["mid"][-1] == float(f"{line.centre[-1]:.5g}")
+    assert panel["lines"][0]["mid"][-1] == float(f"{line.center[-1]:.5g}")
     assert panel["lines"][0]["low"][0] == float(f"{line.low[0]:.5g}")
     assert panel["lines"][0]["runs"] == 30
-    assert embedded([figure], colours)[0]["panels"][0]["lines"][7]["runs"][0] == 0
+    assert embedded([figure], colors)[0]["panels"][0]["lines"][7]["runs"][0] == 0
 
 
 def test_places_without_a_run_are_null_in_the_data(page):
@@ -179,12 +179,12 @@ def test_numbers_are_in_tables_for_readers_without_scripts(page):
     assert picture(plots.sensitivity(), 1000) is None
     figure = plots.sensitivity()
     line = figure.panels[0].lines[0]
-    assert f"<td>{line.centre[0]:,.0f} ({line.low[0]:,.0f} to {line.high[0]:,.0f})</td>" in page
+    assert f"<td>{line.center[0]:,.0f} ({line.low[0]:,.0f} to {line.high[0]:,.0f})</td>" in page
 
 
 def test_a_line_of_single_runs_has_no_interval_in_data_tables_or_pictures(tmp_path):
     band = stats.band(stats.over_episodes([[5.0, 3.0], [4.0]]))
-    line = Line("a", "#000000", band.at, band.centre, band.low, band.high, band.runs)
+    line = Line("a", "#000000", band.at, band.center, band.low, band.high, band.runs)
     panel = Panel("t", "x", "y", (line, line._replace(points=True)))
     for values in embedded([Plot("p", "t", "c", (panel,))], ["#000000"])[0]["panels"][0]["lines"]:
         assert (values["mid"][1], values["low"][1], values["high"][1]) == (3.0, None, None)

@@ -165,10 +165,10 @@ def test_page_with_a_reference_and_its_checks_never_scrolls_sideways(browser, tm
 
 def test_dark_screens_get_a_dark_page_and_paper_a_white_one(look):
     page = look(color_scheme="dark")
-    colour = "getComputedStyle(document.body).backgroundColor"
-    assert page.evaluate(colour) == "rgb(20, 24, 29)"
+    color = "getComputedStyle(document.body).backgroundColor"
+    assert page.evaluate(color) == "rgb(20, 24, 29)"
     page.emulate_media(media="print", color_scheme="dark")
-    assert page.evaluate(colour) == "rgb(255, 255, 255)"
+    assert page.evaluate(color) == "rgb(255, 255, 255)"
 
 
 def test_page_without_scripts_shows_pictures_and_numbers(look):

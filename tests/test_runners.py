@@ -20,7 +20,7 @@ from faults.troubles import give_trouble, is_the_failure
 from ucls import checkpoint
 from ucls.core.run import Run
 from ucls.errors import UserError
-from ucls.study import Cell, Member, Store, conduct, make_cells
+from ucls.study import Cell, Member, Store, make_cells, run_study
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints, partial_file
 from ucls.study.runners.base import outcome_of
@@ -298,7 +298,7 @@ def test_jobs_find_an_algorithm_in_the_current_folder(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     monkeypatch.setenv("PYTHONPATH", str(kills.PATH[1]))
     with Store(tmp_path / "s.sqlite", write=True) as store:
-        conduct(store, study._replace(members=members), runner_named("submitit"), quiet=True)
+        run_study(store, study._replace(members=members), runner_named("submitit"), quiet=True)
         rows = store.rows(NAME)
     assert [row.status for row in rows] == ["done", "done"]
     assert rows[0].measures == rows[1].measures

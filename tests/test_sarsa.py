@@ -21,7 +21,7 @@ def check_against_oracle(env, steps, settings={}):
         literal=hyper.trace_discount == tr.CURRENT,
         alpha=hyper.alpha,
         q0=hyper.gmax if hyper.optimistic else 0.0,
-        normalised=hyper.step_size == sarsa.NORMALISED,
+        normalized=hyper.step_size == sarsa.NORMALIZED,
     )
     shadow(run, oracle, steps, lambda box, x, rng: epsilon_greedy(hyper.epsilon, box.values(x), rng))
     assert_close(run.learner.state.w, oracle.w, "w")

@@ -184,7 +184,7 @@ def test_the_command_learns_them_too_and_says_so_in_a_line(tmp_path):
     from test_cli import ucls_process
 
     words = (
-        "--agent",
+        "--algo",
         "sarsa",
         "--steps",
         "50",

@@ -79,7 +79,7 @@ def test_parts_assembled_are_what_was_made_at_once(made, page):
         for a, b in zip(mine.panels, theirs.panels, strict=True):
             assert a._replace(lines=()) == b._replace(lines=())
             for line, other in zip(a.lines, b.lines, strict=True):
-                np.testing.assert_allclose(line.centre, other.centre, rtol=1e-5)
+                np.testing.assert_allclose(line.center, other.center, rtol=1e-5)
                 assert (line.low is None) == (other.low is None)
 
 

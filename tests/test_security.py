@@ -12,7 +12,7 @@ PROGRAM = """name = "s"
 steps = 10
 seeds = 1
 [[run]]
-agent = "ucls"
+algorithm = "ucls"
 env = "os:mkdir"
 set = { env.path = "made" }
 """

@@ -10,7 +10,7 @@ from ucls import Agent, UserError
 from ucls.algorithms import dgpq
 from ucls.core import binding
 from ucls.gym import observations
-from ucls.gym.adapter import Stage
+from ucls.gym.adapter import EnvAdapter
 from ucls.gym.layout import Leaf
 
 NAN = float("nan")
@@ -176,7 +176,7 @@ def test_what_cannot_be_read_is_still_refused_with_its_line(answer, line):
 def test_numbers_and_flags_of_every_kind_are_read_as_plain_ones(reward, flag):
     env = Gives(reward=reward, terminated=flag)
     agent = Agent(env, "sarsa")
-    stage = Stage(env, agent.plan)
+    stage = EnvAdapter(env, agent.plan)
     stage.reset(0)
     step = stage.step(0, 1)
     assert (type(step.reward), step.reward, step.terminated) == (float, 1.0, False)

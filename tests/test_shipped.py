@@ -109,11 +109,11 @@ def test_findings_of_what_was_not_run_are_none_and_of_part_of_the_claims_are_of_
     assert said[1].startswith("Of the 2 checks")
 
 
-def test_the_shipped_pictures_keep_the_colours_of_their_lines():
+def test_the_shipped_pictures_keep_the_colors_of_their_lines():
     picture = np.asarray(Image.open(io.BytesIO(shipped.picture("figure-1"))).convert("RGB"), int)
     for key in contenders(RIVER):
-        colour = [int(STYLES[key][1][i : i + 2], 16) for i in (1, 3, 5)]
-        assert np.abs(picture - colour).max(axis=2).min() < 20, key
+        color = [int(STYLES[key][1][i : i + 2], 16) for i in (1, 3, 5)]
+        assert np.abs(picture - color).max(axis=2).min() < 20, key
 
 
 @pytest.mark.parametrize("words", [[], ["--quick"], ["--runs", "2", "--figure", "choices", "--figure", "causes"]])

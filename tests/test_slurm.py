@@ -17,7 +17,7 @@ from test_time_limit import HANGING
 from ucls.study import Store
 
 ROOT = Path(__file__).parents[1]
-SMALLER = {"--jobs 64": "--jobs 2", '"0-19"': '"0-3"', " --agent ucls-exact": ""}
+SMALLER = {"--jobs 64": "--jobs 2", '"0-19"': '"0-3"', " --algo ucls-exact": ""}
 CELLS = 24
 
 pytestmark = pytest.mark.skipif(os.environ.get("UCLS_SLURM") != "1", reason="`make test-slurm` runs it")

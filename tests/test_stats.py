@@ -37,17 +37,17 @@ def test_bootstrap_equals_the_statistic_of_every_drawn_sample(statistic, n, monk
     base = values if statistic == "mean" else np.sort(values)
     drawn = np.random.default_rng(5).integers(0, n, (300, n))
     each = [brute_statistic(base[row], statistic) for row in drawn]
-    found = stats.summarise(values, statistic=statistic, resamples=300, seed=5)
-    assert found.centre == pytest.approx(brute_statistic(values, statistic))
+    found = stats.summarize(values, statistic=statistic, resamples=300, seed=5)
+    assert found.center == pytest.approx(brute_statistic(values, statistic))
     assert (found.low, found.high) == pytest.approx(tuple(np.quantile(each, [0.025, 0.975])))
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_batches_bound_memory_and_change_no_number(statistic, monkeypatch):
     values = np.random.default_rng(0).normal(size=40)
-    whole = stats.summarise(values, statistic=statistic)
+    whole = stats.summarize(values, statistic=statistic)
     monkeypatch.setattr(resampling, "BATCH", 1000)
-    assert stats.summarise(values, statistic=statistic) == pytest.approx(whole)
+    assert stats.summarize(values, statistic=statistic) == pytest.approx(whole)
 
 
 def test_percentiles_are_those_of_numpy():
@@ -59,9 +59,9 @@ def test_percentiles_are_those_of_numpy():
 def test_resamples_keep_the_number_of_runs_of_every_group(statistic):
     # Two groups far apart and each constant: only a resample that mixes them has any spread.
     values, groups = [0.0] * 6 + [100.0] * 10, ["b"] * 6 + ["a"] * 10
-    apart = stats.summarise(values, statistic=statistic, groups=groups)
-    assert apart.low == apart.centre == apart.high
-    mixed = stats.summarise(values, statistic=statistic)
+    apart = stats.summarize(values, statistic=statistic, groups=groups)
+    assert apart.low == apart.center == apart.high
+    mixed = stats.summarize(values, statistic=statistic)
     assert mixed.low < mixed.high
 
 
@@ -73,21 +73,21 @@ def test_stratified_interval_is_that_of_independent_draws_in_each_group():
     resampled = np.array([np.concatenate([rng.choice(p, len(p)) for p in parts]) for _ in range(4000)])
     for statistic in STATISTICS:
         each = [brute_statistic(row, statistic) for row in resampled]
-        found = stats.summarise(values, statistic=statistic, groups=groups, resamples=20_000)
+        found = stats.summarize(values, statistic=statistic, groups=groups, resamples=20_000)
         spread = np.std(each)
         assert (found.low, found.high) == pytest.approx(tuple(np.quantile(each, [0.025, 0.975])), abs=0.15 * spread)
 
 
 def test_intervals_depend_on_the_seed_alone():
     values = np.random.default_rng(0).normal(size=30)
-    assert stats.summarise(values, seed=1) == stats.summarise(values, seed=1)
-    assert stats.summarise(values, seed=1) != stats.summarise(values, seed=2)
+    assert stats.summarize(values, seed=1) == stats.summarize(values, seed=1)
+    assert stats.summarize(values, seed=1) != stats.summarize(values, seed=2)
 
 
 def coverage(statistic, truth, trials, n):
     rng = np.random.default_rng(8)
     data = [rng.exponential(size=n) for _ in range(trials)]
-    found = stats.summarise_many(data, statistic=statistic, resamples=1000)
+    found = stats.summarize_many(data, statistic=statistic, resamples=1000)
     return np.mean([s.low <= truth <= s.high for s in found])
 
 
@@ -115,22 +115,22 @@ def test_iqm_is_the_trimmed_mean_of_scipy():
 
     for n in range(1, 40):
         values = np.random.default_rng(n).normal(size=n)
-        assert stats.summarise(values, statistic="iqm", resamples=10).centre == pytest.approx(trim_mean(values, 0.25))
+        assert stats.summarize(values, statistic="iqm", resamples=10).center == pytest.approx(trim_mean(values, 0.25))
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_many_samples_at_once_give_what_each_gives_alone(statistic):
     rng = np.random.default_rng(0)
     many = [rng.normal(size=n) for n in (3, 0, 9, 3, 1, 9)] + [np.array([NAN, 2.0]), np.array([INF])]
-    together = stats.summarise_many(many, statistic=statistic)
+    together = stats.summarize_many(many, statistic=statistic)
     for one, found in zip(many, together, strict=True):
-        assert found == pytest.approx(stats.summarise(one, statistic=statistic), abs=1e-12, nan_ok=True)
+        assert found == pytest.approx(stats.summarize(one, statistic=statistic), abs=1e-12, nan_ok=True)
 
 
 def test_diverged_runs_are_counted_and_leave_the_rest_as_it_is():
     sound = [1.0, 5.0, 2.0, 8.0]
-    found = stats.summarise([1e9, *sound, NAN, -INF], diverged=[True] + 6 * [False], statistic="median")
-    alone = stats.summarise(sound, statistic="median")
+    found = stats.summarize([1e9, *sound, NAN, -INF], diverged=[True] + 6 * [False], statistic="median")
+    alone = stats.summarize(sound, statistic="median")
     assert found == alone._replace(diverged=3)
 
 
@@ -139,43 +139,43 @@ def test_diverged_runs_are_counted_and_leave_the_rest_as_it_is():
 @pytest.mark.parametrize("n", [3, 10])
 def test_constant_data_has_intervals_of_no_width(statistic, value, n):
     for groups in (None, np.arange(n) % 2):
-        found = stats.summarise([value] * n, statistic=statistic, groups=groups)
+        found = stats.summarize([value] * n, statistic=statistic, groups=groups)
         assert found == (value, value, value, n, 0)
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_one_run_or_one_in_each_group_has_no_interval(statistic):
-    assert stats.summarise([2.0], statistic=statistic) == pytest.approx((2.0, NAN, NAN, 1, 0), nan_ok=True)
-    assert stats.summarise([2.0, NAN], statistic=statistic) == pytest.approx((2.0, NAN, NAN, 1, 1), nan_ok=True)
-    alone = stats.summarise([1.0, 2.0, 3.0], statistic=statistic, groups=["a", "b", "c"])
+    assert stats.summarize([2.0], statistic=statistic) == pytest.approx((2.0, NAN, NAN, 1, 0), nan_ok=True)
+    assert stats.summarize([2.0, NAN], statistic=statistic) == pytest.approx((2.0, NAN, NAN, 1, 1), nan_ok=True)
+    alone = stats.summarize([1.0, 2.0, 3.0], statistic=statistic, groups=["a", "b", "c"])
     assert alone == pytest.approx((2.0, NAN, NAN, 3, 0), nan_ok=True)
     assert stats.bootstrap_mean([2.0]) == pytest.approx((2.0, NAN, NAN), nan_ok=True)
 
 
 def test_no_sound_run_is_none_and_says_how_many_diverged():
-    assert stats.summarise([]) == (None, None, None, 0, 0)
-    assert stats.summarise([NAN, 3.0], diverged=[False, True]) == (None, None, None, 0, 2)
+    assert stats.summarize([]) == (None, None, None, 0, 0)
+    assert stats.summarize([NAN, 3.0], diverged=[False, True]) == (None, None, None, 0, 2)
     with pytest.raises(UserError, match="at least one run"):
         stats.bootstrap_mean([])
 
 
 def test_unknown_statistic_names_the_nearest():
     with pytest.raises(UserError, match="did you mean 'median'"):
-        stats.summarise([], statistic="meadian")
+        stats.summarize([], statistic="meadian")
     with pytest.raises(UserError, match="between 0 and 1"):
-        stats.summarise([1.0, 2.0], confidence=95)
+        stats.summarize([1.0, 2.0], confidence=95)
 
 
 @settings(deadline=None, max_examples=60)
 @given(st.lists(anything, max_size=30), st.sampled_from(STATISTICS), st.booleans())
-def test_summaries_of_several_runs_are_never_nan_and_hold_their_centre(values, statistic, grouped):
+def test_summaries_of_several_runs_are_never_nan_and_hold_their_center(values, statistic, grouped):
     groups = np.arange(len(values)) % 3 if grouped else None
-    found = stats.summarise(values, statistic=statistic, groups=groups, resamples=50)
+    found = stats.summarize(values, statistic=statistic, groups=groups, resamples=50)
     assert found.runs + found.diverged == len(values)
     sound = np.flatnonzero(~np.isneginf(stats.scores(values)))
     if found.runs > (len(set(sound % 3)) if grouped else 1):
         assert finite(found)
-        assert found.low <= found.centre <= found.high
+        assert found.low <= found.center <= found.high
 
 
 @pytest.mark.parametrize(("k", "n"), [(0, 5), (5, 5), (1, 1), (3, 11), (120, 200)])
@@ -190,10 +190,10 @@ def test_proportion_of_no_runs_is_none():
     assert stats.proportion(0, 0) is None
 
 
-def test_a_hundred_thousand_runs_in_five_hundred_groups_are_summarised_at_once():
+def test_a_hundred_thousand_runs_in_five_hundred_groups_are_summarized_at_once():
     data = np.random.default_rng(0).normal(size=(500, 200))
     start = time.process_time()
-    found = stats.summarise_many(list(data), statistic="iqm")
+    found = stats.summarize_many(list(data), statistic="iqm")
     assert time.process_time() - start < 5
     assert len(found) == 500
 
@@ -226,5 +226,5 @@ def test_students_quantiles_are_scipys(degrees, confidence):
 
 
 def test_few_runs_without_spread_have_an_interval_of_no_width():
-    assert stats.summarise([0.1] * 7)[:3] == (0.1, 0.1, 0.1)
-    assert stats.summarise([0.3, 0.1, 0.1, 0.1, 0.1, 0.0], statistic="iqm")[1:3] == pytest.approx((0.1, 0.1))
+    assert stats.summarize([0.1] * 7)[:3] == (0.1, 0.1, 0.1)
+    assert stats.summarize([0.3, 0.1, 0.1, 0.1, 0.1, 0.0], statistic="iqm")[1:3] == pytest.approx((0.1, 0.1))

@@ -57,7 +57,7 @@ def test_a_diverged_run_loses_to_every_sound_one_and_ties_with_its_like():
     assert stats.probability_of_improvement([-1e6], failed).mean == 1.0
     assert stats.probability_of_improvement(failed, [NAN, -INF]) == (0.5, 0.5, 0.5)
     assert stats.probability_of_improvement([], [1.0]) is None
-    assert stats.profile(failed, [-1e9]).centre.tolist() == [0.0]
+    assert stats.profile(failed, [-1e9]).center.tolist() == [0.0]
 
 
 def test_profile_is_the_fraction_of_all_runs_at_or_above():
@@ -65,7 +65,7 @@ def test_profile_is_the_fraction_of_all_runs_at_or_above():
     values = stats.scores(rng.integers(0, 10, 40), rng.random(40) < 0.2)
     taus = [-5.0, 0.0, 3.0, 3.5, 9.0, 9.5]
     found = stats.profile(values, taus)
-    assert found.centre.tolist() == pytest.approx([np.mean(values >= tau) for tau in taus])
+    assert found.center.tolist() == pytest.approx([np.mean(values >= tau) for tau in taus])
     assert found.runs.tolist() == [40] * 6
     # A fraction is the mean of zeros and ones, so both bootstraps estimate one thing.
     for i, tau in enumerate(taus):

@@ -50,7 +50,7 @@ def test_band_says_how_many_runs_are_behind_each_place_and_leaves_out_the_rest()
     found = stats.band(curves, "median")
     assert found.at.tolist() == [10, 30, 40, 50]
     assert found.runs.tolist() == [1, 2, 2, 1]
-    assert found.centre.tolist() == [1.0, 2.0, 2.0, 1.0]
+    assert found.center.tolist() == [1.0, 2.0, 2.0, 1.0]
     np.testing.assert_array_equal(found.low, [np.nan, 1.0, 1.0, np.nan])
     np.testing.assert_array_equal(found.high, [np.nan, 3.0, 3.0, np.nan])
 
@@ -59,7 +59,7 @@ def test_curve_over_episodes_is_of_the_runs_that_got_so_far():
     found = stats.band(stats.over_episodes([[4.0, 2.0, 1.0], [6.0], [8.0, 4.0], []]), "median")
     assert found.at.tolist() == [1, 2, 3]
     assert found.runs.tolist() == [3, 2, 1]
-    assert found.centre.tolist() == [6.0, 3.0, 1.0]
+    assert found.center.tolist() == [6.0, 3.0, 1.0]
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
@@ -72,8 +72,8 @@ def test_band_at_a_place_is_the_summary_of_the_runs_that_know_it(statistic, grou
     assert len(found.at) == 9
     for i in range(9):
         knows = curves.known[:, i]
-        one = stats.summarise(curves.heights[knows, i], statistic=statistic, groups=groups[knows] if grouped else None)
-        assert (found.centre[i], found.low[i], found.high[i], found.runs[i]) == pytest.approx(one[:4], nan_ok=True)
+        one = stats.summarize(curves.heights[knows, i], statistic=statistic, groups=groups[knows] if grouped else None)
+        assert (found.center[i], found.low[i], found.high[i], found.runs[i]) == pytest.approx(one[:4], nan_ok=True)
 
 
 def test_rewards_of_bins_become_rates_totals_and_regret_with_a_short_last_bin():
@@ -90,7 +90,7 @@ def test_rewards_of_bins_become_rates_totals_and_regret_with_a_short_last_bin():
 def test_a_run_that_stopped_inside_a_bin_does_not_know_it():
     found = stats.reward_rate([[10.0, 20.0], [10.0, -1e250]], 10, [20, 13])
     assert found.known.tolist() == [[True, True], [True, False]]
-    assert stats.band(found).centre.tolist() == [1.0, 2.0]
+    assert stats.band(found).center.tolist() == [1.0, 2.0]
 
 
 def test_bins_that_do_not_fit_the_steps_are_refused():
@@ -119,11 +119,11 @@ def test_area_is_exact_on_straight_lines_and_uneven_places():
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(st.lists(numbers, max_size=6), max_size=5), st.sampled_from(STATISTICS), st.integers(1, 3))
-def test_bands_are_finite_and_hold_their_centre(measures, statistic, window):
+def test_bands_are_finite_and_hold_their_center(measures, statistic, window):
     found = stats.band(stats.over_episodes(measures, window), statistic, resamples=30)
     several = found.runs > 1
     assert (np.isfinite(found.low) == several).all()
     assert (np.isfinite(found.high) == several).all()
-    assert (found.low <= found.centre)[several].all()
-    assert (found.centre <= found.high)[several].all()
+    assert (found.low <= found.center)[several].all()
+    assert (found.center <= found.high)[several].all()
     assert (found.runs >= 1).all()

@@ -14,11 +14,11 @@ from test_cli import ucls as command
 from ucls import cli
 from ucls.core.history import History
 from ucls.errors import Notice, UserError
-from ucls.study import Store, conduct, make_cells
+from ucls.study import Store, make_cells, run_study
 from ucls.study.database import APPLICATION
 from ucls.study.export import export_csv, export_parquet
 from ucls.study.rescue import rescue
-from ucls.study.result import summarise
+from ucls.study.result import summarize
 from ucls.study.runners.local import local_runner
 from ucls.study.schema import MIGRATIONS
 
@@ -29,19 +29,19 @@ def test_nothing_runs_twice(tmp_path):
     cells = make_cells(RIVER, "sarsa", steps=10, seeds=range(6))
     ran = []
     with Store(tmp_path / "s.sqlite", write=True) as store:
-        conduct(store, study_of(cells[:4]), pretend(log=ran), quiet=True)
-        tally = conduct(store, study_of(cells, name="larger"), pretend(log=ran), quiet=True)
+        run_study(store, study_of(cells[:4]), pretend(log=ran), quiet=True)
+        tally = run_study(store, study_of(cells, name="larger"), pretend(log=ran), quiet=True)
         assert tally.done == 2
         assert sorted(ran) == sorted(cell.id for cell in cells)
-        assert conduct(store, study_of(cells), pretend(log=ran), quiet=True).cells == 0
+        assert run_study(store, study_of(cells), pretend(log=ran), quiet=True).cells == 0
         assert [row.measures.reward for row in store.rows("larger")] == [10.0 * s for s in range(6)]
 
 
 def test_a_result_once_written_stays(tmp_path):
     [cell] = make_cells(RIVER, "sarsa", steps=10, seeds=[1])
     with Store(tmp_path / "s.sqlite", write=True) as store:
-        conduct(store, study_of([cell]), pretend(), quiet=True)
-        other = summarise(History(np.full(10, 9.0), np.zeros(10, np.uint8)), 1)
+        run_study(store, study_of([cell]), pretend(), quiet=True)
+        other = summarize(History(np.full(10, 9.0), np.zeros(10, np.uint8)), 1)
         assert not store.finish(cell.id, other, ABOUT)
         assert store.result(cell.id).measures.reward == 10.0
 
@@ -49,20 +49,20 @@ def test_a_result_once_written_stays(tmp_path):
 def test_failures_are_kept_with_their_traceback_and_can_be_retried(tmp_path):
     cells = make_cells(RIVER, "sarsa", steps=10, seeds=range(3))
     with Store(tmp_path / "s.sqlite", write=True) as store:
-        tally = conduct(store, study_of(cells), pretend(fail=lambda cell: cell.seed == 1), quiet=True)
+        tally = run_study(store, study_of(cells), pretend(fail=lambda cell: cell.seed == 1), quiet=True)
         assert (tally.done, tally.failed) == (2, 1)
         assert [row.status for row in store.rows("s")] == ["done", "failed", "done"]
         assert store.failures("s")[0].traceback == "Traceback ..."
-        assert conduct(store, study_of(cells), pretend(), quiet=True).cells == 0, "a failure is not tried by itself"
+        assert run_study(store, study_of(cells), pretend(), quiet=True).cells == 0, "a failure is not tried by itself"
         assert store.retry("s") == 1
-        assert conduct(store, study_of(cells), pretend(), quiet=True).done == 1
+        assert run_study(store, study_of(cells), pretend(), quiet=True).done == 1
         assert store.failures("s") == []
 
 
 def test_one_writer_at_a_time_and_readers_beside_it(tmp_path):
     path = tmp_path / "s.sqlite"
     with Store(path, write=True) as store:
-        conduct(store, study_of(make_cells(RIVER, "sarsa", steps=10, seeds=[0])), pretend(), quiet=True)
+        run_study(store, study_of(make_cells(RIVER, "sarsa", steps=10, seeds=[0])), pretend(), quiet=True)
         with pytest.raises(UserError, match="another process is running a study"):
             Store(path, write=True)
         with Store(path) as reader:
@@ -100,7 +100,7 @@ def test_foreign_newer_and_damaged_files_are_left_as_they_are(tmp_path, write):
 def test_an_older_schema_is_brought_to_the_newest_with_its_results(tmp_path, monkeypatch):
     path, cells = tmp_path / "s.sqlite", make_cells(RIVER, "sarsa", steps=10, seeds=[0])
     with Store(path, write=True) as store:
-        conduct(store, study_of(cells), pretend(), quiet=True)
+        run_study(store, study_of(cells), pretend(), quiet=True)
     monkeypatch.setattr("ucls.study.schema.MIGRATIONS", (*MIGRATIONS, "ALTER TABLE study ADD COLUMN note TEXT;"))
     with Store(path, write=True) as store:
         assert store.rows("s")[0].status == "done"
@@ -119,7 +119,7 @@ def test_equal_results_export_equal_bytes(tmp_path):
     texts = []
     for name, order in (("a", cells), ("b", cells[::-1])):
         with Store(tmp_path / f"{name}.sqlite", write=True) as store:
-            conduct(store, study_of(order), local_runner(1), quiet=True)
+            run_study(store, study_of(order), local_runner(1), quiet=True)
             texts.append(export_csv(store, "s", results_only=True))
             assert "seconds" in export_csv(store, "s").splitlines()[0]
     assert texts[0] == texts[1]
@@ -145,7 +145,7 @@ def programmed(tmp_path, script):
     """A store with two results, and a script run in it."""
     path, cells = tmp_path / "s.sqlite", make_cells(RIVER, "sarsa", steps=10, seeds=range(2))
     with Store(path, write=True) as store:
-        conduct(store, study_of(cells), pretend(), quiet=True)
+        run_study(store, study_of(cells), pretend(), quiet=True)
     db = sqlite3.connect(path)
     db.executescript(script)
     db.close()
@@ -228,7 +228,7 @@ def test_the_lock_belongs_to_the_file_whatever_its_name(tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (link := tmp_path / "elsewhere" / "link.sqlite").symlink_to(path)
     with Store(path, write=True) as store:
-        conduct(store, study_of(cells), pretend(), quiet=True)
+        run_study(store, study_of(cells), pretend(), quiet=True)
         with pytest.raises(UserError, match="another process is running a study"):
             Store(link, write=True)
         path.rename(moved := tmp_path / "moved.sqlite")
@@ -274,7 +274,7 @@ def test_escapes_and_line_breaks_out_of_a_store_are_shown_escaped(tmp_path, word
     path, cells = tmp_path / "s.sqlite", make_cells(RIVER, "sarsa", steps=10, seeds=range(2))
     name, study = HOSTILE, study_of(cells, HOSTILE, HOSTILE)
     with Store(path, write=True) as store:
-        conduct(store, study, pretend(fail=lambda cell: cell.seed == 1), quiet=True)
+        run_study(store, study, pretend(fail=lambda cell: cell.seed == 1), quiet=True)
         store.fail(cells[1].id, f"ValueError: {HOSTILE}", f"Traceback\n{HOSTILE}")
     monkeypatch.setattr("ucls.cli.study._is_terminal", lambda: True)
     first, *rest = words.split()

@@ -39,7 +39,7 @@ def test_all_json_of_the_commands_goes_through_one_strict_writer():
 def test_a_command_prints_strict_json_where_a_result_is_infinite(monkeypatch):
     result = {"steps": 1, "new_steps": 1, "total_reward": math.inf, "stopped": 0, "diverged": False}
     monkeypatch.setattr("ucls.train.train.train", lambda *_: result)
-    printed = command("train", "ucls/RiverSwim-v0", "--agent", "sarsa", "--json").stdout
+    printed = command("train", "ucls/RiverSwim-v0", "--algo", "sarsa", "--json").stdout
 
     def refuse(word):
         raise AssertionError(f"{word} is no JSON")
@@ -70,7 +70,7 @@ def test_a_width_of_0_is_none(monkeypatch):
     monkeypatch.setenv("COLUMNS", "0")
     monkeypatch.setenv("LINES", "40")
     streams.prepare()
-    assert command("agents").stdout.startswith("ucls-exact  UCLS with")
+    assert command("algorithms").stdout.startswith("ucls-exact  UCLS with")
 
 
 def test_steps_that_are_none_are_refused(tmp_path):

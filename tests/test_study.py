@@ -10,13 +10,13 @@ from studies import ABOUT, pretend, study_of
 from ucls.cli.show_study import show_comparison
 from ucls.core.history import History
 from ucls.errors import UserError
-from ucls.study import Cell, Member, Store, Study, conduct, make_cells, parse_study
-from ucls.study.cell import NUMERICS
+from ucls.study import Cell, Member, Store, Study, make_cells, parse_study, run_study
+from ucls.study.cell import RESULTS_VERSION
 from ucls.study.compare import compare_study
 from ucls.study.forecast import forecast, groups_of
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints, partial_file
-from ucls.study.result import pack, summarise, unpack
+from ucls.study.result import pack, summarize, unpack
 from ucls.study.runners.run_cell import run_cell
 from ucls.study.sweep import TUNING, Range, Sweep, candidates, judge, sweep_cells
 
@@ -26,10 +26,10 @@ steps = 2000
 seeds = "0-2"
 baseline = "sarsa"
 [[run]]
-agent = "sarsa"
+algorithm = "sarsa"
 env = "ucls/RiverSwim-v0"
 [[run]]
-agent = "ucls"
+algorithm = "ucls"
 env = ["ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"]
 set = { p = [0.01, 0.1] }
 """
@@ -63,7 +63,7 @@ def test_a_cell_survives_json():
 def test_cells_of_other_numerics_are_refused():
     [cell] = make_cells(RIVER, "ucls", steps=100, seeds=[0])
     with pytest.raises(UserError, match="declare it again"):
-        run_cell(cell._replace(numerics=NUMERICS + 1))
+        run_cell(cell._replace(numerics=RESULTS_VERSION + 1))
 
 
 def test_a_stopped_cell_continues_bit_for_bit(tmp_path):
@@ -94,7 +94,7 @@ def test_an_unsound_checkpoint_costs_its_steps_only(tmp_path):
 def test_measures_of_a_run_by_hand():
     ends = np.zeros(100, np.uint8)
     ends[[9, 29, 59]] = [1, 2, 1]
-    kept = summarise(History(np.arange(100.0), ends), 30)
+    kept = summarize(History(np.arange(100.0), ends), 30)
     assert kept.arrays["episode_steps"].tolist() == [10, 20, 30]
     assert kept.arrays["truncated"].tolist() == [0, 1, 0]
     assert kept.arrays["curve"].tolist() == [435.0, 1335.0, 2235.0, 945.0]
@@ -105,7 +105,7 @@ def test_measures_of_a_run_by_hand():
 
 
 def test_an_empty_history_has_measures_and_no_nan():
-    m = summarise(History(np.zeros(0), np.zeros(0, np.uint8)), 10).measures
+    m = summarize(History(np.zeros(0), np.zeros(0, np.uint8)), 10).measures
     assert (m.reward, m.episodes, m.last_return) == (0.0, 0.0, None)
 
 
@@ -137,12 +137,12 @@ def test_a_list_is_a_grid():
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('agent = "sarsa"', 'agnet = "sarsa"', "line 5: the key 'agent' is missing"),
+        ('algorithm = "sarsa"', 'agnet = "sarsa"', "line 5: the key 'agent' is missing"),
         ("steps = 2000", "stesp = 2000", "line 2: unknown key 'stesp': did you mean 'steps'?"),
         ("steps = 2000", "steps = 0", "line 2: 'steps' is wrong: input should be greater than or equal to 1"),
         ('seeds = "0-2"', 'seeds = "0..2"', "seeds cannot be '0..2'"),
         ('seeds = "0-2"', 'seeds = "0-2000000000"', "below 1,000,000,000"),
-        ('agent = "ucls"', 'agent = "ulcs"', "line 9: unknown agent 'ulcs': did you mean 'ucls'?"),
+        ('algorithm = "ucls"', 'algorithm = "ulcs"', "line 9: unknown algorithm 'ulcs': did you mean 'ucls'?"),
         ("p = [0.01, 0.1]", "q = [0.01, 0.1]", "line 11: unknown setting 'q'"),
         ("p = [0.01, 0.1]", "p = [0.01, -1]", "line 11: setting 'p' cannot be -1"),
         ("p = [0.01, 0.1]", "p = []", "line 11: setting 'p' has an empty list"),
@@ -166,7 +166,7 @@ def test_tuning_seeds_and_reported_seeds_cannot_meet(tmp_path):
     study = parse_study(text)
     with Store(tmp_path / "s.sqlite", write=True) as store:
         best = pretend(lambda cell: -abs(dict(cell.settings).get("agent.p", 0) - 0.01))
-        conduct(store, study, best, quiet=True)
+        run_study(store, study, best, quiet=True)
         tuning, reported = store.rows("tiny/sweep"), store.rows("tiny")
         choices = store.choices("tiny")
     assert {row.seed for row in tuning} == {TUNING, TUNING + 1}
@@ -185,10 +185,10 @@ def test_optuna_searches_and_goes_on_where_it_was(tmp_path):
     study = parse_study(text.replace(', "ucls/PuddleWorld-v0"', ""))
     runner = pretend(lambda cell: -abs(np.log(dict(cell.settings).get("agent.p", 1) / 0.03)))
     with Store(tmp_path / "s.sqlite", write=True) as store:
-        conduct(store, study, runner, quiet=True)
+        run_study(store, study, runner, quiet=True)
         [choice] = store.choices("tiny")
         tried = len(store.rows("tiny/sweep"))
-        assert conduct(store, study, runner, quiet=True).done == 0
+        assert run_study(store, study, runner, quiet=True).done == 0
         assert len(store.rows("tiny/sweep")) == tried == 12
     assert 0.01 < choice.settings["p"] < 0.1
     assert {trial.settings["p"] for trial in choice.trials} >= {choice.settings["p"]}
@@ -210,7 +210,7 @@ def test_a_candidate_that_diverges_loses_to_one_that_does_not():
     def found(cell):
         p, i = outcome[cell.id]
         reward = 100.0 if p == 0.1 else 1.0
-        return summarise(History(np.array([reward]), np.zeros(1)), 1).measures, p == 0.1 and i == 1
+        return summarize(History(np.array([reward]), np.zeros(1)), 1).measures, p == 0.1 and i == 1
 
     best, worst = judge(sweep, found)
     assert (best.settings, best.diverged) == ({"p": 0.2}, 0)
@@ -227,7 +227,7 @@ def test_comparison_is_paired_on_common_seeds(tmp_path):
     cells = [make_cells(RIVER, "sarsa", steps=10, seeds=range(8), settings={"alpha": a}) for a in (0.1, 0.2)]
     members = [Member(label, c) for label, group in zip("ab", cells, strict=True) for c in group]
     with Store(tmp_path / "s.sqlite", write=True) as store:
-        conduct(store, Study("s", tuple(members)), pretend(earns), quiet=True)
+        run_study(store, Study("s", tuple(members)), pretend(earns), quiet=True)
         best, base = compare_study(store.rows("s"), baseline="a")
     assert (best.label, base.label) == ("b", "a")
     assert best.difference == (10.0, 10.0, 10.0), "the spread over seeds cancels"
@@ -243,10 +243,10 @@ def test_where_less_is_better_the_least_comes_first_and_numbers_are_read_as_they
     def runner(cells, checkpoints, stop):
         for cell in cells:  # episodes of 6 steps, or of 4
             length = 6 if dict(cell.settings)["agent.alpha"] == 0.1 else 4
-            yield Outcome(cell.id, summarise(History(np.ones(12), np.arange(1, 13) % length == 0), 1), ABOUT)
+            yield Outcome(cell.id, summarize(History(np.ones(12), np.arange(1, 13) % length == 0), 1), ABOUT)
 
     with Store(tmp_path / "s.sqlite", write=True) as store:
-        conduct(store, Study("s", tuple(members)), runner, quiet=True)
+        run_study(store, Study("s", tuple(members)), runner, quiet=True)
         best, base = compare_study(store.rows("s"), "last_steps", "a")
     assert (best.label, best.mean, base.mean) == ("b", (4.0, 4.0, 4.0), (6.0, 6.0, 6.0))
     assert best.difference == (-2.0, -2.0, -2.0)
@@ -258,7 +258,7 @@ def test_a_single_run_is_compared_without_an_interval(tmp_path, capsys):
     (other,) = make_cells(RIVER, "sarsa", steps=10, seeds=[0], settings={"alpha": 0.2})
     study = Study("s", (Member("a", one), Member("b", other)))
     with Store(tmp_path / "s.sqlite", write=True) as store:
-        conduct(store, study, pretend(lambda cell: 1.0 + (cell == other)), quiet=True)
+        run_study(store, study, pretend(lambda cell: 1.0 + (cell == other)), quiet=True)
         best, base = compare_study(store.rows("s"), baseline="a")
     assert (base.mean, base.median, base.iqm) == ((10.0, None, None),) * 3
     assert (best.difference, best.better) == ((10.0, None, None), (1.0, None, None))
@@ -271,12 +271,12 @@ def test_waiting_failed_and_diverged_runs_are_counted(tmp_path):
     cells = make_cells(RIVER, "sarsa", steps=10, seeds=range(4))
 
     def runner(cells, checkpoints, stop):
-        yield Outcome(cells[0].id, summarise(History(np.ones(5), np.zeros(5, np.uint8), True), 1), ABOUT)
-        yield Outcome(cells[1].id, summarise(History(np.ones(10), np.zeros(10, np.uint8)), 1), ABOUT)
+        yield Outcome(cells[0].id, summarize(History(np.ones(5), np.zeros(5, np.uint8), True), 1), ABOUT)
+        yield Outcome(cells[1].id, summarize(History(np.ones(10), np.zeros(10, np.uint8)), 1), ABOUT)
         yield Outcome(cells[2].id, error="no")
 
     with Store(tmp_path / "s.sqlite", write=True) as store:
-        conduct(store, study_of(cells), runner, quiet=True)
+        run_study(store, study_of(cells), runner, quiet=True)
         [group] = compare_study(store.rows("s"))
     assert (group.runs, group.diverged, group.failed, group.waiting) == (2, 1, 1, 1)
     assert group.mean == (10.0, None, None)  # of one sound run there is no interval
@@ -288,7 +288,7 @@ def test_a_forecast_prefers_speeds_measured_here(tmp_path):
     assert guessed.missing == 15
     assert not path.exists()
     with Store(path, write=True) as store:
-        conduct(store, Study("one", study.members[:1]), pretend(), quiet=True)
+        run_study(store, Study("one", study.members[:1]), pretend(), quiet=True)
     known = forecast(study, path, jobs=2)
     assert known.missing == 14
     assert known.groups[0].speed == pytest.approx(2000 / ABOUT.seconds)

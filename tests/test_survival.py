@@ -22,7 +22,7 @@ from studies import pretend, study_of
 from test_cli import ucls as command
 from ucls import checkpoint
 from ucls.errors import UserError
-from ucls.study import Store, conduct, make_cells, parse_study
+from ucls.study import Store, make_cells, parse_study, run_study
 from ucls.study.partial import Checkpoints, partial_file
 from ucls.study.rescue import rescue
 from ucls.study.result import pack
@@ -54,7 +54,7 @@ def sqlite(path, sql, *values):
 def full(tmp_path):
     """A store with six results."""
     with Store(tmp_path / "s.sqlite", write=True) as store:
-        conduct(store, study_of(cells_of(6)), pretend(), quiet=True)
+        run_study(store, study_of(cells_of(6)), pretend(), quiet=True)
     return tmp_path / "s.sqlite"
 
 
@@ -86,7 +86,7 @@ def test_a_damaged_result_is_said_to_be_damaged_and_made_again(full, sql, values
         assert store.studies()["s"].done == 5
     ran = []
     with Store(full, write=True) as store:
-        conduct(store, study_of(cells_of(6)), pretend(log=ran), quiet=True)
+        run_study(store, study_of(cells_of(6)), pretend(log=ran), quiet=True)
         assert ran == [id]
         assert store.result(id).measures == want.measures
         assert pack(store.result(id).arrays) == pack(want.arrays)
@@ -108,7 +108,7 @@ def test_a_damaged_study_is_refused_until_it_is_declared_again(full, sql):
     with Store(full) as store, pytest.raises(UserError, match="run it again from its file, which mends it"):
         store.rows("s")
     with Store(full, write=True) as store:
-        conduct(store, study_of(cells_of(6)), pretend(), quiet=True)
+        run_study(store, study_of(cells_of(6)), pretend(), quiet=True)
         assert [row.measures.reward for row in store.rows("s")] == [10.0 * seed for seed in range(6)]
 
 
@@ -190,7 +190,7 @@ def test_a_store_of_schema_1_is_read_as_it_is_and_goes_on(tmp_path):
         study = parse_study(store.study("old").definition)
     assert path.read_bytes() == before
     with Store(path, write=True) as store:
-        assert conduct(store, study, attempting, quiet=True).done == 1
+        assert run_study(store, study, attempting, quiet=True).done == 1
         rows = store.rows("old")
         assert [row.status for row in rows] == ["done"] * 7 + ["failed"]
         assert all(row.measures == old[row.id] for row in rows[:6])
@@ -322,7 +322,7 @@ def test_a_store_cut_short_at_its_making_is_made_again(tmp_path, length):
     with pytest.raises(UserError, match="is an empty store"):
         Store(path)
     with Store(path, write=True) as store:
-        assert conduct(store, study_of(cells_of(2)), pretend(), quiet=True).done == 2
+        assert run_study(store, study_of(cells_of(2)), pretend(), quiet=True).done == 2
 
 
 @pytest.mark.parametrize("write", [False, True])
@@ -392,11 +392,11 @@ def test_a_full_disk_in_mid_study_keeps_what_was_finished(full):
         with pytest.raises(
             UserError, match=r"disk is full: make room; 1 of 4 runs were finished and are kept, and the"
         ):
-            conduct(store, study_of(cells_of(10)), runner, quiet=True)
+            run_study(store, study_of(cells_of(10)), runner, quiet=True)
         assert stopped == [False, True]
     with Store(full, write=True) as store:
         assert [row.status for row in store.rows("s")] == ["done"] * 7 + ["waiting"] * 3
-        assert conduct(store, study_of(cells_of(10)), pretend(), quiet=True).done == 3
+        assert run_study(store, study_of(cells_of(10)), pretend(), quiet=True).done == 3
 
 
 # Workers that die
@@ -432,7 +432,7 @@ STUDY = """name = "long"
 steps = 3000000
 seeds = "0-1"
 [[run]]
-agent = "sarsa"
+algorithm = "sarsa"
 env = "ucls/RiverSwim-v0"
 set = { tilings = 2, tiles = 2, memory = 4 }
 """

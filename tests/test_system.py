@@ -15,7 +15,7 @@ def matrix(system):
     return system.At.T * system.scale[0]
 
 
-@pytest.mark.parametrize("beta", [0.01, 0.2], ids=["slow", "renormalising"])
+@pytest.mark.parametrize("beta", [0.01, 0.2], ids=["slow", "renormalizing"])
 def test_the_average_and_its_norm_are_dense_ones(beta):
     """0.8^31 is below the smallest scale, so that it is folded in every 31 steps."""
     system, A = sy.system(D, np.float64), np.zeros((D, D))

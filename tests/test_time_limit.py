@@ -13,7 +13,7 @@ from faults.driver import SMALL, runner_named
 from studies import pretend, study_of
 from test_cli import ucls as command
 from ucls.errors import UserError
-from ucls.study import Member, Store, Study, conduct, make_cells, parse_study
+from ucls.study import Member, Store, Study, make_cells, parse_study, run_study
 from ucls.study import running as announcements
 from ucls.study.declare import sweep_study
 from ucls.study.partial import Checkpoints, partial_file
@@ -52,7 +52,7 @@ steps = 20
 seeds = "0-1"
 time_limit = 2
 [[run]]
-agent = "sarsa"
+algorithm = "sarsa"
 env = "ucls/RiverSwim-v0"
 """
 
@@ -79,7 +79,7 @@ def test_a_hung_cell_is_ended_and_fails_and_the_others_are_done(tmp_path, monkey
     study = hanging_study(module)
     began = time.monotonic()
     with Store(tmp_path / "s.sqlite", write=True) as store:
-        tally = conduct(store, study, runner_named(runner), quiet=True)
+        tally = run_study(store, study, runner_named(runner), quiet=True)
         rows, failures = store.rows("s"), store.failures("s")
     assert len(failures) == 1, failures
     [failure] = failures
@@ -172,8 +172,8 @@ def slow_cell(store, cells, since):
 def test_status_names_cells_that_run_far_longer_than_their_kind(tmp_path):
     cells, path = cells_of(4, 10), tmp_path / "s.sqlite"
     with Store(path, write=True) as store:
-        conduct(store, study_of(cells[:3]), pretend(), quiet=True)
-        conduct(store, study_of(cells), lambda *_: iter(()), quiet=True)
+        run_study(store, study_of(cells[:3]), pretend(), quiet=True)
+        run_study(store, study_of(cells), lambda *_: iter(()), quiet=True)
         partial = store.partial
     with announced(partial, cells[3].id):
         slow_cell(path, cells, 20)

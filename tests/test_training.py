@@ -25,12 +25,12 @@ from ucls.train.train import Order
 
 HERE = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])}
 SHORT = Order(RIVER, "sarsa", 60, 0, {}, None, "float64", None)
-TINY = ("--agent", "sarsa", "--set", "tilings=2", "--set", "tiles=4", "--set", "memory=16")
+TINY = ("--algo", "sarsa", "--set", "tilings=2", "--set", "tiles=4", "--set", "memory=16")
 
 
 def train(out, steps, *more):
     """A short run of Sarsa; a resumed one keeps its settings."""
-    words = ("--agent", "sarsa") if "--resume" in more else TINY
+    words = ("--algo", "sarsa") if "--resume" in more else TINY
     return json.loads(ucls("train", RIVER, "--steps", steps, *words, "--out", out, *more, "--json").stdout)
 
 
@@ -328,11 +328,11 @@ def test_a_run_that_nobody_would_take_back_is_not_saved_but_recorded(tmp_path, m
         ("--seed", "-1"),
         ("--seed", "9" * 40),
         ("--checkpoint-every", "-1"),
-        ("--agent", ""),
-        ("--agent", "."),
-        ("--agent", "../x"),
-        ("--agent", "a" * 300),
-        ("--agent", "os"),
+        ("--algo", ""),
+        ("--algo", "."),
+        ("--algo", "../x"),
+        ("--algo", "a" * 300),
+        ("--algo", "os"),
         ("--set", "p"),
         ("--set", "=1"),
         ("--low", "1,,2"),
@@ -359,6 +359,8 @@ def test_a_resumed_run_keeps_its_seed_and_bounds(tmp_path):
 
 
 def test_a_closed_pipe_is_no_error():
-    process = subprocess.run(f"{sys.executable} -m ucls agents | head -1", shell=True, capture_output=True, check=False)
+    process = subprocess.run(
+        f"{sys.executable} -m ucls algorithms | head -1", shell=True, capture_output=True, check=False
+    )
     assert process.stderr == b""
     assert ucls_process("envs", "--bogus").returncode == 2

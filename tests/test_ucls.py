@@ -139,7 +139,7 @@ def test_plain_python_equals_the_box():
 
 
 @pytest.mark.parametrize("literal", [False, True], ids=["corrected", "literal"])
-@pytest.mark.parametrize("beta", [0.001, 0.2], ids=["slow", "renormalising"])
+@pytest.mark.parametrize("beta", [0.001, 0.2], ids=["slow", "renormalizing"])
 def test_kernel_equals_the_box_on_large_rewards_and_resets(literal, beta):
     """Rewards up to about 400 in size make c_max rise; a large beta forces the lazy scale to be folded in."""
     d, n_actions = 48, 3

@@ -12,7 +12,7 @@ from test_lazy_matrix import matrix
 from ucls import Agent
 from ucls.algorithms import ucls_exact
 from ucls.core.run import make_run
-from ucls.envs import make_world
+from ucls.envs import make_builtin
 from ucls.errors import Notice, UserError
 from ucls.kernels import active as la
 from ucls.testing import small_run
@@ -237,5 +237,5 @@ def test_each_part_of_the_bound_acts(settings, acts):
 def test_a_larger_reward_is_found_behind_a_small_one_that_nobody_told_it_of():
     """River Swim's bank pays 0.005 and its top 1. When the bank's return is had, the agent hopes for more."""
     run = make_run("ucls/RiverSwim-v0", "ucls-exact", seed=0, settings={"return_max": "unknown"})
-    optimum = make_world("ucls/RiverSwim-v0").optimal()
+    optimum = make_builtin("ucls/RiverSwim-v0").optimal()
     assert run.advance(20_000).rewards[-5_000:].mean() >= 0.9 * optimum.reward_rate

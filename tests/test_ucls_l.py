@@ -94,7 +94,7 @@ def test_one_step_by_hand():
         np.testing.assert_allclose(radius, np.sqrt(11 * (w_var**2 + 0.5 * 0.999 * v_init)))
 
 
-def test_normalised_step_sizes_are_parts_of_the_error_whatever_the_features():
+def test_normalized_step_sizes_are_parts_of_the_error_whatever_the_features():
     """Whatever the size of the features, one step removes the part alpha of the error."""
     rng = np.random.default_rng(0)
     hyper = ucls_l.Hyper(alpha=0.2)
@@ -105,13 +105,13 @@ def test_normalised_step_sizes_are_parts_of_the_error_whatever_the_features():
         assert ucls_l.value(state, hyper, la.of_action(xs, 0)) == pytest.approx(0.2 * 8.0)
 
 
-def test_what_was_written_before_there_was_a_normalised_step_means_the_plain_one():
+def test_what_was_written_before_there_was_a_normalized_step_means_the_plain_one():
     plain = {"step_size": "plain", "alpha": 0.3}
     cell = make_cells("ucls/RiverSwim-v0", "ucls-l", steps=400, seeds=[1], settings=plain)[0]
     assert "agent.step_size" not in dict(cell.settings)  # so that its id is that of before
     assert cell.complete_settings["agent.step_size"] == "plain"
     normal = make_cells("ucls/RiverSwim-v0", "ucls-l", steps=400, seeds=[1], settings={"alpha": 0.3})[0]
-    assert dict(normal.settings)["agent.step_size"] == "normalised"
+    assert dict(normal.settings)["agent.step_size"] == "normalized"
 
     run = make_run("ucls/RiverSwim-v0", "ucls-l", seed=1, settings=plain)
     run.advance(200)

@@ -44,7 +44,7 @@ def test_planes_go_through_an_unsure_state():
     np.testing.assert_allclose(thought.mean[7], agent.interval(view.points[7])[0])
 
 
-def test_of_many_dimensions_the_planes_of_neighbours_come_first():
+def test_of_many_dimensions_the_planes_of_neighbors_come_first():
     assert [view.dims for view in views_of([0.0] * 6, [1.0] * 6)][:4] == [(0, 1), (2, 3), (4, 5), (0, 2)]
 
 

@@ -29,9 +29,9 @@ def frames(path):
         return [(film.seek(k), np.array(film.convert("RGB")))[1] for k in range(film.n_frames)]
 
 
-def painted(frame, colour):
-    """Where a frame has a colour: its columns, in pixels."""
-    exact = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)])
+def painted(frame, color):
+    """Where a frame has a color: its columns, in pixels."""
+    exact = np.array([int(color[i : i + 2], 16) for i in (1, 3, 5)])
     return np.flatnonzero((np.array(frame) == exact).all(axis=2).sum(axis=0) > 8)
 
 
@@ -227,8 +227,8 @@ def test_a_film_replaces_a_film_and_nothing_else(tmp_path):
     ("shown", "message"),
     [
         (None, "gave None, not pixels"),
-        (np.zeros((4, 4), np.uint8), "not pixels in three colours"),
-        (np.zeros((4, 4, 3)), "not pixels in three colours"),
+        (np.zeros((4, 4), np.uint8), "not pixels in three colors"),
+        (np.zeros((4, 4, 3)), "not pixels in three colors"),
         (gymnasium.error.DependencyNotInstalled("no pygame,\nrun pip"), "cannot be drawn: no pygame, run pip"),
     ],
 )

@@ -11,7 +11,7 @@ from bench.known.tasks import TASKS, Task
 from bench.machine import describe
 from bench.tables import Table, markdown
 from ucls._files import write_atomic
-from ucls.stats import summarise
+from ucls.stats import summarize
 
 STUDY = "environments"
 NOT_RUN, OVERVIEW = "not run", "What their policies are worth"
@@ -62,7 +62,7 @@ def _overview(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> Table:
     rows = []
     for title in titles:
         groups = [[run for run in runs if (run.task, run.agent) == (title, agent)] for agent in agents]
-        rows.append([title, *(_centre([run.greedy_return for run in group]) for group in groups)])
+        rows.append([title, *(_center([run.greedy_return for run in group]) for group in groups)])
     note = "The mean return of the greedy policy after the last step; a dash where nothing was run."
     return Table(OVERVIEW, ["environment", *agents], rows, note)
 
@@ -108,13 +108,13 @@ def _estimate(values: Sequence[float | None]) -> str:
     sound = [value for value in values if value is not None]
     if not sound:
         return "-"
-    centre, low, high, *_ = summarise(sound)
-    return _number(centre) if len(sound) == 1 else f"{_number(centre)} [{_number(low)}, {_number(high)}]"
+    center, low, high, *_ = summarize(sound)
+    return _number(center) if len(sound) == 1 else f"{_number(center)} [{_number(low)}, {_number(high)}]"
 
 
-def _centre(values: Sequence[float | None]) -> str:
+def _center(values: Sequence[float | None]) -> str:
     sound = [value for value in values if value is not None]
-    return _number(summarise(sound).centre) if sound else "-"
+    return _number(summarize(sound).center) if sound else "-"
 
 
 def _number(value: float | None) -> str:

@@ -19,10 +19,10 @@ from ucls import Agent, checkpoint, evaluate_policy
 from ucls.errors import Notice
 from ucls.gym.registry import make_env
 from ucls.study.cell import Cell
-from ucls.study.conduct import conduct
 from ucls.study.declare import Study
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
+from ucls.study.run_study import run_study
 from ucls.study.runners.base import outcome_of
 from ucls.study.store import Store
 
@@ -55,7 +55,7 @@ def measure(study: Study, store: Path, only: Sequence[str], fewer: int | None) -
 
     store.parent.mkdir(parents=True, exist_ok=True)
     with Store(store, write=True) as opened:
-        conduct(opened, study, runner, quiet=True)
+        run_study(opened, study, runner, quiet=True)
 
 
 def _measured(cell: Cell, label: str, title: str, stop: Event) -> tuple[Outcome, dict[str, Any]]:

@@ -83,7 +83,7 @@ GRAMMAR: dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
     "train": (
         ENVS,
         {
-            "--agent": (*ALGORITHMS, "nobody"),
+            "--algo": (*ALGORITHMS, "nobody"),
             "--seed": ("0", "1", str(2**40)),
             "--out": ("out", "run", "folder", "a/b/c"),
             "--set": SETTINGS,
@@ -111,7 +111,7 @@ GRAMMAR: dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
     "diagnose": (
         ("ucls/OneState-v0", "CartPole-v1"),  # the others plan for a minute where nothing is compiled
         {
-            "--agent": ("ucls", "gv-ucb", "sarsa", "nobody"),
+            "--algo": ("ucls", "gv-ucb", "sarsa", "nobody"),
             "--seed": ("0", "1"),
             "--runs": ("1", "2"),
             "--density": ("start", "uniform", "x"),
@@ -156,7 +156,7 @@ def attempt(seed: int) -> str:
     with _folder():
         end = _outcome(words)
         if end != "fine":
-            plain = ["train", "ucls/RiverSwim-v0", "--agent", "sarsa", "--steps", "2"] if seed % 10 == 0 else ["agents"]
+            plain = ["train", "ucls/RiverSwim-v0", "--algo", "sarsa", "--steps", "2"] if seed % 10 == 0 else ["agents"]
             if _outcome([*plain, "--json"]) != "fine":
                 raise AssertionError(f"after {words} a plain command does not work")
     return end

@@ -14,7 +14,7 @@ MORE = (20, 60, 150, 400)  # MiB beyond what a process has that has imported eve
 HUNGRY = (
     shell.STUDY.replace("60000", "500")
     + """[[run]]
-agent = "ucls"
+algorithm = "ucls"
 env = "ucls/RiverSwim-v0"
 steps = 5
 set = { tilings = 8, tiles = 8, memory = 2048 }

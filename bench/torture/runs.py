@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ucls import checkpoint
-from ucls.study import Cell, Member, Store, Study, conduct, make_cells
+from ucls.study import Cell, Member, Store, Study, make_cells, run_study
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
 from ucls.study.result import pack
@@ -45,7 +45,7 @@ def run_here(cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event) -> It
 def conduct_here(path: Path) -> Any:
     """Run the study in a store."""
     with Store(path, write=True) as store:
-        return conduct(store, study(), run_here, quiet=True, checkpoint_every=0.0)
+        return run_study(store, study(), run_here, quiet=True, checkpoint_every=0.0)
 
 
 def trained(out: Path) -> dict[str, Any]:

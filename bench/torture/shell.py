@@ -14,12 +14,12 @@ from faults.kills import results
 STUDY = f"""name = "{NAME}"
 seeds = "0-1"
 [[run]]
-agent = "sarsa"
+algorithm = "sarsa"
 env = "ucls/RiverSwim-v0"
 steps = 200
 set = {{ tilings = 2, tiles = 2, memory = 4 }}
 [[run]]
-agent = "sarsa"
+algorithm = "sarsa"
 env = "ucls/RiverSwim-v0"
 steps = 60000
 keep = true

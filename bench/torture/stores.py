@@ -14,13 +14,13 @@ import numpy as np
 
 from ucls.core.history import History
 from ucls.errors import UserError
-from ucls.study import Member, Store, Study, conduct, make_cells
+from ucls.study import Member, Store, Study, make_cells, run_study
 from ucls.study.compare import compare_study
 from ucls.study.export import export_csv
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
 from ucls.study.rescue import rescue
-from ucls.study.result import Circumstance, pack, summarise
+from ucls.study.result import Circumstance, pack, summarize
 from ucls.study.runners.run_cell import run_cell
 from ucls.study.sweep import Winner
 
@@ -90,7 +90,7 @@ def _running(path: Path, whole: _Whole) -> str:
     """Run the study again: afterwards everything is there, and as it was."""
     try:
         with Store(path, write=True) as store:
-            conduct(store, whole.study, _runner, quiet=True)
+            run_study(store, whole.study, _runner, quiet=True)
             failed = [row for row in store.rows(NAME) if row.status == "failed"]
             _same(store, whole, all_there=not failed)
         return "fine"
@@ -152,7 +152,7 @@ def _runner(cells: Any, checkpoints: Checkpoints, stop: Event) -> Any:
 def _result(cell: Any) -> Any:
     rng = np.random.default_rng(cell.seed)
     history = History(rng.normal(size=cell.steps), (rng.random(cell.steps) < 0.1).astype(np.uint8))
-    return summarise(history, cell.resolution)._replace(learner=rng.bytes(3000) if cell.seed % 3 == 0 else None)
+    return summarize(history, cell.resolution)._replace(learner=rng.bytes(3000) if cell.seed % 3 == 0 else None)
 
 
 @functools.cache
@@ -163,7 +163,7 @@ def whole_store() -> _Whole:
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as folder:
         path = Path(folder) / "s.sqlite"
         with Store(path, write=True) as store:
-            conduct(store, study, _runner, quiet=True)
+            run_study(store, study, _runner, quiet=True)
             store.choose(NAME, Winner("a", "sarsa", RIVER, "reward", 200, 1, {"alpha": 0.1}, []))
         found = {
             cell.id: ((label, cell.env, cell.agent, cell.steps, cell.seed), _result(cell))

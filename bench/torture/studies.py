@@ -16,13 +16,13 @@ seeds = "0-2"
 baseline = "sarsa"
 measure = "reward"
 [[run]]
-agent = "sarsa"
+algorithm = "sarsa"
 env = "ucls/RiverSwim-v0"
 label = "sarsa"
 resolution = 10
 keep = true
 [[run]]
-agent = "ucls"
+algorithm = "ucls"
 env = ["ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"]
 features = "tiles"
 dtype = "float64"
@@ -37,7 +37,7 @@ size = 4
 measure = "reward"
 sampler = "random"
 [[run]]
-agent = "sarsa"
+algorithm = "sarsa"
 env = "ucls/RiverSwim-v0"
 [run.set]
 alpha = { low = 0.01, high = 1.0, log = true }

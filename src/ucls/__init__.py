@@ -60,7 +60,7 @@ def _register(gymnasium: Any) -> None:
 
     for id in ENVIRONMENTS:
         if id not in gymnasium.registry:
-            gymnasium.register(id, entry_point="ucls.envs.gym:GymWorld", kwargs={"id": id})
+            gymnasium.register(id, entry_point="ucls.envs.gym:BuiltinGymEnv", kwargs={"id": id})
 
 
 class _Watch:

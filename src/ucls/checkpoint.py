@@ -91,13 +91,13 @@ def load(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
 
 def to_bytes(arrays: Mapping[str, np.ndarray], about: Mapping[str, Any] = {}) -> bytes:
     """Arrays and what they are about as bytes; equal content gives equal bytes."""
-    from safetensors.numpy import save as serialise
+    from safetensors.numpy import save as serialize
 
     # safetensors writes the buffer as it lies in memory: anything but C order would be corrupted.
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
     version = FORMAT if any(name.endswith(BEYOND) for name in arrays) else 1
     text = json.dumps({**about, "format": version}, sort_keys=True)
-    return serialise(contiguous, {"ucls": text})
+    return serialize(contiguous, {"ucls": text})
 
 
 def from_bytes(blob: bytes, name: str = "the checkpoint") -> tuple[dict[str, Any], dict[str, np.ndarray]]:

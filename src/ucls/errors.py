@@ -46,8 +46,8 @@ def printable(text: object) -> str:
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     """Say that `name` is not a known `kind`, with the nearest known one.
 
-    >>> print(unknown("agent", "ulcs", ["ucls", "sarsa"]))
-    unknown agent 'ulcs': did you mean 'ucls'? (known: ucls, sarsa)
+    >>> print(unknown("algorithm", "ulcs", ["ucls", "sarsa"]))
+    unknown algorithm 'ulcs': did you mean 'ucls'? (known: ucls, sarsa)
     """
     names = list(known)
     near = difflib.get_close_matches(name[:100], names, n=1, cutoff=0.5)

@@ -22,18 +22,18 @@ import numpy as np
 from ucls import checkpoint
 from ucls.agent import callback_list, model_card
 from ucls.agent.build import assemble, in_saved_world, reassemble
-from ucls.agent.episode_log import Diary, Last
-from ucls.agent.queries import Answering
+from ucls.agent.episode_log import EpisodeRecorder, Last
+from ucls.agent.queries import AgentQueries
 from ucls.algorithms import DEFAULT
 from ucls.core.advice import FIRST_LOOK, advise_on_radius
 from ucls.core.config import Plan, brief, read_saved, whole
 from ucls.core.history import NOTHING, TERMINATED, TRUNCATED, History
 from ucls.core.learner import FailedArithmetic, Learner, refuse_diverged
 from ucls.core.progress import Progress
-from ucls.envs import World
+from ucls.envs import BuiltinEnv
 from ucls.errors import UserError
 from ucls.gym import spaces
-from ucls.gym.adapter import Stage
+from ucls.gym.adapter import EnvAdapter
 from ucls.gym.feature_functions import GIVEN
 from ucls.gym.identity import described_in
 from ucls.gym.origin import origin_of, tell_difference
@@ -44,13 +44,13 @@ LOOK = 64  # steps after which to look whether the agent can still be saved, if 
 Callback = Callable[["Agent"], bool | None]
 
 
-class Agent(Answering):
+class Agent(AgentQueries):
     """A learner in a Gymnasium environment."""
 
     def __init__(
         self,
         env: gymnasium.Env[Any, Any] | str,
-        agent: str | ModuleType = DEFAULT,
+        algorithm: str | ModuleType = DEFAULT,
         *,
         seed: int | None = 0,
         discount: float | None = None,
@@ -66,7 +66,7 @@ class Agent(Answering):
         ----------
         env: the environment, or its name (`runs.naming` says which there are); `settings={"env.is_slippery": False}`
             are then its keyword arguments.
-        agent: the name of the algorithm (`ucls agents` lists them), or a module of your own or its import path.
+        algorithm: its name (`ucls algorithms` lists them), or a module of your own or its import path.
         seed: of the agent, and of the environment's first reset; None draws one, which `agent.seed` tells.
         discount: of every step, or `gamma`. If not given, the environment's own, `info["discount"]`, or else 0.99.
         features: "tiles", the default for up to three numbers; "fourier" and "rbf", waves, for more; "one_hot" for
@@ -79,15 +79,15 @@ class Agent(Answering):
         settings: of the algorithm and the features, by name (`p=0.05, tilings=16`; `settings={"lambda": 0.8}` works for
             a name that Python reserves).
         """
-        self._adopt(*assemble(env, agent, seed, discount, features, low, high, dtype, settings))
+        self._adopt(*assemble(env, algorithm, seed, discount, features, low, high, dtype, settings))
 
-    def _adopt(self, learner: Learner, stage: Stage, discount: float | None) -> None:
+    def _adopt(self, learner: Learner, stage: EnvAdapter, discount: float | None) -> None:
         self.learner, self._stage, self.discount = learner, stage, discount
         self.steps = 0
         self.diverged = self.learning = False
         self._next_look = FIRST_LOOK
         self.s = np.zeros(len(learner.plan.low))  # the state that it is in
-        self._diary = Diary()
+        self._diary = EpisodeRecorder()
         self._named: Any = None  # how an environment was made that is not here
         self.noted: dict[str, tuple[float, int]] = {}
 
@@ -102,7 +102,7 @@ class Agent(Answering):
         return self.plan.seed
 
     @property
-    def world(self) -> World | None:
+    def world(self) -> BuiltinEnv | None:
         """The built-in environment that it is in; None if it is in another, or if a wrapper may change it."""
         ours = self._stage.ours
         return ours and ours.world

@@ -10,10 +10,10 @@ from ucls.algorithms import algorithm_module
 from ucls.core.advice import advise_on_cost
 from ucls.core.config import Saved, checked_discount, choose, whole
 from ucls.core.learner import Learner, saved_learner
-from ucls.envs import ENVIRONMENTS, World, make_world
+from ucls.envs import ENVIRONMENTS, BuiltinEnv, make_builtin
 from ucls.errors import UserError
 from ucls.gym import observations, registry, spaces
-from ucls.gym.adapter import Stage
+from ucls.gym.adapter import EnvAdapter
 from ucls.gym.bounds import bounds_of, with_room
 from ucls.gym.feature_functions import GIVEN, reader_of, saved_reader
 from ucls.gym.identity import described_in, in_words, innermost
@@ -27,7 +27,7 @@ class Parts(NamedTuple):
     """What an agent consists of; the discount is None for the environment's own."""
 
     learner: Learner
-    stage: Stage
+    stage: EnvAdapter
     discount: float | None
 
 
@@ -65,7 +65,7 @@ def assemble(
         bounds = reader.bounds(low, high)
     learner = Learner(chosen.plan(bounds, n_actions, facts, seed, dtype))
     advise_on_cost(learner, stacklevel=4)
-    return Parts(learner, Stage(env, learner.plan, reader=reader), checked_discount(discount))
+    return Parts(learner, EnvAdapter(env, learner.plan, reader=reader), checked_discount(discount))
 
 
 def reassemble(
@@ -78,7 +78,7 @@ def reassemble(
 ) -> Parts:
     """Put the agent of a file together, as it was before anything was learned; its own environment if it is ours."""
     if env is None and saved.env is not None:
-        make_world(saved.env, saved.env_settings)  # one of ours: Gymnasium would import what another id names
+        make_builtin(saved.env, saved.env_settings)  # one of ours: Gymnasium would import what another id names
         env = registry.make_env(saved.env, saved.env_settings)
     elif env is None and innermost(described_in(about)) in ENVIRONMENTS:
         where = in_words(described_in(about))
@@ -90,9 +90,9 @@ def reassemble(
     reader = saved_reader(saved.plan, features, env)
     first_action = whole("the first action", about.get("first_action", 0), -STEPS)
     learner = saved_learner(saved.plan, algorithm, arrays, features)
-    return Parts(learner, Stage(env, learner.plan, about.get("space"), first_action, reader), saved.discount)
+    return Parts(learner, EnvAdapter(env, learner.plan, about.get("space"), first_action, reader), saved.discount)
 
 
-def in_saved_world(world: World | None, saved: Saved) -> bool:
+def in_saved_world(world: BuiltinEnv | None, saved: Saved) -> bool:
     """Whether a built-in environment is the one of a checkpoint, with the same settings."""
-    return world is not None and world.id == saved.env and world == make_world(world.id, saved.env_settings)
+    return world is not None and world.id == saved.env and world == make_builtin(world.id, saved.env_settings)

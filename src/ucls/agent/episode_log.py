@@ -18,7 +18,7 @@ class Last(NamedTuple):
     lengths: np.ndarray
 
 
-class Diary:
+class EpisodeRecorder:
     """The history of an agent while it is written: to ask for the last episodes does not read all of it."""
 
     def __init__(self) -> None:

@@ -19,7 +19,7 @@ from ucls.gym import spaces
 from ucls.gym.copies import copy_of, shares
 from ucls.gym.feature_functions import GIVEN
 from ucls.randomness import evaluation_seeds, generator
-from ucls.stats import Estimate, bootstrap_mean, summarise
+from ucls.stats import Estimate, bootstrap_mean, summarize
 from ucls.stats.summary import interval_in_words
 
 
@@ -62,7 +62,7 @@ class Evaluation(tuple[float, float]):
         return {"eval/mean_reward": self.mean, "eval/mean_ep_length": float(np.mean(self.lengths))}
 
     def __repr__(self) -> str:
-        _, low, high, *_ = summarise(self.returns)
+        _, low, high, *_ = summarize(self.returns)
         interval = "" if low is None or high is None else f", {interval_in_words(low, high)}"
         return f"Evaluation(mean {self.mean:.6g}, std {self.std:.6g}{interval}, {len(self.returns)} episodes)"
 

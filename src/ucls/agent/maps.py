@@ -11,7 +11,7 @@ from ucls._html import refuse_page
 from ucls.core.learner import Learner
 from ucls.errors import UserError
 from ucls.gym import spaces
-from ucls.gym.adapter import Stage
+from ucls.gym.adapter import EnvAdapter
 from ucls.gym.copies import copy_of
 from ucls.gym.feature_functions import GIVEN
 from ucls.gym.wrapping import wrapped_world
@@ -21,7 +21,7 @@ WALK = 2000  # steps that show where a kept agent goes
 
 def maps_of(
     agent: Any,
-    stage: Stage,
+    stage: EnvAdapter,
     path: str | Path,
     steps: int,
     through: Sequence[float] | None,
@@ -55,7 +55,7 @@ def maps_of(
     return explain.write_page(Path(path), title, maps, action_names(agent, stage), facts, numbers)
 
 
-def _copy(agent: Any, stage: Stage) -> Stage | None:
+def _copy(agent: Any, stage: EnvAdapter) -> EnvAdapter | None:
     """A stage like the agent's own, if its environment can be made again: looking leaves its run alone."""
     try:
         return None if stage.env is None else stage.on(spaces.with_discrete_actions(copy_of(stage.env)), agent.plan)
@@ -63,7 +63,7 @@ def _copy(agent: Any, stage: Stage) -> Stage | None:
         return None
 
 
-def _walk(learner: Learner, stage: Stage) -> tuple[np.ndarray, np.ndarray]:
+def _walk(learner: Learner, stage: EnvAdapter) -> tuple[np.ndarray, np.ndarray]:
     """The states that an agent comes to by its own rule, learning nothing, and where episodes ended."""
     states, ended = [stage.reset(0)], [False]
     for step in range(1, WALK + 1):
@@ -75,7 +75,7 @@ def _walk(learner: Learner, stage: Stage) -> tuple[np.ndarray, np.ndarray]:
     return np.array(states), np.array(ended)
 
 
-def action_names(agent: Any, stage: Stage) -> list[str]:
+def action_names(agent: Any, stage: EnvAdapter) -> list[str]:
     """What the actions are called: by our world, by the environment, by what is known of it; or else their numbers."""
     for names in (_told_names(stage), explain.actions_of(spaces.id_of(stage.env))):
         if len(names) == agent.plan.n_actions:
@@ -83,7 +83,7 @@ def action_names(agent: Any, stage: Stage) -> list[str]:
     return [f"action {stage.first_action + a}" for a in range(agent.plan.n_actions)]
 
 
-def _told_names(stage: Stage) -> Sequence[str]:
+def _told_names(stage: EnvAdapter) -> Sequence[str]:
     ours = wrapped_world(stage.env)
     if ours is not None and ours.action_space == stage.env.action_space:
         return ours.world.module.ACTIONS

@@ -17,7 +17,7 @@ from ucls.agent.episode_log import Last
 from ucls.agent.recipe import recipe
 from ucls.errors import Notice, printable
 from ucls.gym.identity import described_in, in_words, wrapper_in_words
-from ucls.stats import summarise
+from ucls.stats import summarize
 from ucls.stats.summary import interval_in_words
 
 MARK = "<!-- a card of ucls, written anew whenever the agent is saved -->"
@@ -95,7 +95,7 @@ def _success(last: Last) -> Iterator[tuple[str, str]]:
     if not many:
         yield "episodes", "none finished"
         return
-    mean, low, high, *_ = summarise(last.returns)  # of those that are sound numbers
+    mean, low, high, *_ = summarize(last.returns)  # of those that are sound numbers
     if mean is not None and low is not None and high is not None:
         episodes = f"the last {many} episodes" if many > 1 else "the only episode"
         yield "return", f"{mean:.6g} on average, {interval_in_words(low, high)}, in {episodes}"

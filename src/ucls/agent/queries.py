@@ -12,14 +12,14 @@ from ucls.agent.maps import maps_of
 from ucls.agent.video import Showing, write_film
 from ucls.core.config import whole
 from ucls.core.learner import Learner, Uncertainty, refuse_diverged
-from ucls.gym.adapter import Stage
+from ucls.gym.adapter import EnvAdapter
 
 
-class Answering:
+class AgentQueries:
     """A learner on a stage, to be asked about observations or looked at; once its values diverged, no more."""
 
     learner: Learner
-    _stage: Stage
+    _stage: EnvAdapter
     diverged: bool
 
     def predict(self, observation: Any, deterministic: bool = False) -> tuple[Any, None]:

@@ -40,7 +40,7 @@ class Walked(NamedTuple):
     last: np.ndarray
 
 
-class Trail:
+class TrajectoryRecorder:
     """What an agent does from now on, its rewards lowered by `shift`; to follow it changes nothing in its run."""
 
     def __init__(self, agent: Agent, shift: float = 0.0) -> None:

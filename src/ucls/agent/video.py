@@ -13,17 +13,17 @@ from ucls.core.learner import Learner, refuse_diverged
 from ucls.core.progress import Progress
 from ucls.errors import UserError
 from ucls.explain.clip import FASTEST, palette_of, refuse_clip, write_clip
-from ucls.explain.panel import COLOURS, SMOOTH, film_of, frame_of, picture_of
+from ucls.explain.panel import COLORS, SMOOTH, film_of, frame_of, picture_of
 from ucls.explain.scenes import Picture, Scene
 from ucls.gym import spaces
-from ucls.gym.adapter import Stage
+from ucls.gym.adapter import EnvAdapter
 from ucls.gym.copies import copy_of, shares
 from ucls.gym.registry import made_as, make_env
 from ucls.gym.wrapping import freeze_normalizers
 
 PICTURES = "rgb_array"
 FRAMES = 5000  # of a film
-SAMPLES = 12  # pictures that the colours of a GIF are taken from
+SAMPLES = 12  # pictures that the colors of a GIF are taken from
 
 
 class Showing(NamedTuple):
@@ -47,7 +47,7 @@ class Showing(NamedTuple):
         return self._replace(**counts, **others)
 
 
-def write_film(agent: Any, own: Stage, path: str | Path, env: Any, showing: Showing, progress_bar: bool) -> Path:
+def write_film(agent: Any, own: EnvAdapter, path: str | Path, env: Any, showing: Showing, progress_bar: bool) -> Path:
     """Write a film of an agent and leave its own environment alone; what cannot be is refused before the first step."""
     path, showing = Path(path), showing.checked()
     refuse_clip(path)
@@ -68,7 +68,7 @@ def write_film(agent: Any, own: Stage, path: str | Path, env: Any, showing: Show
             made.close()
     film = film_of(f"{agent.plan.agent} in {_called(made)}", scenes, names)
     chosen = np.unique(np.linspace(0, len(scenes) - 1, SAMPLES).astype(int))
-    palette = palette_of([picture_of(film, scenes[i]) for i in chosen], COLOURS, SMOOTH)
+    palette = palette_of([picture_of(film, scenes[i]) for i in chosen], COLORS, SMOOTH)
     frames = ((frame_of(film, scene), bool(scene.ending)) for scene in scenes)
     return write_clip(path, frames, palette, showing.fps)
 
@@ -119,7 +119,7 @@ def _refuse_undrawn(env: Any) -> None:
     _pixels(env)
 
 
-def _play(learner: Learner, stage: Stage, episode: int, showing: Showing, bar: Progress) -> list[Scene]:
+def _play(learner: Learner, stage: EnvAdapter, episode: int, showing: Showing, bar: Progress) -> list[Scene]:
     """The scenes of an episode: every so many steps, and its end."""
     scenes, reward, step = [], 0.0, 0
     s, ending = stage.reset(0), ""
@@ -153,7 +153,7 @@ def _pixels(env: Any) -> np.ndarray:
         raise UserError(f"{_called(env)} cannot be drawn: {_line(error)}") from None
     shape = given.shape if isinstance(given, np.ndarray) and given.dtype == np.uint8 else ()
     if len(shape) != 3 or shape[-1] not in (3, 4) or 0 in shape:
-        raise UserError(f"{_called(env)} cannot be drawn: render() gave {brief(given)}, not pixels in three colours")
+        raise UserError(f"{_called(env)} cannot be drawn: render() gave {brief(given)}, not pixels in three colors")
     return given[..., :3]
 
 

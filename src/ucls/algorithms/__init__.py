@@ -16,7 +16,7 @@ An algorithm is a module with
   xs_next and a_next mean nothing); and `act(state, hyper, xs, rng) -> a`, which leaves the state as it is;
 - compiled `value(state, hyper, x) -> mean`; one that keeps bounds also has `interval(state, hyper, x, rng) ->
   (mean, radius)`, which gets a generator of its own, so that looking does not change the run; and, if the agent
-  maximises something else than mean + radius, compiled `upper(state, hyper, x)`, which is that;
+  maximizes something else than mean + radius, compiled `upper(state, hyper, x)`, which is that;
 - compiled `parts(state, hyper, x) -> (unknown, noisy)`, if it can tell the two parts of its radius apart, and
   `unknown(state, x)`, from 0 to 1, if it can tell how much of a value no data have overruled;
 - `inside(state, hyper) -> dict[str, float]`, if numbers of its own tell what its bounds are made of, each by the name
@@ -141,7 +141,7 @@ def algorithm_module(name: str | ModuleType) -> Algorithm:
     """The module of an algorithm, by its name or, outside the package, by its import path; or that module itself."""
     if not isinstance(name, str):
         return _checked(name, getattr(name, "__name__", repr(name)))
-    return _checked(imported("agent", name, ALGORITHMS.get(name, name), ALGORITHMS), name)
+    return _checked(imported("algorithm", name, ALGORITHMS.get(name, name), ALGORITHMS), name)
 
 
 def _checked(module: ModuleType, name: str) -> Algorithm:

@@ -146,7 +146,7 @@ def interval(state, hyper, x, rng):
 
 @jit
 def upper(state, hyper, x):
-    """Q-hat(s, a) is what the agent maximises: its optimism is in the value."""
+    """Q-hat(s, a) is what the agent maximizes: its optimism is in the value."""
     return value(state, hyper, x)
 
 

@@ -37,7 +37,7 @@ class Hyper(NamedTuple):
     m: Annotated[int, Whole(), "known is what has been visited more often than this"] = 5
     gmax: Annotated[float, Real(), Follows("return_max"), "value of what is not known: the largest return"] = 1.0
     beta: Annotated[float, OPEN_UNIT, "weight of the newest sample in every average"] = 0.001
-    eta: Annotated[float, NOT_NEGATIVE, "regulariser of the preconditioner B' + eta I"] = 1e-4
+    eta: Annotated[float, NOT_NEGATIVE, "regularizer of the preconditioner B' + eta I"] = 1e-4
     b_step: Annotated[float, POSITIVE, "numerator of alpha, the step size of B"] = 0.01
     w_step: Annotated[float, POSITIVE, "step size of w"] = 1.0
     counting: Annotated[

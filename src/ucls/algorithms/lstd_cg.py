@@ -1,7 +1,7 @@
 """LSTD(lambda) with conjugate gradient: the two boxes of that name in the appendix.
 
-Control by plain least-squares TD, greedy or epsilon-greedy, to see what its regulariser does: `regulariser=in` solves
-(A + eta I) w = b, as a Sherman-Morrison update does without saying so, and `regulariser=out` minimises |Aw - b|^2 +
+Control by plain least-squares TD, greedy or epsilon-greedy, to see what its regularizer does: `regularizer=in` solves
+(A + eta I) w = b, as a Sherman-Morrison update does without saying so, and `regularizer=out` minimizes |Aw - b|^2 +
 eta |w|^2 (the paper's eta_r). `fading=fading` divides eta by t. Every step solves the system anew from the last w, by
 conjugate gradient on the normal equations, which are symmetric while A is not.
 
@@ -34,10 +34,10 @@ class Hyper(NamedTuple):
     """The settings of LSTD with conjugate gradient."""
 
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
-    regulariser: Annotated[
+    regularizer: Annotated[
         int, Choice("in", "out"), "in: (A + eta I) w = b; out: the w of least |Aw - b|^2 + eta |w|^2"
     ] = IN
-    eta: Annotated[float, NOT_NEGATIVE, "size of the regulariser"] = 1e-4
+    eta: Annotated[float, NOT_NEGATIVE, "size of the regularizer"] = 1e-4
     fading: Annotated[int, Choice("constant", "fading"), "keep eta, or divide it by the number of steps"] = CONSTANT
     beta: Annotated[
         float, Real(at_least=0, below=1), "weight of the newest sample in A and b; 0 weighs all samples the same (1/t)"
@@ -110,5 +110,5 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     sy.average_outer(system, n, beta, z, x, gamma, x_next)
 
     eta = hyper.eta / state.t[0] if hyper.fading == FADING else hyper.eta
-    eta_in, eta_out = (eta, 0.0) if hyper.regulariser == IN else (0.0, eta)
+    eta_in, eta_out = (eta, 0.0) if hyper.regularizer == IN else (0.0, eta)
     solvers.conjugate_gradient(system, n, eta_in, eta_out, hyper.tolerance, hyper.iterations)

@@ -3,7 +3,7 @@
 Least-squares TD: w = A^-1 b, where A and b are averages of z (x - gamma x')' and r z, and A starts from eta I. The
 inverse is kept instead of A (see `ucls.kernels.sherman_morrison`). With beta = 1/(t+1) every sample counts the same.
 
-A constant beta forgets old samples, and with them the regulariser: A^-1 grows as (1 - beta)^-t in every direction that
+A constant beta forgets old samples, and with them the regularizer: A^-1 grows as (1 - beta)^-t in every direction that
 is not visited. A run in which that has cost more digits than there are stops, and says that it diverged.
 
 Departures from the printed box, the second a setting that can be put back:
@@ -35,7 +35,7 @@ class Hyper(NamedTuple):
     epsilon_every: Annotated[int, Whole(1), "steps between two changes of epsilon"] = 100
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
     beta: Annotated[float, Real(at_least=0, below=1), "weight of the newest sample; 0 is 1/(t+1)"] = 0.0
-    eta: Annotated[float, POSITIVE, "initial regulariser: A starts from eta I"] = 1e-4
+    eta: Annotated[float, POSITIVE, "initial regularizer: A starts from eta I"] = 1e-4
     trace_discount: Annotated[
         tr.Discount, "which transition's discount decays the trace; current is the printed box"
     ] = tr.PREVIOUS

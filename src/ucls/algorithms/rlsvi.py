@@ -1,4 +1,4 @@
-"""RLSVI: randomised least-squares value iteration, the stationary variant.
+"""RLSVI: randomized least-squares value iteration, the stationary variant.
 
 Osband, Van Roy and Wen, "Generalization and Exploration via Randomized Value Functions", ICML 2016. Now and then the
 agent regresses on all transitions so far, with targets y = r + gamma max_a x(s',a)'theta from the parameters theta it

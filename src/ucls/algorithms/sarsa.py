@@ -26,7 +26,7 @@ from ucls.kernels.arrays import Scalar, Vector
 from ucls.settings import POSITIVE, UNIT, Choice, Follows, Real
 
 NO, YES = range(2)
-NORMALISED, PLAIN = range(2)
+NORMALIZED, PLAIN = range(2)
 
 
 class Hyper(NamedTuple):
@@ -43,8 +43,8 @@ class Hyper(NamedTuple):
         "the value to start from; 0 where the best return is unknown",
     ] = 0.0
     step_size: Annotated[
-        int, Choice("normalised", "plain"), "normalised: alpha / |x|^2, a part of the error; plain: alpha"
-    ] = NORMALISED
+        int, Choice("normalized", "plain"), "normalized: alpha / |x|^2, a part of the error; plain: alpha"
+    ] = NORMALIZED
     trace_discount: Annotated[tr.Discount, "which transition's discount decays the trace"] = tr.PREVIOUS
 
 

@@ -31,7 +31,7 @@ from ucls.kernels.ranges import COUNT
 from ucls.settings import OPEN_UNIT, POSITIVE, UNIT, Choice, Real, Whole
 
 SARSA, LSTD = range(2)
-NORMALISED, PLAIN = range(2)
+NORMALIZED, PLAIN = range(2)
 
 
 class Hyper(NamedTuple):
@@ -45,10 +45,10 @@ class Hyper(NamedTuple):
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
     step: Annotated[float, POSITIVE, "step size of Sarsa"] = 0.1
     step_size: Annotated[
-        int, Choice("normalised", "plain"), "normalised: step / |x|^2, a part of the error; plain: step"
-    ] = NORMALISED
+        int, Choice("normalized", "plain"), "normalized: step / |x|^2, a part of the error; plain: step"
+    ] = NORMALIZED
     beta: Annotated[float, Real(at_least=0, below=1), "weight of LSTD's newest sample; 0 is 1/(t+1)"] = 0.0
-    eta: Annotated[float, POSITIVE, "initial regulariser of LSTD"] = 1e-4
+    eta: Annotated[float, POSITIVE, "initial regularizer of LSTD"] = 1e-4
     trace_discount: Annotated[tr.Discount, "which transition's discount decays the trace"] = tr.PREVIOUS
 
 

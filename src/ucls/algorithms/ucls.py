@@ -59,7 +59,7 @@ class Hyper(NamedTuple):
     p: Annotated[float, POSITIVE, "confidence: a bound holds with probability 1 - p; smaller explores more"] = 0.1
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
     beta: Annotated[float, OPEN_UNIT, "weight of the newest sample in every average"] = 0.001
-    eta: Annotated[float, NOT_NEGATIVE, "regulariser of the preconditioner B' + eta I"] = 1e-4
+    eta: Annotated[float, NOT_NEGATIVE, "regularizer of the preconditioner B' + eta I"] = 1e-4
     c_max: Annotated[float, POSITIVE, "initial variance of every weight; grows as larger ones are seen"] = 1.0
     b_step: Annotated[float, POSITIVE, "numerator of alpha, the step size of B"] = 0.01
     w_step: Annotated[float, POSITIVE, "step size of w, for the solvers preconditioned and fixed_step"] = 1.0

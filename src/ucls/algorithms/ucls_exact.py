@@ -1,4 +1,4 @@
-"""UCLS with its complete bound, exactly: least-squares TD with sums, the bias of its regulariser, and no step size.
+"""UCLS with its complete bound, exactly: least-squares TD with sums, the bias of its regularizer, and no step size.
 
 The model of the paper is r = d'w* + nu, where d = x - gamma x'. With A = kappa I + sum z d' and b = sum z r, the
 solution w = A^-1 b differs from w* by two things:
@@ -6,9 +6,9 @@ solution w = A^-1 b differs from w* by two things:
     x'w* = x'w + kappa x'A^-1 w* - x'A^-1 sum z nu.
 
 The last is noise: its variance is x'Cx with C = A^-1 (sum nu^2 z z') A^-T, and it is the bound of the paper's UCLS. The
-one before is what the regulariser still holds back because the data have not overruled it. If no return exceeds v0, it
+one before is what the regularizer still holds back because the data have not overruled it. If no return exceeds v0, it
 is at most v0 (1 - x'h), where h is LSTD of the pseudo-reward 1 - gamma (1 at an end): h says how much of the way ahead
-has been seen, and 1 - x'h is 1 where nothing is known and 0 where all is. The agent maximises
+has been seen, and 1 - x'h is 1 where nothing is known and 0 where all is. The agent maximizes
 
     upper(x) = x'w + v0 (1 - x'h) + factor sqrt(x'Cx).
 
@@ -16,8 +16,8 @@ All of it has exact recursions of order d^2 (`update`): nothing is forgotten, an
 A^-1 and C are changed by rank one and two and read in few rows and columns, so they wait (`lazy_matrix`); and the
 trace z is never needed, because A^-1 z is what remains of the last gain, gamma lambda A^-1 z_before + A^-1 x.
 
-Departures from the paper: the regulariser's term, sums in place of averages, A^-1 in place of B. The rest is a matter
-of judgement:
+Departures from the paper: the regularizer's term, sums in place of averages, A^-1 in place of B. The rest is a matter
+of judgment:
 - v0 (1 - x'h) is a bound if the features of every state sum to 1 and kappa A^-1 x has no negative entry, as with
   one-hot features and lambda = 0. Otherwise it is a heuristic; 1 - x'h is held within [0, 1].
 - each nu is estimated by the TD error at the w before its step, so that C holds errors of estimation besides noise.
@@ -27,7 +27,7 @@ of judgement:
 - nothing is refactored: rounding drifts, in float64 by 3e-11 in a million steps, which is of no account, in float32 by
   as much as it holds, so that long runs in it are told so.
 - a trace makes up for features that states share. Where none do (one-hot), it adds only noise and what followed under
-  policies of before, so `lambda` is 0 there unless it is given. Nor does a state there learn from its neighbours, so
+  policies of before, so `lambda` is 0 there unless it is given. Nor does a state there learn from its neighbors, so
   `m` is 1.75 in place of 1: belief must outlast a few unlucky visits, in which no noise has shown yet.
 - `return_max` may be unknown: see `kernels.returns`. Where it is known and a return above it is observed, it is raised.
 """

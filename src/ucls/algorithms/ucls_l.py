@@ -31,7 +31,7 @@ from ucls.kernels.arrays import Scalar, Vector
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Before, Choice, Follows
 
 OWN, ALL = range(2)
-NORMALISED, PLAIN = range(2)
+NORMALIZED, PLAIN = range(2)
 
 
 class Hyper(NamedTuple):
@@ -55,10 +55,10 @@ class Hyper(NamedTuple):
     ] = tr.PREVIOUS
     step_size: Annotated[
         int,
-        Choice("normalised", "plain"),
+        Choice("normalized", "plain"),
         Before("plain"),
-        "normalised: alpha / |x|^2 and alpha_var / |x|^2, parts of an error; plain: the printed box",
-    ] = NORMALISED
+        "normalized: alpha / |x|^2 and alpha_var / |x|^2, parts of an error; plain: the printed box",
+    ] = NORMALIZED
 
 
 class State(NamedTuple):
@@ -145,7 +145,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
 
     alpha, alpha_var = hyper.alpha, hyper.alpha_var
-    if hyper.step_size == NORMALISED:
+    if hyper.step_size == NORMALIZED:
         alpha, alpha_var = la.part_of_error(alpha, x), la.part_of_error(alpha_var, x)
     delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
     delta_var = delta + gamma * la.dot(x_next, w_var) - la.dot(x, w_var)

@@ -24,7 +24,7 @@ app = typer.Typer(
 )
 
 app.command()(lists.envs)
-app.command()(lists.agents)
+app.command()(lists.algorithms)
 app.command()(lists.features)
 app.command()(train.train)
 app.command()(evaluate.evaluate)
@@ -62,7 +62,7 @@ def main() -> None:
     """
     streams.prepare()
     with suppress(OSError):  # the folder one is in was removed
-        sys.path.append(str(Path.cwd()))  # so that `--agent my_module` finds a module in the folder one is in
+        sys.path.append(str(Path.cwd()))  # so that `--algo my_module` finds a module in the folder one is in
     warnings.formatwarning = _in_one_line
     tell_of_compiling()
     try:

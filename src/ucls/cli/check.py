@@ -16,8 +16,8 @@ def check(
     name: Annotated[
         str,
         typer.Argument(
-            help="A name from `ucls agents`, a module of your own, or an environment's name.",
-            autocompletion=complete.agents_and_envs,
+            help="A name from `ucls algorithms`, a module of your own, or an environment's name.",
+            autocompletion=complete.algorithms_and_envs,
         ),
     ],
     env: Annotated[

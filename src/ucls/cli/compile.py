@@ -22,7 +22,7 @@ def compile_ahead(
     ] = None,
     agent: Annotated[
         list[str] | None,
-        typer.Option(help="An agent; may be repeated; if none is given, all.", autocompletion=complete.agents),
+        typer.Option("--algo", help="An algorithm; may be repeated; default: all.", autocompletion=complete.algorithms),
     ] = None,
     settings: Settings = None,
     features: FeaturesName = None,

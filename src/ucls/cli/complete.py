@@ -12,7 +12,7 @@ import typer
 SECONDS = 0.2  # to wait for a store that somebody writes
 
 
-def agents(incomplete: str) -> list[str]:
+def algorithms(incomplete: str) -> list[str]:
     """The algorithms of the package."""
     from ucls.algorithms import ALGORITHMS
 
@@ -26,9 +26,9 @@ def envs(incomplete: str) -> list[str]:
     return _beginning(ENVIRONMENTS, incomplete)
 
 
-def agents_and_envs(incomplete: str) -> list[str]:
+def algorithms_and_envs(incomplete: str) -> list[str]:
     """What can be checked."""
-    return agents(incomplete) + envs(incomplete)
+    return algorithms(incomplete) + envs(incomplete)
 
 
 def features(incomplete: str) -> list[str]:

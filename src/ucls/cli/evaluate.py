@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from ucls.cli import complete
-from ucls.cli.options import AgentOfRun, FeaturesName, Settings
+from ucls.cli.options import AlgorithmOfRun, FeaturesName, Settings
 from ucls.cli.streams import print_json
 from ucls.cli.study import Json
 from ucls.errors import UserError
@@ -18,7 +18,7 @@ def evaluate(
         str | None,
         typer.Option(help="The environment, by its name, if the run does not tell.", autocompletion=complete.envs),
     ] = None,
-    agent: AgentOfRun = None,
+    agent: AlgorithmOfRun = None,
     settings: Settings = None,
     features: FeaturesName = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the evaluation.")] = 0,

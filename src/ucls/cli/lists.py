@@ -1,4 +1,4 @@
-"""`ucls envs`, `ucls agents` and `ucls features`: what there is, with its settings."""
+"""`ucls envs`, `ucls algorithms` and `ucls features`: what there is, with its settings."""
 
 from typing import Any
 
@@ -9,13 +9,13 @@ from ucls.cli.study import Json
 
 def envs(as_json: Json = False) -> None:
     """List the environments with their settings and defaults."""
-    from ucls.envs import ENVIRONMENTS, make_world, module_of
+    from ucls.envs import ENVIRONMENTS, make_builtin, module_of
     from ucls.settings import describe
 
     rows = []
     for id in ENVIRONMENTS:
         module: Any = module_of(id)
-        defaults = make_world(id).settings
+        defaults = make_builtin(id).settings
         settings = [{**_about(s), "default": defaults[s.name]} for s in describe(module.Env)]
         features = {"name": module.FEATURES[0], **module.FEATURES[1]}
         rows.append(
@@ -30,7 +30,7 @@ def envs(as_json: Json = False) -> None:
     _listing(rows, "id", as_json)
 
 
-def agents(as_json: Json = False) -> None:
+def algorithms(as_json: Json = False) -> None:
     """List the algorithms with their settings and defaults."""
     from ucls.algorithms import ALGORITHMS, algorithm_module
     from ucls.settings import describe

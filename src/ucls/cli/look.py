@@ -42,7 +42,8 @@ def evaluate_log(
 def diagnose(
     env: Environment,
     agent: Annotated[
-        str, typer.Option(help="A name from `ucls agents`, of one that has bounds.", autocompletion=complete.agents)
+        str,
+        typer.Option("--algo", help="An algorithm that has confidence bounds.", autocompletion=complete.algorithms),
     ] = DEFAULT,
     steps: Annotated[int, typer.Option(min=1, help="Steps of each run.")] = 50_000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the first run.")] = 0,

@@ -31,15 +31,20 @@ RunOrEnvironment = Annotated[
         help="A run's folder or file; or an environment, to learn in it first.", autocompletion=complete.envs
     ),
 ]
-AgentName = Annotated[
-    str, typer.Option(help="A name from `ucls agents`, or a module of your own.", autocompletion=complete.agents)
+AlgorithmName = Annotated[
+    str,
+    typer.Option(
+        "--algo",
+        help="A name from `ucls algorithms`, or a module of your own.",
+        autocompletion=complete.algorithms,
+    ),
 ]
-AgentOfRun = Annotated[
+AlgorithmOfRun = Annotated[
     str | None,
     typer.Option(
-        "--agent",
+        "--algo",
         help="The module of the algorithm, for a run with one of your own; or the agent of a new run (ucls-exact).",
-        autocompletion=complete.agents,
+        autocompletion=complete.algorithms,
     ),
 ]
 FeaturesName = Annotated[

@@ -64,7 +64,7 @@ def show_claims(made: "Reproduction", out: Path) -> None:
     from ucls.paper.findings import opening, verdicts_of
     from ucls.report import Verdict
 
-    colours = {
+    colors = {
         Verdict.REPRODUCED: "green",
         Verdict.NOT_REPRODUCED: "red",
         Verdict.UNDECIDED: "yellow",
@@ -72,7 +72,7 @@ def show_claims(made: "Reproduction", out: Path) -> None:
     }
 
     def shown(verdict: Verdict | None) -> str:
-        return "-" if verdict is None else f"[{colours[verdict]}]{verdict.value}[/]"
+        return "-" if verdict is None else f"[{colors[verdict]}]{verdict.value}[/]"
 
     rows = [[number, escape(title), shown(here), shown(there)] for number, title, here, there in verdicts_of(made)]
     to = console()

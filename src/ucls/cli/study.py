@@ -83,7 +83,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Run what a store lacks of a study; a second call goes on where the first was stopped."""
-    from ucls.study import Store, conduct
+    from ucls.study import Store, run_study
     from ucls.study.forecast import forecast
     from ucls.study.runners import runner_of
 
@@ -93,7 +93,7 @@ def run(
         return
     runner = runner_of(jobs, ray, slurm)
     with Store(store, write=True) as opened:
-        tally = conduct(opened, declared, runner, quiet=as_json, checkpoint_every=checkpoint)
+        tally = run_study(opened, declared, runner, quiet=as_json, checkpoint_every=checkpoint)
         counts = _counts(opened.rows(declared.name))
     if as_json:
         about = {"name": declared.name, "store": str(store), "ran": tally.done, "stopped": tally.stopped}
@@ -117,7 +117,7 @@ def sweep(
 ) -> None:
     """Find the best settings of each algorithm on tuning seeds, and print the choice."""
     from ucls.study import Store
-    from ucls.study.conduct import tune
+    from ucls.study.run_study import tune
     from ucls.study.runners.local import local_runner
 
     declared = _limited(_declared(study, store, None, steps), time_limit)

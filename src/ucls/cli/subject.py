@@ -66,9 +66,9 @@ def _algorithm(about: Mapping[str, Any], agent: str | None, what: str) -> Any:
     saved = plan.get("agent") if isinstance(plan, Mapping) else None
     if agent is None:
         if isinstance(saved, str) and saved not in ALGORITHMS:
-            raise UserError(f"{what} needs the algorithm {printable(saved)[:100]!r}: name its module by --agent")
+            raise UserError(f"{what} needs the algorithm {printable(saved)[:100]!r}: name its module by --algo")
         return None
     module = algorithm_module(agent)
     if saved not in (agent, name_of(module)):
-        raise UserError(f"{what} holds the agent {printable(saved)[:100]!r}, not {agent!r}: leave out --agent")
+        raise UserError(f"{what} holds the agent {printable(saved)[:100]!r}, not {agent!r}: leave out --algo")
     return module

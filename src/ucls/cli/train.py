@@ -8,7 +8,7 @@ import typer
 
 from ucls.algorithms import DEFAULT
 from ucls.cli import show
-from ucls.cli.options import AgentName, Environment, FeaturesName, Settings, numbers_of, path_of
+from ucls.cli.options import AlgorithmName, Environment, FeaturesName, Settings, numbers_of, path_of
 from ucls.cli.streams import print_json
 from ucls.cli.study import Json
 from ucls.settings import word_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def train(
     env: Environment,
-    agent: AgentName = DEFAULT,
+    agent: AlgorithmName = DEFAULT,
     steps: Annotated[int, typer.Option(min=1, max=10**15, help="Steps to take.")] = 50_000,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the run.")] = 0,
     out: Annotated[str | None, typer.Option(help="Folder for the agent and the results.")] = None,
@@ -64,7 +64,7 @@ def how_to_go_on(order: "Order", result: dict[str, Any]) -> str:
         return f"{ending}; nothing was kept: give --out DIR to keep a run that is stopped"
     if result["diverged"] or not left:
         return f"{ending}; kept in {result['out']}"
-    words = ["ucls", "train", order.env, *(["--agent", order.agent] if order.agent != DEFAULT else [])]
+    words = ["ucls", "train", order.env, *(["--algo", order.agent] if order.agent != DEFAULT else [])]
     words += [word for name, value in order.env_settings.items() for word in ("--set", f"env.{name}={word_of(value)}")]
     words += ["--steps", str(left), "--resume", result["out"], "--out", result["out"]]
     return f"{ending}; kept in {result['out']}, go on with: {shlex.join(words)}"

@@ -6,12 +6,12 @@ from typing import Annotated
 
 import typer
 
-from ucls.cli.options import AgentOfRun, EnvironmentOfRun, FeaturesName, RunOrEnvironment, Settings, path_of
+from ucls.cli.options import AlgorithmOfRun, EnvironmentOfRun, FeaturesName, RunOrEnvironment, Settings, path_of
 
 
 def watch(
     what: RunOrEnvironment,
-    agent: AgentOfRun = None,
+    agent: AlgorithmOfRun = None,
     steps: Annotated[int | None, typer.Option(min=0, max=10**9, help="Steps to learn first: 20,000, or 0.")] = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the run, and of the episodes.")] = 0,
     env: EnvironmentOfRun = None,

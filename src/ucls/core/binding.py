@@ -9,7 +9,7 @@ from operator import is_
 from typing import Any
 
 
-class Bound:
+class BoundKernel:
     """A kernel whose first arguments are the parts of a learner."""
 
     def __init__(self, kernel: Any) -> None:

@@ -16,7 +16,7 @@ import numpy as np
 from ucls import checkpoint
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.core import state as states
-from ucls.core.binding import Bound
+from ucls.core.binding import BoundKernel
 from ucls.core.config import DTYPES, SPARE, Plan, Resolved, brief, refuse_too_large, resolve_plan
 from ucls.core.progress import tell_of_compiling
 from ucls.core.saveable import ADVICE, AFTER, WHILE, Saveable
@@ -93,7 +93,7 @@ class Learner:
 
     def _bind(self, features: Any) -> None:
         self.kernels = kernels(self.algorithm, features)
-        self._begin, self._advance = Bound(self.kernels.begin), Bound(self.kernels.advance)
+        self._begin, self._advance = BoundKernel(self.kernels.begin), BoundKernel(self.kernels.advance)
         self._s = np.zeros(len(self.plan.low))  # where kernels find the state, whatever array it came in
 
     def begin(self, s: np.ndarray) -> None:
@@ -208,7 +208,7 @@ class Learner:
         self._saveable = Saveable()  # its clock is that of one process
 
     def survey(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The mean of every action's value in many states, and what the agent maximises, without changing the run.
+        """The mean of every action's value in many states, and what the agent maximizes, without changing the run.
 
         That is mean + radius, unless the algorithm says by `upper` that it is something else.
         """

@@ -44,11 +44,11 @@ def signed(estimate: Sequence[T], sign: int) -> tuple[T, T, T]:
     >>> signed((2.0, 1.0, 4.0), -1), signed((None, None, None), -1)
     ((-2.0, -4.0, -1.0), (None, None, None))
     """
-    centre, *ends = estimate[:3]
-    if centre is None:
+    center, *ends = estimate[:3]
+    if center is None:
         return estimate[0], estimate[1], estimate[2]
     low, high = sorted(sign * cast(Any, end) for end in ends)
-    return sign * centre, low, high
+    return sign * center, low, high
 
 
 def measure(history: History) -> Measures:

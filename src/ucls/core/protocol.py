@@ -11,7 +11,7 @@ import numpy as np
 from ucls.core.config import Plan
 from ucls.core.history import History
 from ucls.core.learner import Learner
-from ucls.envs import World
+from ucls.envs import BuiltinEnv
 
 
 class AnyRun(Protocol):
@@ -27,7 +27,7 @@ class AnyRun(Protocol):
         ...
 
     @property
-    def world(self) -> World | None:
+    def world(self) -> BuiltinEnv | None:
         """The world that it is in, if that is one of ours."""
         ...
 

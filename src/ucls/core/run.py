@@ -23,7 +23,7 @@ from ucls.core.config import Plan, Resolved, choose, read_saved, refuse_too_larg
 from ucls.core.history import History
 from ucls.core.learner import BROKEN, Learner, refuse_diverged, saved_learner
 from ucls.core.steps import compiled
-from ucls.envs import World, from_arrays, make_world, module_of, to_arrays
+from ucls.envs import BuiltinEnv, from_arrays, make_builtin, module_of, to_arrays
 from ucls.errors import UserError
 from ucls.randomness import from_words, generator, spawn, to_words
 
@@ -31,8 +31,8 @@ from ucls.randomness import from_words, generator, spawn, to_words
 class Run:
     """One learner in one of our environments; `advance` it as far as you like, in as many calls as you like."""
 
-    def __init__(self, world: World, learner: Learner) -> None:
-        check_world(world, learner.plan)
+    def __init__(self, world: BuiltinEnv, learner: Learner) -> None:
+        check_builtin(world, learner.plan)
         self.world, self.learner = world, learner
         self.s = np.zeros(len(learner.plan.low))
         self.clock = np.zeros(1, np.int64)
@@ -119,13 +119,13 @@ class Run:
     ) -> "Run":
         """Go on from the content of a checkpoint."""
         saved = read_saved(about)
-        world = make_world(saved.env or "", saved.env_settings)
+        world = make_builtin(saved.env or "", saved.env_settings)
         run = cls(world, saved_learner(saved.plan, algorithm, arrays, features))
         run.restore(arrays, saved.steps)
         return run
 
 
-def check_world(world: World, plan: Plan) -> None:
+def check_builtin(world: BuiltinEnv, plan: Plan) -> None:
     """Refuse a plan for other states or actions than the world's: its kernels would not fit."""
     sizes = world.n_actions, *(list(map(float, bound)) for bound in world.bounds())
     if sizes != (plan.n_actions, plan.low, plan.high):
@@ -141,25 +141,25 @@ def _check_features(name: str, own: str) -> None:
 
 def plan_run(
     env: str,
-    agent: str | ModuleType = DEFAULT,
+    algorithm: str | ModuleType = DEFAULT,
     *,
     seed: int = 0,
     settings: Mapping[str, object] = {},
     features: str | None = None,
     dtype: str = "float64",
-) -> tuple[World, Resolved]:
+) -> tuple[BuiltinEnv, Resolved]:
     """Say what a run by these names is, every setting resolved; `settings` may name those of the agent, the features
     and the environment alike."""
     environment: Any = module_of(env)
-    chosen = choose(agent, environment.FEATURES, settings, features, environment.Env)
+    chosen = choose(algorithm, environment.FEATURES, settings, features, environment.Env)
     _check_features(chosen.features, environment.FEATURES[0])
-    world = make_world(env, chosen.given["env"])
+    world = make_builtin(env, chosen.given["env"])
     return world, chosen.plan(world.bounds(), world.n_actions, world.facts(), seed, dtype)
 
 
 def make_run(
     env: str,
-    agent: str | ModuleType = DEFAULT,
+    algorithm: str | ModuleType = DEFAULT,
     *,
     seed: int = 0,
     settings: Mapping[str, object] = {},
@@ -167,7 +167,7 @@ def make_run(
     dtype: str = "float64",
 ) -> Run:
     """Make the run that `plan_run` says."""
-    world, resolved = plan_run(env, agent, seed=seed, settings=settings, features=features, dtype=dtype)
+    world, resolved = plan_run(env, algorithm, seed=seed, settings=settings, features=features, dtype=dtype)
     run = Run(world, Learner(resolved))
     advise_on_cost(run.learner, stacklevel=3)
     return run

@@ -26,7 +26,7 @@ from ucls.diagnostics.diagnose import (
 )
 from ucls.diagnostics.inside import inside
 from ucls.diagnostics.policies import Policies, policies
-from ucls.diagnostics.probe import DENSITIES, probe, probed, yardstick
+from ucls.diagnostics.probe import DENSITIES, optimal_values, probe, probed
 from ucls.diagnostics.verdict import Verdict, verdict
 
 __all__ = [
@@ -43,9 +43,9 @@ __all__ = [
     "diagnose",
     "headline",
     "inside",
+    "optimal_values",
     "policies",
     "probe",
     "probed",
     "verdict",
-    "yardstick",
 ]

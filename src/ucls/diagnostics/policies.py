@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls.core.run import Run
-from ucls.diagnostics.probe import yardstick
+from ucls.diagnostics.probe import optimal_values
 from ucls.planning import earned, evaluate
 
 STEPS = 50_000
@@ -14,7 +14,7 @@ STEPS = 50_000
 class Policies(NamedTuple):
     """The values of two greedy policies in every state, and the optimal ones.
 
-    `mean` is the value of the policy greedy on the means (M), `bound` of the one greedy on what the agent maximises,
+    `mean` is the value of the policy greedy on the means (M), `bound` of the one greedy on what the agent maximizes,
     mean + radius (M+CIR), and `optimal` is V*; `states` has a row for each state, `d` its weight under the density.
     `earned` is what the two earn a step, followed for as many steps as a run of the paper has.
     """
@@ -40,13 +40,13 @@ def policies(run: Run, density: str = "start") -> Policies:
     >>> max(policies(run).regrets()) < 1e-9
     True
     """
-    stick = yardstick(run, density)
+    stick = optimal_values(run, density)
     mean, top = run.learner.survey(stick.table.points)
     values, earnings = [], []
     problem = run.world.problem()
-    for maximised in (mean, top):
-        policy = np.argmax(maximised, axis=1)
+    for maximized in (mean, top):
+        policy = np.argmax(maximized, axis=1)
         values.append(np.take_along_axis(evaluate(stick.table, policy), policy[:, None], axis=1)[:, 0])
-        earnings.append(earned(run.world.env, problem, stick.table, maximised, STEPS))
+        earnings.append(earned(run.world.env, problem, stick.table, maximized, STEPS))
     best = stick.best.max(axis=1)
     return Policies(stick.table.points, best, values[0], values[1], stick.d_s, (earnings[0], earnings[1]))

@@ -1,6 +1,6 @@
 """Readings along a run: the quantities of the Optimistic Values Theorem, under a density of states and actions.
 
-With Q-hat the learned means, U the radii, Q~ = Q-hat + U what the agent maximises, pi the policy that does so, and all
+With Q-hat the learned means, U the radii, Q~ = Q-hat + U what the agent maximizes, pi the policy that does so, and all
 expectations over one density d(s, a):
 
     optimism     E[Q~ - Q*]          assumption 1: at least 0
@@ -27,7 +27,7 @@ from ucls.core.history import History, join
 from ucls.core.learner import Learner
 from ucls.core.run import Run
 from ucls.diagnostics.inside import inside
-from ucls.envs import World
+from ucls.envs import BuiltinEnv
 from ucls.errors import UserError, unknown
 from ucls.planning import Tabulated, best_values, evaluate, start_weights, tabulate, visits
 
@@ -36,7 +36,7 @@ DENSITIES = ("start", "uniform", "optimal")
 POINTS = 30
 
 
-class Yardstick(NamedTuple):
+class OptimalValues(NamedTuple):
     """What readings are held against: a world on its grid, its optimal values, and the weights of states there.
 
     `d` are the weights of states and actions, or None where every side takes its own best action in the states `d_s`.
@@ -66,7 +66,7 @@ class Reading(NamedTuple):
     covered: float
 
 
-def yardstick(run: Run, density: str = "start") -> Yardstick:
+def optimal_values(run: Run, density: str = "start") -> OptimalValues:
     """What the readings of a run are held against; the last few are kept in memory."""
     if density not in DENSITIES:
         raise unknown("density", density, DENSITIES)
@@ -78,7 +78,9 @@ def yardstick(run: Run, density: str = "start") -> Yardstick:
 def refuse_boundless(learner: Learner) -> None:
     """Refuse a learner that keeps no bounds."""
     if not hasattr(learner.algorithm, "interval"):
-        raise UserError(f"{learner.plan.agent} keeps no bounds, so there is no optimism to diagnose: see `ucls agents`")
+        raise UserError(
+            f"{learner.plan.agent} has no confidence bounds to diagnose: `ucls algorithms` lists those that have"
+        )
 
 
 def reward_shift(learner: Learner) -> float:
@@ -88,36 +90,36 @@ def reward_shift(learner: Learner) -> float:
 
 
 @functools.lru_cache(maxsize=4)
-def _yardstick(world: World, density: str, shift: float) -> Yardstick:
+def _yardstick(world: BuiltinEnv, density: str, shift: float) -> OptimalValues:
     table, best = _solved(world, shift)
     policy = np.argmax(best, axis=1)
     if density == "uniform":
         d_s = (table.twin == np.arange(len(table.twin))).astype(np.float64)
         d_s /= d_s.sum()
-        return Yardstick(table, best, d_s, np.repeat(d_s[:, None] / table.n_actions, table.n_actions, axis=1))
+        return OptimalValues(table, best, d_s, np.repeat(d_s[:, None] / table.n_actions, table.n_actions, axis=1))
     start = start_weights(world.env, world.problem(), table)
     if density == "start":
-        return Yardstick(table, best, start, None)
+        return OptimalValues(table, best, start, None)
     d_s = visits(table, policy, start)
-    return Yardstick(table, best, d_s, d_s[:, None] * _indicator(policy, table.n_actions))
+    return OptimalValues(table, best, d_s, d_s[:, None] * _indicator(policy, table.n_actions))
 
 
 @functools.lru_cache(maxsize=4)
-def _solved(world: World, shift: float) -> tuple[Tabulated, np.ndarray]:
+def _solved(world: BuiltinEnv, shift: float) -> tuple[Tabulated, np.ndarray]:
     problem = world.problem()
     table = tabulate(world.env, problem, problem.stride, shift)
     return table, best_values(table)
 
 
-def probe(learner: Learner, stick: Yardstick) -> Reading:
+def probe(learner: Learner, stick: OptimalValues) -> Reading:
     """Take the readings of a learner as it is now."""
     mean, top = learner.survey(stick.table.points)
     policy = np.argmax(top, axis=1)
     return read(stick, mean, top, evaluate(stick.table, policy))
 
 
-def read(stick: Yardstick, mean: np.ndarray, top: np.ndarray, q: np.ndarray) -> Reading:
-    """The readings, from the means, what is maximised, and the true values of the policy that does so."""
+def read(stick: OptimalValues, mean: np.ndarray, top: np.ndarray, q: np.ndarray) -> Reading:
+    """The readings, from the means, what is maximized, and the true values of the policy that does so."""
     ours = theirs = stick.d
     if ours is None or theirs is None:
         n_actions = stick.table.n_actions
@@ -131,7 +133,7 @@ def read(stick: Yardstick, mean: np.ndarray, top: np.ndarray, q: np.ndarray) -> 
     return Reading(upper - optimum, radius, error, optimum - true, bound, optimum, widest, _covered(stick, top))
 
 
-def _covered(stick: Yardstick, top: np.ndarray) -> float:
+def _covered(stick: OptimalValues, top: np.ndarray) -> float:
     """The part of the density where the bound holds; where every side takes its own best action, that of its best."""
     weights, best = stick.d, stick.best
     if weights is None:
@@ -154,7 +156,7 @@ def probed(
     by name: `step`, those of a `Reading`, `optimistic` (optimism is at least 0) and `holds` (regret is at most f + g).
     A run that diverges has no reading after its last sound one. What is read inside the learner is added to `into`.
     """
-    stick = yardstick(run, density)
+    stick = optimal_values(run, density)
     stops = stops_of(steps, at, points)
     parts, when, readings = [History(np.zeros(0), np.zeros(0, np.uint8))], [], []
     for now, then in zip([0, *stops[:-1]], stops, strict=True):

@@ -1,6 +1,6 @@
 """Readings of a run in an environment that is not ours: all that can be seen without its optimum.
 
-With Q-hat the learned means, Q~ what the agent maximises, and G the discounted return that it earned itself from a
+With Q-hat the learned means, Q~ what the agent maximizes, and G the discounted return that it earned itself from a
 state and action on, over the visits since the last reading:
 
     margin       E[Q~ - G]           what it earns is at most the optimum: below 0, it is not optimistic
@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.agent.agent import Agent
-from ucls.agent.trajectory import Trail, Walked
+from ucls.agent.trajectory import TrajectoryRecorder, Walked
 from ucls.core.history import NOTHING, History, join
 from ucls.diagnostics.inside import inside
 from ucls.diagnostics.probe import refuse_boundless, reward_shift, stops_of
@@ -60,7 +60,7 @@ def visited(
     learner is added to `into`.
     """
     refuse_boundless(agent.learner)
-    trail, stops = Trail(agent, reward_shift(agent.learner)), stops_of(steps, None, points)
+    trail, stops = TrajectoryRecorder(agent, reward_shift(agent.learner)), stops_of(steps, None, points)
     parts, when, readings = [NOTHING], [], []
     for now, then in itertools.pairwise(stops):
         parts.append(agent.advance(then - now))

@@ -93,7 +93,7 @@ class Environment(Protocol):
     def draw(self, env: Any, s: "Vector", canvas: "Canvas") -> None: ...
 
 
-class World(NamedTuple):
+class BuiltinEnv(NamedTuple):
     """An environment with its settings resolved: its module, asked for these settings."""
 
     id: str
@@ -152,7 +152,7 @@ class World(NamedTuple):
     def best(self) -> Best:
         """What an optimal policy achieves; known without planning where nobody has changed a setting."""
         for (id, settings), best in KNOWN.items():
-            if id == self.id and self.env == make_world(id, dict(settings)).env:
+            if id == self.id and self.env == make_builtin(id, dict(settings)).env:
                 return best
         found = self.optimal()
         return Best(found.reward_rate, found.episode_return, found.episode_steps)
@@ -177,7 +177,7 @@ class World(NamedTuple):
 
     def __reduce__(self) -> tuple[Any, tuple[str, dict[str, object]]]:
         """For `copy` and `pickle`: by its id and settings."""
-        return make_world, (self.id, self.settings)
+        return make_builtin, (self.id, self.settings)
 
 
 def module_of(id: str) -> Environment:
@@ -193,18 +193,18 @@ def to_arrays(in_play: "Mapping[str, np.ndarray]") -> "dict[str, np.ndarray]":
 
 
 def from_arrays(arrays: "Mapping[str, np.ndarray]") -> "dict[str, np.ndarray]":
-    """What is in play in a world, as far as the checkpoint of a run has it; `World.check_saved` checks it."""
+    """What is in play in a world, as far as the checkpoint of a run has it; `BuiltinEnv.check_saved` checks it."""
     return {name: arrays[f"world.{name}"] for name in IN_PLAY if f"world.{name}" in arrays}
 
 
-def make_world(id: str, given: Mapping[str, object] = {}) -> World:
+def make_builtin(id: str, given: Mapping[str, object] = {}) -> BuiltinEnv:
     """Make an environment by its id, with settings by name.
 
     >>> make_world("ucls/RiverSwim-v0", {"noise_sd": 0}).settings["noise_sd"]
     0.0
     """
     module = module_of(id)
-    return World(id, module, resolve(module.Env, {**ENVIRONMENTS[id][1], **given}))
+    return BuiltinEnv(id, module, resolve(module.Env, {**ENVIRONMENTS[id][1], **given}))
 
 
 def default_measure(id: str, given: Mapping[str, object] = {}) -> str:
@@ -219,5 +219,5 @@ def default_measure(id: str, given: Mapping[str, object] = {}) -> str:
         return "last_return"
     named = {name.removeprefix("env."): value for name, value in given.items()}
     known = [setting.name for setting in describe(module_of(id).Env)]
-    world = make_world(id, {name: named[name] for name in known if name in named})
+    world = make_builtin(id, {name: named[name] for name in known if name in named})
     return world.measure()

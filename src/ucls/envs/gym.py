@@ -7,12 +7,12 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
-from ucls.envs import make_world
+from ucls.envs import make_builtin
 from ucls.errors import UserError
 from ucls.randomness import from_words, to_words
 
 
-class GymWorld(gymnasium.Env[np.ndarray, np.int64]):
+class BuiltinGymEnv(gymnasium.Env[np.ndarray, np.int64]):
     """An environment by its id, with its settings by name; its state is the observation.
 
     >>> world = GymWorld("ucls/RiverSwim-v0", noise_sd=0.0)
@@ -27,7 +27,7 @@ class GymWorld(gymnasium.Env[np.ndarray, np.int64]):
     def __init__(self, id: str, render_mode: str | None = None, **settings: object) -> None:
         if render_mode not in (None, "rgb_array"):
             raise UserError(f"render_mode cannot be {render_mode!r}: give 'rgb_array' or None")
-        self.world = make_world(id, settings)
+        self.world = make_builtin(id, settings)
         self.render_mode = render_mode
         low, high = self.world.bounds()
         self.observation_space = gymnasium.spaces.Box(np.array(low), np.array(high), dtype=np.float64)

@@ -75,18 +75,18 @@ def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:
     """Draw the two levers with what they may pay: nothing about them ever changes."""
     w, h = canvas.width, canvas.height
     canvas.gradient(MIST, WHITE)
-    for x, colour, pays in ((0.25 * w, DEEP, np.ones(1)), (0.75 * w, ORANGE, PAYS)):
+    for x, color, pays in ((0.25 * w, DEEP, np.ones(1)), (0.75 * w, ORANGE, PAYS)):
         sign = -1.0 if x < w / 2 else 1.0
         canvas.box((x, 0.52 * h + 3), (86, 108), 18, INK, 0.10)
         canvas.box((x, 0.52 * h), (86, 108), 18, WHITE)
         canvas.line((x, 0.42 * h), (x + sign * 34, 0.24 * h), 8, INK)
-        canvas.disc((x + sign * 34, 0.24 * h), 13, colour)
+        canvas.disc((x + sign * 34, 0.24 * h), 13, color)
         canvas.box((x, 0.43 * h), (36, 10), 8, INK)
         canvas.line((x - 66, 0.70 * h), (x + 66, 0.70 * h), 1.5, INK, 0.4)
         for i, pay in enumerate(pays):
             column = x + 24 * (i - (len(pays) - 1) / 2)
             tip = 0.70 * h - 6.0 * pay
-            canvas.box((column, (0.70 * h + tip) / 2), (7, abs(0.70 * h - tip) / 2), 3, colour, 0.9)
+            canvas.box((column, (0.70 * h + tip) / 2), (7, abs(0.70 * h - tip) / 2), 3, color, 0.9)
     canvas.disc((w / 2, 0.52 * h), 9, INK)
     for sign in (-1.0, 1.0):
         canvas.line((w / 2 + sign * 14, 0.52 * h), (w / 2 + sign * 22, 0.52 * h), 3, INK)

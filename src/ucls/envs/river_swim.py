@@ -121,8 +121,8 @@ def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:
     canvas.gradient(LEAF, LEAF)
     shore = 0.30 * h + 6 * np.sin(columns / 34) + 3 * np.sin(columns / 13)
     bed = 0.78 * h + 5 * np.sin(columns / 41 + 2)
-    for curve, colour in ((shore - 7, SAND), (shore, WATER), (bed - 7, SAND), (bed, LEAF)):
-        canvas.below(curve, colour)
+    for curve, color in ((shore - 7, SAND), (shore, WATER), (bed - 7, SAND), (bed, LEAF)):
+        canvas.below(curve, color)
     left, right = 40.0, w - 40.0
     bottom, top = left + 0.1 * (right - left), left + 0.9 * (right - left)
     canvas.box((left / 2 + bottom / 2, 0.54 * h), (bottom / 2 - left / 2 + 14, 52), 14, SAND, 0.60)

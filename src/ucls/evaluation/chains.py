@@ -141,7 +141,7 @@ def river_swim(up: float = 0.9, places: int = 21) -> Chain:
 
 
 def groups(states: int, count: int) -> np.ndarray:
-    """Features that cannot tell neighbours apart: one for each of some groups of states."""
+    """Features that cannot tell neighbors apart: one for each of some groups of states."""
     return np.eye(count)[np.arange(states) * count // states]
 
 

@@ -15,7 +15,7 @@ from ucls.errors import UserError
 MARK = b"made by ucls watch"
 SUFFIXES = (".gif", ".mp4")
 FASTEST = 50  # frames a second: browsers show a GIF that asks for more slowly
-NEAR = 8  # steps of a colour that nobody sees
+NEAR = 8  # steps of a color that nobody sees
 HOLD = 1.5  # seconds that the last frame of an episode stays
 
 
@@ -29,7 +29,7 @@ def refuse_clip(path: Path) -> None:
 
 
 def write_clip(path: Path, frames: Iterable[tuple[Image.Image, bool]], palette: Image.Image, fps: int) -> Path:
-    """Write frames, each with whether it is the last of an episode; `palette` has the colours that a GIF may have."""
+    """Write frames, each with whether it is the last of an episode; `palette` has the colors that a GIF may have."""
     if path.suffix.lower() == ".mp4":
         write_atomic(path, lambda target: _write_mp4(target, frames, fps))
     else:
@@ -38,13 +38,13 @@ def write_clip(path: Path, frames: Iterable[tuple[Image.Image, bool]], palette: 
 
 
 def palette_of(pictures: Sequence[Image.Image], flat: Sequence[str], smooth: Sequence[str]) -> Image.Image:
-    """Colours for all frames: some that must be right, of which the smooth ones fade into white, and the pictures'.
+    """Colors for all frames: some that must be right, of which the smooth ones fade into white, and the pictures'.
 
     One palette for all lets a GIF keep only what changes from frame to frame.
     """
-    exact = [ImageColor.getrgb(colour) for colour in flat]
-    fading = [ImageColor.getrgb(colour) for colour in smooth]
-    exact += [tuple(round(c + (255 - c) * part) for c in colour) for colour in fading for part in (0, 0.25, 0.5, 0.75)]
+    exact = [ImageColor.getrgb(color) for color in flat]
+    fading = [ImageColor.getrgb(color) for color in smooth]
+    exact += [tuple(round(c + (255 - c) * part) for c in color) for color in fading for part in (0, 0.25, 0.5, 0.75)]
     side = Image.new("RGB", (sum(picture.width for picture in pictures), max(picture.height for picture in pictures)))
     at = 0
     for picture in pictures:

@@ -144,8 +144,8 @@
   const mark = (pen, box) => {
     if (view.at !== null) {
       const [x, y, w, h] = cell(view.at, box);
-      for (const [width, colour] of [[4, "#fff"], [1.8, "#000"]]) {
-        pen.lineWidth = width; pen.strokeStyle = colour;
+      for (const [width, color] of [[4, "#fff"], [1.8, "#000"]]) {
+        pen.lineWidth = width; pen.strokeStyle = color;
         pen.beginPath(); pen.arc(x + w / 2, y + h / 2, 6, 0, 7); pen.stroke();
       }
     }

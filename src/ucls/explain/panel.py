@@ -11,7 +11,7 @@ from ucls.explain.scenes import Scale, Scene, rows_of, scale_of
 
 PAPER, INK, SOFT, RULE, TINT = "#ffffff", "#1d2329", "#59636e", "#d9dee3", "#eef3f8"
 UNKNOWN, NOISY = "#5b9bd0", "#f0953f"  # as on the maps
-COLOURS, SMOOTH = (PAPER, RULE, TINT), (INK, SOFT, UNKNOWN, NOISY)  # flat ones, and those whose edges are smooth
+COLORS, SMOOTH = (PAPER, RULE, TINT), (INK, SOFT, UNKNOWN, NOISY)  # flat ones, and those whose edges are smooth
 
 WIDTH, MOST_HIGH, MOST_WIDE = 360, 400, 520  # of the panel; of a picture
 HEAD, FOOT, GAP = 58, 56, 16
@@ -86,28 +86,28 @@ class _Pen:
     def __init__(self, image: Image.Image, fine: int = FINE) -> None:
         self._draw, self._fine = ImageDraw.Draw(image), fine
 
-    def text(self, at: tuple[float, float], text: str, size: int, colour: str, anchor: str, bold: bool = False) -> None:
+    def text(self, at: tuple[float, float], text: str, size: int, color: str, anchor: str, bold: bool = False) -> None:
         """Write a text; what the font lacks is a question mark."""
         x, y = (self._fine * part for part in at)
         plain = text.encode("ascii", "replace").decode().replace("+-", "±")
         weight = 0.35 * self._fine if bold else 0
         font = _font(size * self._fine)
-        self._draw.text((x, y), plain, colour, font, anchor, stroke_width=weight, stroke_fill=colour)
+        self._draw.text((x, y), plain, color, font, anchor, stroke_width=weight, stroke_fill=color)
 
-    def box(self, x0: float, y0: float, x1: float, y1: float, colour: str, round: float = 0.0) -> None:
+    def box(self, x0: float, y0: float, x1: float, y1: float, color: str, round: float = 0.0) -> None:
         """Fill a rectangle."""
         x0, y0, x1, y1 = (self._fine * at for at in (x0, y0, x1, y1))
         if x1 - x0 >= 1:
-            self._draw.rounded_rectangle((x0, y0, x1 - 1, y1 - 1), min(self._fine * round, (x1 - x0) / 2), colour)
+            self._draw.rounded_rectangle((x0, y0, x1 - 1, y1 - 1), min(self._fine * round, (x1 - x0) / 2), color)
 
-    def disc(self, x: float, y: float, radius: float, colour: str) -> None:
+    def disc(self, x: float, y: float, radius: float, color: str) -> None:
         """Fill a disc."""
         f = self._fine
-        self._draw.ellipse((f * (x - radius), f * (y - radius), f * (x + radius), f * (y + radius)), colour)
+        self._draw.ellipse((f * (x - radius), f * (y - radius), f * (x + radius), f * (y + radius)), color)
 
-    def polygon(self, points: Sequence[tuple[float, float]], colour: str) -> None:
+    def polygon(self, points: Sequence[tuple[float, float]], color: str) -> None:
         """Fill a polygon."""
-        self._draw.polygon([(self._fine * x, self._fine * y) for x, y in points], colour)
+        self._draw.polygon([(self._fine * x, self._fine * y) for x, y in points], color)
 
 
 @cache
@@ -189,8 +189,8 @@ def _draw_legend(pen: _Pen, film: Film, y: float) -> None:
     pen.disc(14, y, 4, INK)
     pen.text((24, y), "mean", 12, SOFT, "lm")
     x = 70.0
-    for colour, word in keys:
-        pen.box(x, y - 5, x + 14, y + 5, colour, 2)
+    for color, word in keys:
+        pen.box(x, y - 5, x + 14, y + 5, color, 2)
         pen.text((x + 20, y), word, 12, SOFT, "lm")
         x += 34 + 7 * len(word)
     pen.box(x + 4, y - 6, x + 18, y + 6, TINT, 2)

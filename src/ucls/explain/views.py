@@ -9,7 +9,7 @@ import numpy as np
 from ucls.errors import UserError
 
 LINE, PLANE, SLICE = 161, 41, 25  # points along a dimension: where there is one, two, or more
-PAIRS = 6  # planes that are shown of a state with many dimensions: those of neighbours first, which belong together
+PAIRS = 6  # planes that are shown of a state with many dimensions: those of neighbors first, which belong together
 CELLS = 2500  # states that are shown of an environment with discrete ones
 
 

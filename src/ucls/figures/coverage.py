@@ -11,7 +11,7 @@ from matplotlib.ticker import PercentFormatter
 
 from ucls._files import write_atomic
 from ucls.evaluation.chains import TITLES
-from ucls.figures.palette import AMBER, BLUE, GREEN, GREY, INK, ROSE, SILVER, SKY, VERMILION
+from ucls.figures.palette import AMBER, BLUE, GRAY, GREEN, INK, ROSE, SILVER, SKY, VERMILION
 from ucls.figures.style import STYLE, undated
 
 LAMBDA, P = 0.8, 0.1
@@ -23,7 +23,7 @@ LOOKS = {
     "robust": (GREEN, "^-"),
     "block_bootstrap": (ROSE, "v-"),
     "running": (VERMILION, "D-"),
-    "linear_td": (GREY, "d:"),
+    "linear_td": (GRAY, "d:"),
     "global_corrected": (AMBER, "P--"),
     "global_printed": (SILVER, "x--"),
 }
@@ -62,14 +62,14 @@ def draw_coverage(rows: Sequence[Any], path: Path) -> None:
 
 def _panel(axes: Any, rows: Sequence[Any]) -> None:
     axes.axhline(1 - P, color=INK, linewidth=1.0, linestyle=":")
-    for i, (name, (colour, look)) in enumerate(LOOKS.items()):
+    for i, (name, (color, look)) in enumerate(LOOKS.items()):
         mine = sorted((row for row in rows if row.estimator == name), key=lambda row: row.n)
         if not mine:
             continue
         at = np.array([row.n for row in mine]) * 1.035 ** (i - 3)  # side by side, so that bands do not hide each other
         y = np.array([row.coverage for row in mine])
         bars = np.abs(np.array([[row.low, row.high] for row in mine]).T - y)
-        axes.errorbar(at, y, bars, fmt=look, color=colour, linewidth=1.0, markersize=3, elinewidth=0.7, label=name)
+        axes.errorbar(at, y, bars, fmt=look, color=color, linewidth=1.0, markersize=3, elinewidth=0.7, label=name)
     axes.set_xscale("log")
     axes.set_yscale("function", functions=(lambda y: -np.log(EDGE - y), lambda v: EDGE - np.exp(-v)))
     axes.set_ylim(0, 1.01)
@@ -84,9 +84,9 @@ def draw_spent(spent: Mapping[str, Any], path: Path) -> None:
         figure = Figure(figsize=(4.8, 3.2), layout="constrained")
         axes = figure.subplots()
         for i, (name, one) in enumerate(spent.items()):
-            colour, above = (BLUE, AMBER, SILVER)[i], 4 - i
-            axes.plot(one.at, one.dull[:THIN].T, color=colour, linewidth=0.6, alpha=0.5, zorder=above)
-            axes.plot(one.at, np.median(one.dull, axis=0), color=colour, linewidth=2.2, label=name, zorder=above)
+            color, above = (BLUE, AMBER, SILVER)[i], 4 - i
+            axes.plot(one.at, one.dull[:THIN].T, color=color, linewidth=0.6, alpha=0.5, zorder=above)
+            axes.plot(one.at, np.median(one.dull, axis=0), color=color, linewidth=2.2, label=name, zorder=above)
         axes.set_xscale("log")
         axes.set_yscale("log")
         axes.set_xlabel("steps")

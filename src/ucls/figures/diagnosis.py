@@ -13,7 +13,7 @@ from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 from ucls._files import write_atomic
 from ucls._json import as_json
 from ucls.diagnostics import VISITED, Diagnosis, as_data
-from ucls.figures.palette import BLUE, GREEN, GREY, INK, SKY, VERMILION
+from ucls.figures.palette import BLUE, GRAY, GREEN, INK, SKY, VERMILION
 from ucls.figures.style import STYLE, undated
 
 SMALLEST = 1e-5  # what is read inside a learner is drawn there if it is smaller
@@ -44,7 +44,7 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, pat
         _line(axes[1], diagnoses, lambda f: _floored(f["widest"], size), SKY, "widest anywhere")
         _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["radius"]), size), BLUE, "radius, f")
         _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["value_error"]), size), VERMILION, "value error, g")
-        _line(axes[2], diagnoses, lambda f: _floored(f["bound"], size), GREY, "f + g")
+        _line(axes[2], diagnoses, lambda f: _floored(f["bound"], size), GRAY, "f + g")
         _line(axes[2], diagnoses, lambda f: _floored(f["regret"], size), GREEN, "regret")
         axes[0].set_title("expected optimism", color=INK)
         axes[1].set_title("radius and value error", color=INK)
@@ -128,7 +128,7 @@ def _line(ax: Any, diagnoses: Sequence[Diagnosis], of: Callable[[Any], np.ndarra
 def _inside(ax: Any, diagnoses: Sequence[Diagnosis], steps: int) -> None:
     """What was read inside the learners, by size."""
     by_run = [d._replace(readings={"step": d.readings["step"], **d.inside}) for d in diagnoses if d.inside]
-    for name, color in zip(by_run[0].inside, itertools.cycle((BLUE, SKY, GREY, VERMILION, GREEN))):
+    for name, color in zip(by_run[0].inside, itertools.cycle((BLUE, SKY, GRAY, VERMILION, GREEN))):
         _line(ax, by_run, lambda f, name=name: np.maximum(np.abs(f[name]), SMALLEST), color, name)
     ax.set_title("what its bounds are made of", color=INK)
     ax.set_yscale("log")

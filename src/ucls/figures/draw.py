@@ -16,7 +16,7 @@ from ucls.figures.style import STYLE, undated
 
 NOTHING = "no finished run"
 WIDTHS = {1: 4.4, 2: 6.2, 3: 7.4}  # inches, for so many panels beside each other: text is 8 points in print
-DODGE = 2.5  # points between the whiskers of neighbouring lines
+DODGE = 2.5  # points between the whiskers of neighboring lines
 
 
 def draw(plot: Plot, path: Path, formats: Sequence[str] = (".png", ".svg"), dpi: int = 200) -> list[Path]:
@@ -106,12 +106,12 @@ def _line(axes: Any, line: Line, floor: float, order: float) -> None:
     style = (0, (3, 1.2)) if line.dash else "-"
     if line.low is not None and line.high is not None:
         low = np.maximum(line.low, floor)
-        axes.fill_between(line.at, low, line.high, color=line.colour, alpha=0.16, linewidth=0, zorder=order - 1)
+        axes.fill_between(line.at, low, line.high, color=line.color, alpha=0.16, linewidth=0, zorder=order - 1)
     some = few(line)
     if some.any():
-        axes.plot(line.at, line.centre, color=line.colour, linewidth=0.7, alpha=0.6, zorder=order, linestyle=style)
-    all_runs = np.where(some, np.nan, line.centre)
-    axes.plot(line.at, all_runs, color=line.colour, linewidth=1.4, zorder=order, linestyle=style)
+        axes.plot(line.at, line.center, color=line.color, linewidth=0.7, alpha=0.6, zorder=order, linestyle=style)
+    all_runs = np.where(some, np.nan, line.center)
+    axes.plot(line.at, all_runs, color=line.color, linewidth=1.4, zorder=order, linestyle=style)
 
 
 def _points(axes: Any, line: Line, shift: float) -> None:
@@ -120,21 +120,21 @@ def _points(axes: Any, line: Line, shift: float) -> None:
 
     place = axes.transData + ScaledTranslation(shift / 72, 0, axes.figure.dpi_scale_trans)
     style = "--" if line.dash else "-"
-    axes.plot(line.at, line.centre, color=line.colour, linewidth=0.8, alpha=0.5, linestyle=style, transform=place)
+    axes.plot(line.at, line.center, color=line.color, linewidth=0.8, alpha=0.5, linestyle=style, transform=place)
     if line.low is not None and line.high is not None:
-        axes.vlines(line.at, line.low, line.high, color=line.colour, linewidth=1, transform=place)
-    face = "white" if line.dash else line.colour
-    axes.plot(line.at, line.centre, "o", color=line.colour, markersize=3.2, markerfacecolor=face, transform=place)
+        axes.vlines(line.at, line.low, line.high, color=line.color, linewidth=1, transform=place)
+    face = "white" if line.dash else line.color
+    axes.plot(line.at, line.center, "o", color=line.color, markersize=3.2, markerfacecolor=face, transform=place)
 
 
 def _handles(entries: Mapping[Entry, bool], panels: Sequence[Panel]) -> list[Any]:
     from matplotlib.lines import Line2D
 
     handles = []
-    for (label, colour, dash), points in entries.items():
+    for (label, color, dash), points in entries.items():
         style: Any = (0, (3, 1.2)) if dash else "-"
-        marker, face = "o" if points else "", "white" if dash else colour
+        marker, face = "o" if points else "", "white" if dash else color
         looks = {"linestyle": style, "marker": marker, "markersize": 3.2, "markerfacecolor": face}
-        handles.append(Line2D([], [], color=colour, linewidth=1.4, label=label, **looks))
+        handles.append(Line2D([], [], color=color, linewidth=1.4, label=label, **looks))
     best = dict.fromkeys(panel.optimum_label for panel in panels if panel.optimum is not None and shown(panel))
     return handles + [Line2D([], [], color=INK, linestyle=(0, (4, 2)), linewidth=1, label=label) for label in best]

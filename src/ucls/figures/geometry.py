@@ -21,16 +21,16 @@ class Extent(NamedTuple):
 
 
 class Entry(NamedTuple):
-    """One entry of a figure's legend: the lines of a name, colour and dash, in all panels, are one."""
+    """One entry of a figure's legend: the lines of a name, color and dash, in all panels, are one."""
 
     label: str
-    colour: str
+    color: str
     dash: bool
 
 
 def entry_of(line: Line) -> Entry:
     """The entry of the legend that a line belongs to."""
-    return Entry(line.label, line.colour, line.dash)
+    return Entry(line.label, line.color, line.dash)
 
 
 def legend(plot: Plot) -> dict[Entry, bool]:
@@ -44,7 +44,7 @@ def legend(plot: Plot) -> dict[Entry, bool]:
 
 def shown(panel: Panel) -> list[Line]:
     """The lines that have a finite value somewhere."""
-    return [line for line in panel.lines if np.isfinite(line.centre).any()]
+    return [line for line in panel.lines if np.isfinite(line.center).any()]
 
 
 def thinned(line: Line, most: int = 300) -> Line:
@@ -56,7 +56,7 @@ def thinned(line: Line, most: int = 300) -> Line:
     def cut(values: np.ndarray | None) -> np.ndarray | None:
         return None if values is None else np.asarray(values)[keep]
 
-    cuts = {name: cut(getattr(line, name)) for name in ("at", "centre", "low", "high", "runs")}
+    cuts = {name: cut(getattr(line, name)) for name in ("at", "center", "low", "high", "runs")}
     return line._replace(**cuts)
 
 
@@ -70,7 +70,7 @@ def few(line: Line) -> np.ndarray:
 def fewest(plot: Plot) -> str:
     """What to say about places that not all runs have reached: nothing if there are none."""
     for panel in plot.panels:
-        if any((few(line) & np.isfinite(line.centre)).any() for line in shown(panel) if not line.points):
+        if any((few(line) & np.isfinite(line.center)).any() for line in shown(panel) if not line.points):
             return "thin line: not all runs have a value there"
     return ""
 
@@ -102,8 +102,8 @@ def extent(panel: Panel) -> Extent:
 
 
 def _heights(line: Line) -> Iterator[np.ndarray]:
-    yield line.centre
-    drawn = np.isfinite(line.centre)
+    yield line.center
+    drawn = np.isfinite(line.center)
     for edge in (line.low, line.high):
         if edge is not None:
             yield np.asarray(edge)[drawn]

@@ -1,19 +1,19 @@
-"""Every colour of the figures and who wears it, everywhere the same."""
+"""Every color of the figures and who wears it, everywhere the same."""
 
 INK, SOFT = "#333333", "#555555"  # of titles, axes and optima; of notes
 
-# Colour-blind safe, after Okabe and Ito.
+# Color-blind safe, after Okabe and Ito.
 BLUE, SKY, GREEN, ROSE = "#0072B2", "#56B4E9", "#009E73", "#CC79A7"
 VERMILION, AMBER, BLACK = "#D55E00", "#E69F00", "#000000"
-GREY, SILVER = "#777777", "#999999"
+GRAY, SILVER = "#777777", "#999999"
 NIGHT, BLUSH = "#004469", "#E7BBD3"  # a dark blue, and a light rose
 
-# The name and the colour of each algorithm.
+# The name and the color of each algorithm.
 STYLES = {
     "ucls": ("UCLS", BLUE),
     "ucls-exact": ("UCLS, complete bound", BLACK),
     "ucls-p": ("UCLS, scale swept", NIGHT),
-    "ucls-counts": ("UCLS, counts only", GREY),
+    "ucls-counts": ("UCLS, counts only", GRAY),
     "ucls-l": ("UCLS-L", SKY),
     "gv-ucb": ("GV-UCB", ROSE),
     "gv-ucb-corrected": ("GV-UCB, corrected", "#8C3F6B"),
@@ -25,7 +25,7 @@ STYLES = {
     "sarsa-epsilon": ("Sarsa, epsilon-greedy", "#B8A100"),
 }
 
-# LSTD's variants, in colours of Tol's muted scheme, which no algorithm has.
+# LSTD's variants, in colors of Tol's muted scheme, which no algorithm has.
 LSTD = {"LSTD-in-C": "#44AA99", "LSTD-in-F": "#117733", "LSTD-out-C": "#882255", "LSTD-out-F": "#AA4499"}
 
 # Sequences from light to dark.

@@ -13,9 +13,9 @@ class Line(NamedTuple):
     """A band of runs, or (without `low` and `high`) one curve; `runs` is how many are behind each place."""
 
     label: str
-    colour: str
+    color: str
     at: np.ndarray
-    centre: np.ndarray
+    center: np.ndarray
     low: np.ndarray | None = None
     high: np.ndarray | None = None
     runs: np.ndarray | None = None
@@ -47,13 +47,13 @@ class Plot(NamedTuple):
     note: str = ""
 
 
-def points_of(label: str, colour: str, points: Sequence[tuple[Any, ...]]) -> Line:
-    """The line of single points: each a place, a centre, its interval and the number of runs."""
-    at, centre, low, high, runs = (np.array(column) for column in zip(*points, strict=True))
-    return Line(label, colour, at, centre, low, high, runs, points=True)
+def points_of(label: str, color: str, points: Sequence[tuple[Any, ...]]) -> Line:
+    """The line of single points: each a place, a center, its interval and the number of runs."""
+    at, center, low, high, runs = (np.array(column) for column in zip(*points, strict=True))
+    return Line(label, color, at, center, low, high, runs, points=True)
 
 
 def line_of(band: Band, key: str, label: str | None = None, scale: float = 1.0) -> Line:
-    """The line of an algorithm's runs, in its colour; `scale` divides the places (thousand steps, say)."""
-    name, colour = STYLES.get(key, (key, INK))
-    return Line(label or name, colour, band.at / scale, band.centre, band.low, band.high, band.runs)
+    """The line of an algorithm's runs, in its color; `scale` divides the places (thousand steps, say)."""
+    name, color = STYLES.get(key, (key, INK))
+    return Line(label or name, color, band.at / scale, band.center, band.low, band.high, band.runs)

@@ -7,15 +7,15 @@ import numpy as np
 
 from ucls.core.config import Plan
 from ucls.envs import from_arrays, to_arrays
-from ucls.envs.gym import GymWorld
+from ucls.envs.gym import BuiltinGymEnv
 from ucls.errors import UserError
 from ucls.gym import observations, spaces
 from ucls.gym.feature_functions import GIVEN, FeaturesError, Mapped
-from ucls.gym.wrapping import own_world
+from ucls.gym.wrapping import own_builtin
 from ucls.randomness import spawn
 
 
-class Stage:
+class EnvAdapter:
     """An environment, or what was saved of one (`env` is None): enough to read observations, but not to take steps."""
 
     def __init__(
@@ -33,14 +33,14 @@ class Stage:
         self.between_episodes = True
         self._seed: int | None = spawn(plan.seed).world
 
-    def on(self, env: Any, plan: Plan) -> "Stage":
+    def on(self, env: Any, plan: Plan) -> "EnvAdapter":
         """The same in another environment."""
-        return Stage(env, plan, reader=self.reader)
+        return EnvAdapter(env, plan, reader=self.reader)
 
     @property
-    def ours(self) -> GymWorld | None:
+    def ours(self) -> BuiltinGymEnv | None:
         """The built-in environment, if this is one and no wrapper changes it."""
-        return own_world(self.env)
+        return own_builtin(self.env)
 
     def reset(self, after: int) -> np.ndarray:
         """Begin an episode, after so many steps of the agent; the first time with the seed of the run."""

@@ -2,7 +2,7 @@
 
 An observation is flattened: the numbers of its parts, one after the other, are the state of a learner. The parts of a
 mapping come in Gymnasium's order, the numbers of an array row by row. So tiles span all numbers of all parts at once,
-and a Discrete part is one of them: where it has more values than there are tiles, neighbours share some.
+and a Discrete part is one of them: where it has more values than there are tiles, neighbors share some.
 FlattenObservation of Gymnasium makes it several numbers instead, one for each value.
 """
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from ucls.envs import ENVIRONMENTS, make_world
-from ucls.envs.gym import GymWorld
+from ucls.envs import ENVIRONMENTS, make_builtin
+from ucls.envs.gym import BuiltinGymEnv
 from ucls.errors import Notice, UserError
 from ucls.gym import registry, wrapping
 from ucls.gym.identity import LIMIT, Origin, described_in, equal, in_words, innermost, is_same
@@ -39,7 +39,7 @@ def saved_origin(about: Mapping[str, Any]) -> Any:
     if not isinstance(env, str) or env not in ENVIRONMENTS:
         return described_in(about)
     try:
-        return {"env": env, "settings": _changed(env, make_world(env, settings).settings)}
+        return {"env": env, "settings": _changed(env, make_builtin(env, settings).settings)}
     except UserError:
         return {"env": env, "settings": settings}
 
@@ -48,7 +48,7 @@ def tell_difference(about: Mapping[str, Any], env: Any) -> None:
     """Warn if an environment is not the one of a checkpoint, or if its wrappers have state that was not saved."""
     if env is None:
         return
-    bare = wrapping.own_world(env) is not None
+    bare = wrapping.own_builtin(env) is not None
     saved, now = saved_origin(about), _inside(env) if bare else origin_of(env)
     if not is_same(saved, now):
         text = f"the agent learned in {in_words(saved)}; it continues in {in_words(now)}, with a new episode"
@@ -65,7 +65,7 @@ def _inside(env: Any) -> Origin | None:
     """Describe what no factory made: by its id and its arguments, if it is registered or built in."""
     wrappers, base, limit = wrapping.wrappers_of(env), list(wrapping.layers(env))[-1], wrapping.made_limit(env)
     spec = getattr(base, "spec", None)
-    if type(base) is GymWorld:
+    if type(base) is BuiltinGymEnv:
         origin = {"env": base.world.id, "settings": _changed(base.world.id, base.world.settings)}
     elif spec is not None:
         usual = {name: _plain(value) for name, value in registry.usual_arguments(spec.id).items()}
@@ -82,7 +82,7 @@ def _inside(env: Any) -> Origin | None:
 
 def _changed(id: str, settings: Mapping[str, Any]) -> dict[str, Any]:
     """The settings of a built-in environment that are not its defaults."""
-    usual = make_world(id).settings
+    usual = make_builtin(id).settings
     return {name: _plain(value) for name, value in settings.items() if value != usual[name]}
 
 

@@ -8,7 +8,7 @@ import gymnasium
 import numpy as np
 
 from ucls.core.config import brief
-from ucls.envs import World
+from ucls.envs import BuiltinEnv
 from ucls.errors import UserError
 from ucls.features import fitting
 from ucls.gym.layout import Layout, Leaf, leaves
@@ -104,7 +104,7 @@ def _numbers(low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
     return finite if low.ndim == 1 else {**finite, "shape": list(low.shape)}
 
 
-def own_features(layout: Layout, n_actions: int, world: World | None) -> tuple[str, dict[str, Any] | None]:
+def own_features(layout: Layout, n_actions: int, world: BuiltinEnv | None) -> tuple[str, dict[str, Any] | None]:
     """The features of an environment: those of our world, with their settings, or what its observations ask for, which
     are fitted to them.
 

@@ -7,7 +7,7 @@ from typing import Any
 import gymnasium
 from gymnasium import wrappers
 
-from ucls.envs.gym import GymWorld
+from ucls.envs.gym import BuiltinGymEnv
 
 RECORDERS = (
     wrappers.RecordEpisodeStatistics,
@@ -34,16 +34,16 @@ def wrappers_of(env: Any) -> list[Any]:
     return [layer for layer in reversed(around) if type(layer) not in TRANSPARENT]
 
 
-def own_world(env: Any) -> GymWorld | None:
+def own_builtin(env: Any) -> BuiltinGymEnv | None:
     """The built-in environment that this is, if no wrapper around it changes anything."""
     inside = list(layers(env))[-1]
-    return inside if type(inside) is GymWorld and not wrappers_of(env) else None
+    return inside if type(inside) is BuiltinGymEnv and not wrappers_of(env) else None
 
 
-def wrapped_world(env: Any) -> GymWorld | None:
+def wrapped_world(env: Any) -> BuiltinGymEnv | None:
     """The built-in environment in any wrappers that leave its observation space as it is."""
     inside = getattr(env, "unwrapped", None)
-    return inside if isinstance(inside, GymWorld) and inside.observation_space == env.observation_space else None
+    return inside if isinstance(inside, BuiltinGymEnv) and inside.observation_space == env.observation_space else None
 
 
 def made_limit(env: Any) -> Any:

@@ -6,7 +6,7 @@ missing, in a version of numba that was not tried, every process compiles what i
 Whatever a kernel calls is optimized again with it, so each layer of calls costs as much as the one below: `woven` saves
 one.
 
-`jit` allows sums to be reordered (without it dot products do not vectorise) but keeps NaN and infinity, so that
+`jit` allows sums to be reordered (without it dot products do not vectorize) but keeps NaN and infinity, so that
 divergence can be seen; `exact` allows nothing.
 """
 

@@ -72,15 +72,15 @@ def _require() -> None:
 def _keep_copies() -> None:
     """Let numba make the copies of other functions in each piece of machine code its own."""
     library: Any = numba.core.codegen.CPUCodeLibrary
-    optimise = library._optimize_final_module
+    optimize = library._optimize_final_module
 
-    def optimise_and_own(self: Any) -> None:
-        optimise(self)
+    def optimize_and_own(self: Any) -> None:
+        optimize(self)
         for function in self._final_module.functions:
             if not function.is_declaration and function.linkage == Linkage.linkonce_odr:
                 function.linkage = "internal"
 
-    library._optimize_final_module = optimise_and_own
+    library._optimize_final_module = optimize_and_own
 
 
 _require()

@@ -5,7 +5,7 @@ pseudo-inverse of A + c d' is that of A and two outer products. Which ones depen
 d in that of A', and 1 + d'A+c is 0, which rounding blurs: a difference counts as 0 if it is
 below a part `BLURRED` of its terms, in units of what has no digits to rely on.
 
-Nothing is regularised, so A starts from 0 and so does A+. It grows as (1 - beta)^-t in directions that are not visited,
+Nothing is regularized, so A starts from 0 and so does A+. It grows as (1 - beta)^-t in directions that are not visited,
 as an inverse does (`sherman_morrison`); a visit then leaves a difference of two numbers that agree in most digits. w is
 set to NaN there, so that the run stops and says that it diverged.
 """

@@ -59,7 +59,7 @@ def sherman_morrison(inverse, n, beta, z, x, gamma, x_next):
     """
     M, lost = inverse.M, inverse.lost[0]
     if inverse.scale[0] > LARGEST_SCALE:
-        _renormalise(inverse, n)
+        _renormalize(inverse, n)
     scale = inverse.scale[0]
     v = np.zeros(n, M.dtype)  # M'(x - gamma x')
     _add_rows(v, M, x, 1.0)
@@ -110,7 +110,7 @@ def _add_rows(v, M, x, c):
 
 
 @jit
-def _renormalise(inverse, n):
+def _renormalize(inverse, n):
     """Fold the scale into M: into the leading block, and the diagonal beyond it."""
     M, scale = inverse.M, inverse.M.dtype.type(inverse.scale[0])
     for i in range(n):

@@ -69,7 +69,7 @@ def average_outer(system, n, beta, z, x, gamma, x_next):
     system.scale[0] *= 1.0 - beta
     system.norm2[0] *= (1.0 - beta) ** 2
     if system.scale[0] < SMALLEST_SCALE:
-        _renormalise(system, n)
+        _renormalize(system, n)
     scale = system.scale[0]
     z2 = 0.0
     for i in range(n):
@@ -93,7 +93,7 @@ def average_outer(system, n, beta, z, x, gamma, x_next):
 
 
 @jit
-def _renormalise(system, n):
+def _renormalize(system, n):
     """Fold the scale into A, and recompute its norm."""
     scale = system.At.dtype.type(system.scale[0])
     norm2 = 0.0

@@ -15,7 +15,7 @@ from ucls.paper.seen import picture, pictures
 from ucls.report import Verdict
 from ucls.settings import listed
 from ucls.study import Store, Study
-from ucls.study.cell import NUMERICS
+from ucls.study.cell import RESULTS_VERSION
 from ucls.study.result import Circumstance
 
 RAN = "What was run"
@@ -51,7 +51,7 @@ def facts_of(store: Store, study: Study, scale: Scale) -> dict[str, str]:
         "versions": "; ".join(sorted({run.versions for run in about})),
         "time": time_words(sum(run.seconds for run in about)),
         "date": max((run.finished for run in about), default="")[:10],
-        "numerics": str(NUMERICS),
+        "numerics": str(RESULTS_VERSION),
     }
 
 

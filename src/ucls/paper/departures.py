@@ -17,9 +17,9 @@ from ucls.paper import commits
 from ucls.paper.account import made_at
 from ucls.paper.domains import DOMAINS, PUDDLE, SPARSE, as_read, dtype_of
 from ucls.paper.numbers import number
-from ucls.stats import Estimate, paired, scores, summarise
-from ucls.study import Cell, Member, Store, Study, conduct, make_cells
-from ucls.study.cell import NUMERICS
+from ucls.stats import Estimate, paired, scores, summarize
+from ucls.study import Cell, Member, Store, Study, make_cells, run_study
+from ucls.study.cell import RESULTS_VERSION
 from ucls.study.records import Row
 from ucls.study.runners.base import Runner
 
@@ -76,7 +76,7 @@ def measure(
     cells = {cell.id: cell for group in groups.values() for cell in group}
     slow_first = sorted(cells.values(), key=lambda cell: (cell.env != SPARSE, cell.env != PUDDLE, cell))
     study = Study("departures", tuple(Member(cell.agent, cell) for cell in slow_first))
-    conduct(store, study, runner, quiet)
+    run_study(store, study, runner, quiet)
     rows = {row.id: row for row in store.rows(study.name)}
     return [[_difference(trial, runs, rows) for trial in departure.trials] for departure in departures]
 
@@ -85,7 +85,7 @@ def write_page(departures: Sequence[Departure], differences: list[list[Differenc
     """Write the page of departures as Markdown."""
     code = Path(__file__).parent
     commit = "" if commits.is_changed(code) else commits.commit_at(code)
-    facts = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "commit": commit, "numerics": str(NUMERICS)}
+    facts = {"date": f"{datetime.now(UTC):%Y-%m-%d}", "commit": commit, "numerics": str(RESULTS_VERSION)}
     write_atomic(path, lambda file: file.write_text(page(departures, differences, runs, facts)))
 
 
@@ -176,9 +176,9 @@ def _difference(trial: Trial, runs: int, rows: dict[str, Row]) -> Difference:
         for side in pairs
     )
     pair = paired(literal, ours)
-    means = [summarise(side) for side in (literal, ours)]
+    means = [summarize(side) for side in (literal, ours)]
     lost = means[0].diverged, means[1].diverged
-    return Difference(trial, runs, means[0].centre, means[1].centre, pair and pair.difference, lost)
+    return Difference(trial, runs, means[0].center, means[1].center, pair and pair.difference, lost)
 
 
 def _score(row: Row, name: str) -> float:

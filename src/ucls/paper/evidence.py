@@ -8,7 +8,7 @@ import numpy as np
 
 from ucls import stats
 from ucls.core.measures import sign_of, signed
-from ucls.envs import make_world
+from ucls.envs import make_builtin
 from ucls.paper.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.groups import FULL, Group, Scale, cells_of
 from ucls.study.result import Result
@@ -38,7 +38,7 @@ class Sample(NamedTuple):
     @property
     def mean(self) -> stats.Summary:
         """The mean of the sound runs, as the measure is read."""
-        summary = stats.summarise(self.scores)
+        summary = stats.summarize(self.scores)
         return stats.Summary(*signed(summary, self.sign), *summary[3:])
 
 
@@ -130,7 +130,7 @@ class Recorder(Evidence):
 @functools.cache
 def optimum(env: str, **settings: Any) -> Any:
     """What an optimal policy achieves."""
-    return make_world(env, settings).best()
+    return make_builtin(env, settings).best()
 
 
 def episode_band(results: list[tuple[int, Result]], steps: int, array: str, sign: int = 1) -> stats.Band:

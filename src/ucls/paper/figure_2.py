@@ -43,7 +43,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             group = group_of(agent, p)
             if results := evidence.results(group):
                 band = reward_band(results, evidence.resolution(group))
-                lines.append(line_of(band, agent, f"p = {p:g}", THOUSAND)._replace(colour=shade))
+                lines.append(line_of(band, agent, f"p = {p:g}", THOUSAND)._replace(color=shade))
         panels.append(Panel(STYLES[agent][0], "thousand steps", "reward a step", tuple(lines), best, limits=(0, None)))
     bars = [bar for agent in ("ucls", "gv-ucb", *BESIDE) if (bar := _sensitivity(evidence, agent))]
     steps = evidence.steps(ucls(RIVER))
@@ -60,9 +60,9 @@ def _sensitivity(evidence: Evidence, agent: str) -> Line | None:
     points = []
     for p in SHOWN if agent in BESIDE else LEVELS:
         mean = evidence.sample(group_of(agent, p), "reward").mean
-        if mean.centre is not None:
-            points.append((p, mean.centre, mean.low, mean.high, mean.runs))
+        if mean.center is not None:
+            points.append((p, mean.center, mean.low, mean.high, mean.runs))
     if not points:
         return None
-    name, colour = STYLES[agent]
-    return points_of(name, colour, points)
+    name, color = STYLES[agent]
+    return points_of(name, color, points)

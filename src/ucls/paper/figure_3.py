@@ -1,4 +1,4 @@
-"""Figure 3: LSTD without exploration in Mountain Car, its regulariser inside or outside, constant or fading."""
+"""Figure 3: LSTD without exploration in Mountain Car, its regularizer inside or outside, constant or fading."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from ucls.paper.domains import CLASSIC
 from ucls.paper.evidence import Evidence, episodes_band, optimum
 from ucls.paper.groups import Group
 
-# Where the regulariser is, and whether it fades.
+# Where the regularizer is, and whether it fades.
 VARIANTS = {
     "LSTD-in-C": ("in", "constant"),
     "LSTD-in-F": ("in", "fading"),
@@ -23,8 +23,8 @@ STEPS = 10_000
 
 def group_of(name: str, eta: float) -> Group:
     """The runs of a variant: how many of them learn is judged."""
-    regulariser, fading = VARIANTS[name]
-    settings = (("regulariser", regulariser), ("fading", fading), ("eta", eta), *FEATURES)
+    regularizer, fading = VARIANTS[name]
+    settings = (("regularizer", regularizer), ("fading", fading), ("eta", eta), *FEATURES)
     return Group(name, CLASSIC, "lstd-cg", settings, STEPS).for_shares()
 
 
@@ -35,7 +35,7 @@ def groups() -> list[Group]:
 
 def best_eta(evidence: Evidence, name: str) -> float:
     """The eta that finished most episodes."""
-    means = {eta: evidence.sample(group_of(name, eta), "episodes").mean.centre for eta in ETAS}
+    means = {eta: evidence.sample(group_of(name, eta), "episodes").mean.center for eta in ETAS}
     return max(ETAS, key=lambda eta: -np.inf if means[eta] is None else means[eta])  # pyright: ignore
 
 
@@ -43,24 +43,24 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     """Early curves, best and worst runs, and the sensitivity to eta."""
     best = optimum(CLASSIC).episode_steps
     early, extremes, lines, chosen = [], [], [], []
-    for name, colour in LSTD.items():
+    for name, color in LSTD.items():
         eta = best_eta(evidence, name)
         chosen.append(f"{eta:g} for {name}")
         results = evidence.results(group_of(name, eta))
         if results:
             band = episodes_band(results, "episode_steps")
-            early.append(line_of(band, name)._replace(colour=colour))
+            early.append(line_of(band, name)._replace(color=color))
         if name.startswith("LSTD-in") and results:
             ranked = sorted(results, key=lambda pair: pair[1].measures.episodes)
             for which, (_, run) in (("worst", ranked[0]), ("best", ranked[-1])):
                 lengths = run.arrays["episode_steps"].astype(float)
                 at = np.arange(1.0, len(lengths) + 1)
                 label = name if which == "best" else f"{name}, worst run"
-                extremes.append(Line(label, colour, at, lengths, dash=which == "worst"))
+                extremes.append(Line(label, color, at, lengths, dash=which == "worst"))
         means = [(eta, evidence.sample(group_of(name, eta), "episodes").mean) for eta in ETAS]
-        points = [(eta, m.centre, m.low, m.high, m.runs) for eta, m in means if m.centre is not None]
+        points = [(eta, m.center, m.low, m.high, m.runs) for eta, m in means if m.center is not None]
         if points:
-            lines.append(points_of(name, colour, points))
+            lines.append(points_of(name, color, points))
     steps = evidence.steps(group_of("LSTD-in-C", 1.0))
     panels = (
         Panel("early learning", "episodes", "steps an episode", tuple(early), best, log_y=True),
@@ -68,7 +68,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
         Panel("sensitivity", "eta", "episodes finished", tuple(lines), steps / best, log_x=True, limits=(0, None)),
     )
     caption = (
-        "LSTD(0.9) by conjugate gradient without any exploration: the regulariser inside (A + eta I) or outside "
+        "LSTD(0.9) by conjugate gradient without any exploration: the regularizer inside (A + eta I) or outside "
         f"(Tikhonov), constant (C) or fading as 1/t (F); {steps:,} steps, 8 tilings of 4 x 4. Each variant at the eta "
         f"that finished most episodes: {', '.join(chosen)}."
     )

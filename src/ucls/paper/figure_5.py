@@ -1,4 +1,4 @@
-"""Figure 5: the One-State world, where a regulariser cannot take the place of exploration."""
+"""Figure 5: the One-State world, where a regularizer cannot take the place of exploration."""
 
 from ucls.figures.palette import LSTD, ORANGES, STYLES
 from ucls.figures.plot import Line, Panel, Plot, points_of
@@ -18,8 +18,8 @@ RIGHT = 1.5  # halfway between what left (1) and right (2) earn
 
 def lstd(name: str, eta: float, epsilon: bool) -> Group:
     """The runs of an LSTD variant, with the decaying epsilon or without."""
-    regulariser, fading = VARIANTS[name]
-    settings = (("regulariser", regulariser), ("fading", fading), ("eta", eta), *(DECAY if epsilon else ()))
+    regularizer, fading = VARIANTS[name]
+    settings = (("regularizer", regularizer), ("fading", fading), ("eta", eta), *(DECAY if epsilon else ()))
     return Group(name, ONE_STATE, "lstd-cg", settings, STEPS, least=RUNS)
 
 
@@ -51,11 +51,11 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     panels = []
     for epsilon in (False, True):
         lines = []
-        for name, colour in LSTD.items():
-            lines += _points(evidence, {eta: lstd(name, eta, epsilon) for eta in ETAS}, name, colour)
+        for name, color in LSTD.items():
+            lines += _points(evidence, {eta: lstd(name, eta, epsilon) for eta in ETAS}, name, color)
         level = [(f"Sarsa, optimistic, alpha = {alpha:g}", shade, sarsa(alpha)) for alpha, shade in STEP_SIZES.items()]
-        for label, colour, group in (*level, (*STYLES["ucls"], ucls_here())):
-            flat = _points(evidence, dict.fromkeys(ETAS, group), label, colour)
+        for label, color, group in (*level, (*STYLES["ucls"], ucls_here())):
+            flat = _points(evidence, dict.fromkeys(ETAS, group), label, color)
             lines += [line._replace(points=False, low=None, high=None) for line in flat]
         title = "epsilon 0.1, times 0.2 every 100 steps" if epsilon else "no epsilon"
         panels.append(
@@ -68,7 +68,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     return (Plot("figure-5", "The One-State world", caption, tuple(panels)),)
 
 
-def _points(evidence: Evidence, shown: dict[float, Group], label: str, colour: str) -> list[Line]:
+def _points(evidence: Evidence, shown: dict[float, Group], label: str, color: str) -> list[Line]:
     points = []
     for eta, group in shown.items():
         successes, runs = right(evidence, group)
@@ -76,4 +76,4 @@ def _points(evidence: Evidence, shown: dict[float, Group], label: str, colour: s
             points.append((eta, part.mean, part.low, part.high, runs))
     if not points:
         return []
-    return [points_of(label, colour, points)]
+    return [points_of(label, color, points)]

@@ -29,7 +29,7 @@ def long_sarsa() -> Group:
 
 def reachable(evidence: Evidence) -> float:
     """The return that can be reached with these features in Puddle World; the optimal one where that was not run."""
-    mean = evidence.final(long_sarsa()).mean.centre
+    mean = evidence.final(long_sarsa()).mean.center
     return optimum(PUDDLE).episode_return if mean is None else mean
 
 

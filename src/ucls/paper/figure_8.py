@@ -31,9 +31,9 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             results = [result for _, result in evidence.results(group)]
             ranked = sorted(results, key=lambda r: (not r.diverged, getattr(r.measures, default_measure(env))))
             for which, run in (("worst", ranked[0]), ("best", ranked[-1])) if ranked else ():
-                name, colour = STYLES[key]
+                name, color = STYLES[key]
                 label = f"{name}, {which}" + (" (diverged)" if run.diverged else "")
-                lines.append(Line(label, colour, *_curve(run, env, evidence.resolution(group)), dash=which == "worst"))
+                lines.append(Line(label, color, *_curve(run, env, evidence.resolution(group)), dash=which == "worst"))
         level = {RIVER: best.reward_rate, PUDDLE: -(best.episode_return or 0)}.get(env, best.episode_steps)
         y = {RIVER: "reward a step", PUDDLE: "cost of an episode"}.get(env, "steps an episode")
         limits = (0, None) if env == RIVER else (None, None)

@@ -15,7 +15,7 @@ from ucls.paper.evidence import REWARD_STEPS, Evidence, optimum, reward_band
 from ucls.paper.figure_1 import THOUSAND
 from ucls.paper.figure_2 import LEVELS, group_of
 from ucls.paper.groups import Group, ucls
-from ucls.stats import summarise
+from ucls.stats import summarize
 
 PALE = {"ucls": SKY, "gv-ucb": BLUSH}  # of what was earned while learning
 
@@ -69,21 +69,21 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     lines, rewards = [], []
     optimal, best = None, optimum(RIVER).reward_rate
     for key, group in shown().items():
-        name, colour = STYLES[key]
+        name, color = STYLES[key]
         if (end := ended(evidence, group)) is None:
             continue
         at = slice(None, None, max(1, len(end.states) // 100))
         optimal = Line("optimal policy", INK, end.states[at], end.optimal[at], dash=True)
         learning = reward_band(evidence.results(group), evidence.resolution(group))
-        rewards.append(line_of(learning, key, f"{name}, learning", THOUSAND)._replace(colour=PALE[key]))
+        rewards.append(line_of(learning, key, f"{name}, learning", THOUSAND)._replace(color=PALE[key]))
         for which, values, earned in (("M", end.mean, end.earned[:, 0]), ("M+CIR", end.bound, end.earned[:, 1])):
-            columns = [summarise(column) for column in values[:, at].T]
+            columns = [summarize(column) for column in values[:, at].T]
             points = [(x, *c[:4]) for x, c in zip(end.states[at], columns, strict=True)]
-            one = points_of(f"{name} ({which})", colour, points)
+            one = points_of(f"{name} ({which})", color, points)
             lines.append(one._replace(points=False, dash=which == "M+CIR"))
-            level = summarise(earned)
+            level = summarize(earned)
             ends = [(x, *level[:4]) for x in (0.0, evidence.steps(group) / THOUSAND)]
-            flat = points_of(f"{name} ({which})", colour, ends)
+            flat = points_of(f"{name} ({which})", color, ends)
             rewards.append(flat._replace(points=False, dash=which == "M+CIR"))
     panels = (
         Panel("value over the river", "position", "value of the policy", (*lines, *([optimal] if optimal else []))),

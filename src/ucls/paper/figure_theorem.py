@@ -55,12 +55,12 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     for key in ("ucls", "gv-ucb"):
         runs = [result for _, result in evidence.results(theorem(key)) if not result.diverged]
         lines = []
-        for name, colour in names.items() if runs else ():
+        for name, color in names.items() if runs else ():
             heights = np.array([run.arrays[f"probe.{name}"] for run in runs])
             at = runs[0].arrays["probe.step"]
             middle = band(Curves(at, heights, np.ones_like(heights, bool)), "median")
             label = name.replace("_", " ")
-            lines.append(Line(label, colour, at / 1000, middle.centre, middle.low, middle.high, middle.runs))
+            lines.append(Line(label, color, at / 1000, middle.center, middle.low, middle.high, middle.runs))
         panels.append(
             Panel(
                 STYLES[key][0], "thousand steps", "value, from the start states", tuple(lines), 0.0, optimum_label="0"

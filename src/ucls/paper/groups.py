@@ -14,7 +14,7 @@ from ucls.study import Cell, make_cells
 
 
 class Group(NamedTuple):
-    """Runs of one algorithm in one domain; `key` names its colour, and, with `settings`, it among the others.
+    """Runs of one algorithm in one domain; `key` names its color, and, with `settings`, it among the others.
 
     `heavy` marks what takes a minute a run, or stands behind a table only: a scale may want fewer of those; `most` is
     how many a group has at any scale, and `least` at any that can decide something, heavy or not. A quick look leaves

@@ -60,6 +60,6 @@ def mean_of_runs(mean: Summary, form: Callable[[float], str] = number, missing: 
     >>> mean_of_runs(Summary(2.0, 1.0, 3.0, runs=4, diverged=1))
     '2 [1, 3], 1 diverged'
     """
-    if mean.centre is None:
+    if mean.center is None:
         return f"all {mean.diverged} diverged" if mean.diverged else missing
     return interval(mean, form) + (f", {mean.diverged} diverged" if mean.diverged else "")

@@ -46,7 +46,7 @@ DEPARTURES = (
         "River Swim: order of the tilings",
         "4 tilings of 32 tiles",
         "32 tilings of 4 tiles (`tilings`, `tiles`)",
-        "both fit the memory of 128; only the second generalises enough to be learned in 50,000 steps",
+        "both fit the memory of 128; only the second generalizes enough to be learned in 50,000 steps",
         (Trial("ucls", RIVER, {"tilings": 4, "tiles": 32}, "reward a step, last fifth"),),
     ),
     Departure(
@@ -207,7 +207,7 @@ DEPARTURES = (
     ),
     Departure(
         "Puddle World: cost of a puddle",
-        "400 times the distance to the centre of the puddle",
+        "400 times the distance to the center of the puddle",
         "400 times the depth: 0.1 less the distance to the puddle's segment, where that is positive",
         "literally the cost would grow with the distance from the puddle",
         unmeasured="the literal one is another task",

@@ -23,9 +23,9 @@ from ucls.paper.evidence import Evidence
 from ucls.paper.findings import opening, reference_of
 from ucls.paper.groups import Scale, cells_of
 from ucls.report import Reference
-from ucls.study import Member, Store, Study, conduct
-from ucls.study.conduct import declare
+from ucls.study import Member, Store, Study, run_study
 from ucls.study.forecast import Forecast, forecast
+from ucls.study.run_study import declare
 from ucls.study.runners.base import Runner
 
 
@@ -46,7 +46,7 @@ def reproduce(
     if runner is None:
         declare(store, study)
     else:
-        conduct(store, study, runner, quiet)
+        run_study(store, study, runner, quiet)
     made = _account(store, scale, chosen, study)
     for plot in made.plots:
         draw(plot, out / plot.name)

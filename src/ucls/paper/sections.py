@@ -20,9 +20,9 @@ from ucls.figures.plot import Line, Panel, Plot
 from ucls.paper import commits, pages, shipped
 from ucls.paper.account import RAN, Reproduction, sweeps_table, time_words
 from ucls.paper.contents import PARTS, Part, Table
-from ucls.study.cell import NUMERICS
+from ucls.study.cell import RESULTS_VERSION
 
-ARRAYS = ("at", "centre", "low", "high", "runs")
+ARRAYS = ("at", "center", "low", "high", "runs")
 
 
 class Section(NamedTuple):
@@ -108,9 +108,9 @@ def _refuse_strangers(sections: Sequence[Section], history: Path) -> None:
         facts = section.made.facts
         if not section.made.complete:
             raise UserError(f"part {section.name} lacks runs: make it again, it goes on")
-        if facts.get("numerics") != str(NUMERICS):
+        if facts.get("numerics") != str(RESULTS_VERSION):
             raise UserError(
-                f"part {section.name} has numerics {facts.get('numerics')}, the code here {NUMERICS}: make it again"
+                f"part {section.name} has results version {facts.get('numerics')}, the code {RESULTS_VERSION}: rerun it"
             )
         if facts.get("scale") != sections[0].made.facts.get("scale"):
             raise UserError(

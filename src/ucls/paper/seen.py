@@ -24,16 +24,16 @@ SEEN = {
     "figure-2": Seen(
         "Figure 2. How UCLS and GV-UCB depend on the confidence p in River Swim.",
         "See the left panel: UCLS reaches the optimum but for the smallest p. GV-UCB as printed never does. On the "
-        "right, UCLS that only counts visits (grey) earns as much, but for the smallest p.",
+        "right, UCLS that only counts visits (gray) earns as much, but for the smallest p.",
     ),
     "figure-3": Seen(
-        "Figure 3. LSTD without exploration in Mountain Car, its regulariser inside the matrix or outside.",
+        "Figure 3. LSTD without exploration in Mountain Car, its regularizer inside the matrix or outside.",
         "See the left panel: both variants inside (green) learn in every run. Those outside (purple) are late, and "
         "one of them never gets there.",
     ),
     "figure-5": Seen(
         "Figure 5. The One-State world: how many runs end at the better action.",
-        "See the left panel: without epsilon a third of LSTD's runs do, whatever the regulariser. On the right some "
+        "See the left panel: without epsilon a third of LSTD's runs do, whatever the regularizer. On the right some "
         "epsilon at first helps, and is gone too soon.",
     ),
     "figure-6": Seen(

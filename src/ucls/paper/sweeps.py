@@ -33,7 +33,7 @@ from ucls.paper.domains import (
     has_tiles,
 )
 from ucls.study import Member, Store, Study
-from ucls.study.conduct import choose, conduct
+from ucls.study.run_study import choose, run_study
 from ucls.study.runners.base import Runner
 from ucls.study.sweep import Range, Space, Sweep, candidates, sweep_cells
 
@@ -169,7 +169,7 @@ def tune(
     for key, sweep in chosen_sweeps(only).items():
         cells = [cell for settings in candidates(sweep) for cell in sweep_cells(sweep, settings)]
         study = Study(f"sweep/{key.replace(' ', '/')}", tuple(Member(sweep.label, cell) for cell in cells))
-        if conduct(store, study, runner, quiet).stopped:
+        if run_study(store, study, runner, quiet).stopped:
             return False
         winners[key] = choose(sweep, {row.id: row for row in store.rows(study.name)}).as_data()
     write_atomic(out, lambda path: path.write_text(json.dumps(winners, indent=1, sort_keys=True) + "\n"))

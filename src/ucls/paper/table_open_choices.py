@@ -14,7 +14,7 @@ from ucls.paper.domains import DOMAINS, PRINTED, PUDDLE, READING, RIVER, SPARSE,
 from ucls.paper.evidence import Evidence, Sample, optimum
 from ucls.paper.groups import MAIN, Group, tuned, ucls
 from ucls.paper.numbers import mean_of_runs, number
-from ucls.stats import summarise
+from ucls.stats import summarize
 
 RIVALS = ("sarsa-optimistic", "dgpq", "ucbootstrap")
 
@@ -116,7 +116,7 @@ HEADS = ["choice", "domain", "UCLS as here", "UCLS with it", "optimum with it", 
 
 def _ahead(mine: Sample, theirs: Sample) -> bool:
     """Whether one mean is clearly better than another; runs that all diverged are worse than everything."""
-    ours, other = summarise(mine.scores), summarise(theirs.scores)
+    ours, other = summarize(mine.scores), summarize(theirs.scores)
     if ours.low is None:
         return False
     return bool(other.diverged) if other.high is None else ours.low > other.high

@@ -52,7 +52,7 @@
     }).join("");
 
   const swatch = (entry) => {
-    const classes = `c${entry.colour} ${entry.dash ? "dash" : ""} ${entry.points ? "points" : ""}`;
+    const classes = `c${entry.color} ${entry.dash ? "dash" : ""} ${entry.points ? "points" : ""}`;
     const picture = svg("svg", { width: 22, height: 10, class: classes, "aria-hidden": "true" });
     picture.append(svg("path", { class: "mid", d: "M1 5H21" }));
     if (entry.points) picture.append(svg("circle", { class: "dot", cx: 11, cy: 5, r: 3.5 }));
@@ -60,7 +60,7 @@
   };
 
   function drawLine(line, entry, xs, ys, hidden) {
-    const classes = ["line", `c${entry.colour}`, entry.dash && "dash", line.points && "points", hidden && "off"];
+    const classes = ["line", `c${entry.color}`, entry.dash && "dash", line.points && "points", hidden && "off"];
     const group = svg("g", { class: classes.filter(Boolean).join(" "), "data-entry": line.entry });
     if (line.points) {
       group.append(svg("path", { class: "thread", d: curve(xs, ys, line.mid) }));
@@ -205,11 +205,11 @@
         if (line.mid[i] === null || Math.abs(X(grid[i]) - at) > 4) return;
         const entry = this.legend[line.entry], y = Y(line.mid[i]);
         if (y >= top - 4 && y <= bottom + 4) {
-          this.marks.append(svg("circle", { class: `dot c${entry.colour}`, cx: this.columns[k][i], cy: y, r: 4.5 }));
+          this.marks.append(svg("circle", { class: `dot c${entry.color}`, cx: this.columns[k][i], cy: y, r: 4.5 }));
         }
         const runs = Array.isArray(line.runs) ? line.runs[i] : line.runs;
         rows.push({
-          value: line.mid[i], label: entry.label, mark: html("i", { class: `c${entry.colour}` }),
+          value: line.mid[i], label: entry.label, mark: html("i", { class: `c${entry.color}` }),
           range: line.low && line.low[i] !== null ? `${number(line.low[i], 3)} to ${number(line.high[i], 3)}` : "",
           runs: runs === undefined ? "" : `${runs} run${runs === 1 ? "" : "s"}`,
         });

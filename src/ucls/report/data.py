@@ -11,17 +11,17 @@ from ucls.figures.plot import Line, Panel, Plot
 PLACES, LEAST, NUMBERS = 300, 50, 120_000  # places of a curve at most and at least; numbers on the page, about
 
 
-def embedded(plots: Sequence[Plot], colours: Sequence[str]) -> list[dict[str, Any]]:
-    """What the script draws; a line's colour is an index into `colours`."""
+def embedded(plots: Sequence[Plot], colors: Sequence[str]) -> list[dict[str, Any]]:
+    """What the script draws; a line's color is an index into `colors`."""
     lines = [line for plot in plots for panel in plot.panels for line in panel.lines]
     arrays = sum(1 + 2 * (line.low is not None) for line in lines)
     places = int(np.clip(NUMBERS / max(arrays, 1), LEAST, PLACES))
-    return [_plot(plot, colours, places) for plot in plots]
+    return [_plot(plot, colors, places) for plot in plots]
 
 
-def _plot(plot: Plot, colours: Sequence[str], places: int) -> dict[str, Any]:
+def _plot(plot: Plot, colors: Sequence[str], places: int) -> dict[str, Any]:
     entries = legend(plot)
-    keys = [{**e._asdict(), "colour": colours.index(e.colour), "points": points} for e, points in entries.items()]
+    keys = [{**e._asdict(), "color": colors.index(e.color), "points": points} for e, points in entries.items()]
     return {"legend": keys, "panels": [_panel(panel, list(entries), places) for panel in plot.panels]}
 
 
@@ -53,7 +53,7 @@ def _panel(panel: Panel, entries: Sequence[Any], places: int) -> dict[str, Any]:
 
 
 def _values(line: Line) -> dict[str, Any]:
-    values: dict[str, Any] = {"mid": rounded(line.centre)}
+    values: dict[str, Any] = {"mid": rounded(line.center)}
     if line.low is not None and line.high is not None:
         values |= {"low": rounded(line.low), "high": rounded(line.high)}
     if line.runs is not None and len(line.runs):

@@ -33,8 +33,8 @@ def _chosen(places: int) -> list[int]:
 
 
 def _value(line: Line, i: int) -> str:
-    text = plain(line.centre[i])
-    if line.low is None or line.high is None or not np.isfinite([line.centre[i], line.low[i]]).all():
+    text = plain(line.center[i])
+    if line.low is None or line.high is None or not np.isfinite([line.center[i], line.low[i]]).all():
         return text
     return f"{text} ({plain(line.low[i])} to {plain(line.high[i])})"
 

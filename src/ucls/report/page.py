@@ -34,8 +34,8 @@ def write_report(
     them), why, and figure: the name of one of the plots, or None. It may have a title, and checks, which have what,
     found, holds and runs. The claims of a reference are like it.
     """
-    colours = sorted({line.colour for plot in plots for panel in plot.panels for line in panel.lines})
-    style = asset("ucls.report", "page.css") + "".join(_paint(i, colour) for i, colour in enumerate(colours))
+    colors = sorted({line.color for plot in plots for panel in plot.panels for line in panel.lines})
+    style = asset("ucls.report", "page.css") + "".join(_paint(i, color) for i, color in enumerate(colors))
     first, *rest = charts(plots, reference) or [""]
     body = f"""<header>
 <h1>{escape(title)}</h1>
@@ -48,18 +48,18 @@ def write_report(
 {claims_section(claims, plots, reference)}
 {_details(tables, facts)}
 </main>"""
-    write_document(path, title, body, style, asset("ucls.report", "chart.js"), embedded(plots, colours))
+    write_document(path, title, body, style, asset("ucls.report", "chart.js"), embedded(plots, colors))
 
 
-def _paint(index: int, colour: str) -> str:
-    """A class for a colour, and a lighter one for dark screens where it would be lost."""
-    if not re.fullmatch("#[0-9A-Fa-f]{6}", colour):
-        raise ValueError(f"a line's colour is written #RRGGBB, not {colour!r}")
-    parts = [int(colour[i : i + 2], 16) for i in (1, 3, 5)]
+def _paint(index: int, color: str) -> str:
+    """A class for a color, and a lighter one for dark screens where it would be lost."""
+    if not re.fullmatch("#[0-9A-Fa-f]{6}", color):
+        raise ValueError(f"a line's color is written #RRGGBB, not {color!r}")
+    parts = [int(color[i : i + 2], 16) for i in (1, 3, 5)]
     light = (0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]) / 255
     white = max(0.0, 0.5 - light) * 1.1
     lifted = "#" + "".join(f"{round(part + (255 - part) * white):02x}" for part in parts)
-    return f"\n.c{index}{{--c:{colour}}}@media screen and (prefers-color-scheme:dark){{.c{index}{{--c:{lifted}}}}}"
+    return f"\n.c{index}{{--c:{color}}}@media screen and (prefers-color-scheme:dark){{.c{index}{{--c:{lifted}}}}}"
 
 
 def _first(chart: str) -> str:

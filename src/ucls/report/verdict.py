@@ -13,7 +13,7 @@ class Verdict(Enum):
 
     @property
     def mark(self) -> str:
-        """A sign for who does not see the colour."""
+        """A sign for who does not see the color."""
         return MARKS[self]
 
 

@@ -18,13 +18,13 @@ Curves:
 - `over_steps`, `over_episodes`: a measure of the last episodes of each run, by step or by episode.
 - `reward_rate`, `cumulative_reward`: the reward a step, or so far, of each run from its sums over bins.
 - `regret`: what an optimal policy would have earned beyond that.
-- `band`: the centre of many curves with an interval at each place.
+- `band`: the center of many curves with an interval at each place.
 - `moving_mean`, `area_under`: of one curve, the mean over a window and the area by the trapezoid rule.
 
 One sample:
 
 - `scores`: values with runs that diverged marked as minus infinity, as every function below takes them.
-- `summarise`, `summarise_many`: mean, median or interquartile mean with an interval; `bootstrap_mean`: of sound values.
+- `summarize`, `summarize_many`: mean, median or interquartile mean with an interval; `bootstrap_mean`: of sound values.
 - `proportion`: the fraction of runs that succeeded, with Wilson's interval.
 - `profile`: the fraction of runs that score at least each of some levels, with a band.
 - `solved_after`: after how many episodes a run has learned its task.
@@ -58,8 +58,8 @@ from ucls.stats.summary import (
     bootstrap_mean,
     proportion,
     scores,
-    summarise,
-    summarise_many,
+    summarize,
+    summarize_many,
 )
 
 __all__ = [
@@ -87,6 +87,6 @@ __all__ = [
     "scores",
     "sign_flip_test",
     "solved_after",
-    "summarise",
-    "summarise_many",
+    "summarize",
+    "summarize_many",
 ]

@@ -79,7 +79,7 @@ def profile(
     The band has no width where all runs or none do: see `proportion`. A single run, or one in each group, has no band:
     its ends are NaN. Without runs the profile is empty.
 
-    >>> profile(scores([1.0, 2.0, 3.0, 9.0], [False, False, False, True]), [1.0, 3.0, 4.0]).centre
+    >>> profile(scores([1.0, 2.0, 3.0, 9.0], [False, False, False, True]), [1.0, 3.0, 4.0]).center
     array([0.75, 0.25, 0.  ])
     """
     marked, taus = scores(values), np.asarray(taus, np.float64)
@@ -89,13 +89,13 @@ def profile(
     order = np.argsort(marked, kind="stable")
     strata = strata_of(None if groups is None else np.asarray(groups)[order])
     first = np.searchsorted(marked[order], taus)
-    centre = (n - first) / n
+    center = (n - first) / n
     if degrees_of_freedom(n, strata) < 1:
         nothing = np.full(len(taus), np.nan)
-        return Band(taus, centre, nothing, nothing.copy(), np.full(len(taus), n))
+        return Band(taus, center, nothing, nothing.copy(), np.full(len(taus), n))
     drawn = []
     for counts in weights(n, resamples, seed, strata=strata):
         below = np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))
         drawn.append((n - below.take(first, axis=1)) / n)
     low, high = percentiles(np.concatenate(drawn), confidence)
-    return Band(taus, centre, np.minimum(low, centre), np.maximum(high, centre), np.full(len(taus), n))
+    return Band(taus, center, np.minimum(low, center), np.maximum(high, center), np.full(len(taus), n))

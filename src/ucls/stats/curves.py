@@ -24,14 +24,14 @@ class Curves(NamedTuple):
 
 
 class Band(NamedTuple):
-    """The centre of many curves with a pointwise interval, and how many runs are behind it, at each place.
+    """The center of many curves with a pointwise interval, and how many runs are behind it, at each place.
 
     Places that no run knows are left out, so `runs` is at least 1. Where it is 1 there is no interval: `low` and `high`
     are NaN there.
     """
 
     at: np.ndarray
-    centre: np.ndarray
+    center: np.ndarray
     low: np.ndarray
     high: np.ndarray
     runs: np.ndarray
@@ -144,11 +144,11 @@ def band(
     """The mean, median or interquartile mean ("iqm") at each place of the runs that know it, with a bootstrap band.
 
     >>> band(over_episodes([[5.0, 3.0], [5.0]]))
-    Band(at=array([1, 2]), centre=array([5., 3.]), low=array([ 5., nan]), high=array([ 5., nan]), runs=array([2, 1]))
+    Band(at=array([1, 2]), center=array([5., 3.]), low=array([ 5., nan]), high=array([ 5., nan]), runs=array([2, 1]))
     """
     known = curves.known & (np.abs(curves.heights) < SOUND_BELOW)
     runs = known.sum(axis=0)
-    centre, low, high = np.zeros((3, len(runs)))
+    center, low, high = np.zeros((3, len(runs)))
     # Which runs have a value changes at few places only: long stretches of places share one resampling.
     patterns, pattern_of = np.unique(known, axis=1, return_inverse=True)
     for i, knows in enumerate(patterns.T):
@@ -157,9 +157,9 @@ def band(
             columns = curves.heights[np.ix_(knows, places)]
             of = None if groups is None else np.asarray(groups)[knows]
             ends = bootstrap(columns, statistic, of, confidence, resamples, seed)
-            centre[places], low[places], high[places] = ends
+            center[places], low[places], high[places] = ends
     some = runs > 0
-    return Band(curves.at[some], centre[some], low[some], high[some], runs[some])
+    return Band(curves.at[some], center[some], low[some], high[some], runs[some])
 
 
 def _stacked(rows: Sequence[ArrayLike]) -> Curves:

@@ -161,15 +161,15 @@ def bootstrap(
     origin = columns[n // 2].copy()
     deviations = columns - origin
     size = n - 2 * cut
-    centre = deviations[cut : n - cut].sum(axis=0) / size
+    center = deviations[cut : n - cut].sum(axis=0) / size
     if degrees_of_freedom(n, strata) < 1:
-        nothing = np.full(len(centre), np.nan)
-        return origin + centre, nothing, nothing.copy()
+        nothing = np.full(len(center), np.nan)
+        return origin + center, nothing, nothing.copy()
     if size > 1 and n < FEW and strata is None and statistic != "median":
         reach = half_widths(deviations, cut, confidence)
-        return origin + centre, origin + (centre - reach), origin + (centre + reach)
-    low, high = np.zeros((2, len(centre)))
-    for start in range(0, len(centre), COLUMNS):
+        return origin + center, origin + (center - reach), origin + (center + reach)
+    low, high = np.zeros((2, len(center)))
+    for start in range(0, len(center), COLUMNS):
         some = slice(start, start + COLUMNS)
         if strata is None or order is None:
             drawn = [w @ deviations[:, some] for w in weights(n, resamples, seed, cut, strata)]
@@ -177,7 +177,7 @@ def bootstrap(
             counted = weights(n, resamples, seed, 0, strata)
             drawn = [_sorted_sums(counts, order[:, some], deviations[:, some], cut) for counts in counted]
         low[some], high[some] = percentiles(np.concatenate(drawn), confidence) / size
-    return origin + centre, origin + np.minimum(low, centre), origin + np.maximum(high, centre)
+    return origin + center, origin + np.minimum(low, center), origin + np.maximum(high, center)
 
 
 def _sorted_sums(counts: np.ndarray, order: np.ndarray, deviations: np.ndarray, cut: int) -> np.ndarray:

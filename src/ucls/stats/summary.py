@@ -35,7 +35,7 @@ class Summary(NamedTuple):
     All three are None where no run is sound. The ends are NaN where one is: a single run has no interval.
     """
 
-    centre: float | None
+    center: float | None
     low: float | None
     high: float | None
     runs: int
@@ -63,12 +63,12 @@ def bootstrap_mean(values: ArrayLike, confidence: float = 0.95, seed: int = 0) -
     """
     values = scores(values)
     if len(values) == 0 or np.isneginf(values).any():
-        raise UserError("a mean needs at least one run, and every value a finite number: see `summarise`")
+        raise UserError("a mean needs at least one run, and every value a finite number: see `summarize`")
     (mean,), (low,), (high,) = bootstrap(values[:, np.newaxis], confidence=confidence, seed=seed)
     return Estimate(float(mean), float(low), float(high))
 
 
-def summarise(
+def summarize(
     values: ArrayLike,
     diverged: ArrayLike | None = None,
     *,
@@ -84,12 +84,12 @@ def summarise(
     Student's interval (not with groups, nor for medians). Of few and skewed runs it is too narrow even so: 95%
     intervals of 10 exponential values contain the true mean in 90% of cases.
 
-    >>> summarise([4.0, 4.0, 1e12], diverged=[False, False, True])
-    Summary(centre=4.0, low=4.0, high=4.0, runs=2, diverged=1)
-    >>> summarise([1.0, 2.0, 3.0, 40.0], statistic="iqm").centre
+    >>> summarize([4.0, 4.0, 1e12], diverged=[False, False, True])
+    Summary(center=4.0, low=4.0, high=4.0, runs=2, diverged=1)
+    >>> summarize([1.0, 2.0, 3.0, 40.0], statistic="iqm").center
     2.5
-    >>> summarise([1.0], diverged=[True])
-    Summary(centre=None, low=None, high=None, runs=0, diverged=1)
+    >>> summarize([1.0], diverged=[True])
+    Summary(center=None, low=None, high=None, runs=0, diverged=1)
     """
     marked = scores(values, diverged)
     sound = ~np.isneginf(marked)
@@ -97,11 +97,11 @@ def summarise(
     if not sound.any():
         return Summary(None, None, None, 0, len(marked))
     of = None if groups is None else np.asarray(groups)[sound]
-    (centre,), (low,), (high,) = bootstrap(marked[sound][:, np.newaxis], statistic, of, confidence, resamples, seed)
-    return Summary(float(centre), float(low), float(high), int(sound.sum()), int((~sound).sum()))
+    (center,), (low,), (high,) = bootstrap(marked[sound][:, np.newaxis], statistic, of, confidence, resamples, seed)
+    return Summary(float(center), float(low), float(high), int(sound.sum()), int((~sound).sum()))
 
 
-def summarise_many(
+def summarize_many(
     samples: Sequence[ArrayLike],
     *,
     statistic: str = "mean",
@@ -109,10 +109,10 @@ def summarise_many(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Summary]:
-    """Summarise many samples at once, at little more than the price of one; `scores` marks diverged runs.
+    """Summarize many samples at once, at little more than the price of one; `scores` marks diverged runs.
 
-    >>> summarise_many([[2.0, 2.0], [], scores([7.0, 8.0], diverged=[False, True])])[2]
-    Summary(centre=7.0, low=nan, high=nan, runs=1, diverged=1)
+    >>> summarize_many([[2.0, 2.0], [], scores([7.0, 8.0], diverged=[False, True])])[2]
+    Summary(center=7.0, low=nan, high=nan, runs=1, diverged=1)
     """
     cut_of(statistic, 1)
     marked = [scores(sample) for sample in samples]
@@ -123,8 +123,8 @@ def summarise_many(
         places = np.flatnonzero(sizes == n)
         columns = np.column_stack([sound[i] for i in places])
         ends = zip(*bootstrap(columns, statistic, None, confidence, resamples, seed), strict=True)
-        for i, (centre, low, high) in zip(places, ends, strict=True):
-            summaries[i] = Summary(float(centre), float(low), float(high), int(n), len(marked[i]) - int(n))
+        for i, (center, low, high) in zip(places, ends, strict=True):
+            summaries[i] = Summary(float(center), float(low), float(high), int(n), len(marked[i]) - int(n))
     return summaries
 
 

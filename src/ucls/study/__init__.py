@@ -1,6 +1,6 @@
 """Studies: what to run (`cell`, `declare`), what came of it (`store`), where it runs (`runners`).
 
-A cell is one run as data, and its id a digest of its content. A study is a tuple of labelled cells. Running a study is
+A cell is one run as data, and its id a digest of its content. A study is a tuple of labeled cells. Running a study is
 running the cells that the store lacks, so a study that was stopped, killed or enlarged goes on where it was.
 
 Two verbs say who does what:
@@ -12,8 +12,8 @@ Two verbs say who does what:
 """
 
 from ucls.study.cell import Cell, make_cells
-from ucls.study.conduct import conduct
 from ucls.study.declare import Member, Study, parse_study, read_study
+from ucls.study.run_study import run_study
 from ucls.study.store import Store
 
-__all__ = ["Cell", "Member", "Store", "Study", "conduct", "make_cells", "parse_study", "read_study"]
+__all__ = ["Cell", "Member", "Store", "Study", "make_cells", "parse_study", "read_study", "run_study"]

@@ -18,7 +18,7 @@ from ucls.train.open_run import plan_anywhere
 
 # The version of everything that decides a run's numbers. A change that alters any run raises it, and results of
 # different numerics never meet under one id.
-NUMERICS = 1
+RESULTS_VERSION = 1
 BINS = 500
 STEPS = 10**12  # of a run: more cannot be meant, and their rewards fill any memory
 
@@ -49,7 +49,7 @@ class Cell(NamedTuple):
     probe: str = ""
     keep: bool = False
     code: str = ""
-    numerics: int = NUMERICS
+    numerics: int = RESULTS_VERSION
     low: tuple[float | None, ...] = ()
     high: tuple[float | None, ...] = ()
     discount: float | None = None
@@ -88,7 +88,7 @@ class Cell(NamedTuple):
 
 def make_cells(
     env: str,
-    agent: str = DEFAULT,
+    algorithm: str = DEFAULT,
     *,
     steps: int,
     seeds: Iterable[int],
@@ -125,16 +125,16 @@ def make_cells(
         env = versioned(env)
     around: dict[str, Any] = {"low": low, "high": high, "discount": discount}
     plan, world, found_low, found_high = plan_anywhere(
-        env, agent, settings=settings, features=features, dtype=dtype, **around
+        env, algorithm, settings=settings, features=features, dtype=dtype, **around
     )
     if probe and env not in ENVIRONMENTS:
         raise UserError(f"probe measures against the optimum, which nobody knows of {env}: leave it out")
-    module: Any = algorithm_module(agent)
+    module: Any = algorithm_module(algorithm)
     groups = {"agent": without_later(module.Hyper, plan.settings), "features": plan.feature_settings, "env": world}
     resolved = sorted((f"{group}.{name}", value) for group, named in groups.items() for name, value in named.items())
     resolution = resolution or max(1, -(-steps // BINS))
     one = Cell(
-        agent,
+        algorithm,
         env,
         steps,
         0,
@@ -144,7 +144,7 @@ def make_cells(
         dtype,
         probe,
         keep,
-        code_of(agent, plan.features),
+        code_of(algorithm, plan.features),
         low=found_low,
         high=found_high,
         discount=None if discount is None else float(discount),

@@ -8,7 +8,7 @@ import numpy as np
 from ucls.core.measures import Measures, sign_of, signed
 from ucls.envs import default_measure
 from ucls.errors import unknown
-from ucls.stats import common_seeds, holm, paired, probability_of_improvement, scores, summarise_many
+from ucls.stats import common_seeds, holm, paired, probability_of_improvement, scores, summarize_many
 from ucls.study.records import Row
 
 
@@ -56,7 +56,7 @@ def compare_study(rows: Sequence[Row], measure: str | None = None, baseline: str
         members.setdefault((row.env, row.label), []).append(row)
     measures = {env: measure or _own_measure(env, rows) for env, _ in members}
     samples = {(env, label): _sample(some, measures[env]) for (env, label), some in members.items()}
-    groups = _summarised(members, measures, samples)
+    groups = _summarized(members, measures, samples)
     if baseline is not None:
         groups = _corrected([_against(group, samples, baseline) for group in groups])
     return sorted(groups, key=lambda g: (g.env, g.mean[0] is None, -(g.mean[0] or 0.0) * sign_of(g.measure)))
@@ -80,14 +80,14 @@ def _sample(rows: Sequence[Row], measure: str) -> Sample:
     return Sample(seeds, scores(values, [row.status == "diverged" for row in ended]))
 
 
-def _summarised(
+def _summarized(
     members: Mapping[tuple[str, str], Sequence[Row]],
     measures: Mapping[str, str],
     samples: Mapping[tuple[str, str], Sample],
 ) -> list[Group]:
     """The groups by themselves."""
     values = [sample.scores for sample in samples.values()]
-    summaries = [summarise_many(values, statistic=statistic) for statistic in ("mean", "median", "iqm")]
+    summaries = [summarize_many(values, statistic=statistic) for statistic in ("mean", "median", "iqm")]
     groups = []
     for i, ((env, label), some) in enumerate(members.items()):
         states = [row.status for row in some]

@@ -1,4 +1,4 @@
-"""Declare a study: in Python from labelled cells, or in a small TOML file, which `toml` reads."""
+"""Declare a study: in Python from labeled cells, or in a small TOML file, which `toml` reads."""
 
 import itertools
 import math
@@ -17,7 +17,7 @@ from ucls.study.toml import RunTable, StudyTable, check_table, line_of, parse_ta
 
 # The key that an error of a run speaks of, by its first words.
 SPEAKS_OF = {
-    "unknown agent": "agent",
+    "unknown algorithm": "algorithm",
     "unknown environment": "env",
     "unknown features": "features",
     "dtype": "dtype",
@@ -39,7 +39,7 @@ class Member(NamedTuple):
 
 
 class Study(NamedTuple):
-    """A tuple of labelled cells; `baseline` is the label that others are compared with, by `measure`.
+    """A tuple of labeled cells; `baseline` is the label that others are compared with, by `measure`.
 
     `tuned` are the groups whose settings a sweep finds first, `definition` is the text that it was read from, and
     `time_limit` the number of seconds that a run may take at a stretch, None for no limit.
@@ -119,7 +119,7 @@ def parse_study(text: str, source: str = "study", runs: int | None = None, steps
     ... steps = 2000
     ... seeds = "0-1"
     ... [[run]]
-    ... agent = "ucls"
+    ... algorithm = "ucls"
     ... env = "ucls/RiverSwim-v0"
     ... set = { p = [0.01, 0.1] }''')
     >>> [(member.label, member.cell.seed) for member in study.members]
@@ -190,7 +190,7 @@ def _words(value: Any) -> list[str]:
 
 def _size(run: RunTable, table: StudyTable, runs: int | None) -> int:
     """How many runs a `[[run]]` makes, counted before any is made."""
-    seeds, pairs = len(_seeds(run, table, runs)), len(_words(run.agent)) * len(_words(run.env))
+    seeds, pairs = len(_seeds(run, table, runs)), len(_words(run.algorithm)) * len(_words(run.env))
     varied = _varied(run, table.sweep is not None)
     if table.sweep is not None and varied:
         return pairs * (seeds + count(varied, table.sweep.size) * table.sweep.runs)
@@ -213,9 +213,9 @@ def _expand(run: RunTable, table: StudyTable, runs: int | None, steps: int | Non
     varied = _varied(run, table.sweep is not None)
     fixed = {name: value for name, value in run.set.items() if name not in varied}
     named: dict[str, Any] = {name: getattr(run, name) for name in ("dtype", "features", "low", "high", "discount")}
-    for agent, env in itertools.product(_words(run.agent), _words(run.env)):
+    for agent, env in itertools.product(_words(run.algorithm), _words(run.env)):
         label = run.label or agent
-        if run.label and isinstance(run.agent, list):
+        if run.label and isinstance(run.algorithm, list):
             label = f"{run.label} {agent}"
         if table.sweep is not None and varied:
             measure = table.sweep.measure or table.measure or default_measure(env, fixed)

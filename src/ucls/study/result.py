@@ -35,10 +35,10 @@ class Circumstance(NamedTuple):
     finished: str
 
 
-def summarise(history: History, resolution: int, more: Mapping[str, np.ndarray] = {}) -> Result:
+def summarize(history: History, resolution: int, more: Mapping[str, np.ndarray] = {}) -> Result:
     """Keep of a history what a study needs.
 
-    >>> kept = summarise(History(np.array([0.0, 1.0, 0.0, 1.0, 5.0]), np.array([0, 1, 0, 1, 0])), resolution=2)
+    >>> kept = summarize(History(np.array([0.0, 1.0, 0.0, 1.0, 5.0]), np.array([0, 1, 0, 1, 0])), resolution=2)
     >>> kept.measures.episodes, kept.measures.mean_return, kept.arrays["curve"]
     (2.0, 2.3333333333333335, array([1., 1., 5.]))
     """

@@ -28,7 +28,7 @@ def _printable(text: str) -> str:
 
 def _importable(name: str) -> str:
     if not re.fullmatch(r"[\w-]+(\.[\w-]+)*", name):
-        raise ValueError("give a name from `ucls agents`, or the import path of a module")
+        raise ValueError("give a name from `ucls algorithms`, or the import path of a module")
     return name
 
 
@@ -36,7 +36,7 @@ Name = Annotated[str, Field(min_length=1, max_length=200), AfterValidator(_print
 Seeds = Annotated[str, Field(max_length=100_000)] | int | Annotated[list[int], Field(max_length=CELLS)]
 Steps = Annotated[int, Field(ge=1, le=STEPS)]
 TimeLimit = Annotated[float, Field(ge=SHORTEST, le=LONGEST)]
-Agent = Annotated[Name, AfterValidator(_importable)]
+Algorithm = Annotated[Name, AfterValidator(_importable)]
 Bounds = Annotated[list[float], Field(min_length=1, max_length=10_000)]
 
 
@@ -73,7 +73,7 @@ class _Strict(BaseModel):
 class RunTable(_Strict):
     """A `[[run]]`."""
 
-    agent: Agent | Annotated[list[Agent], Field(min_length=1, max_length=1000)]
+    algorithm: Algorithm | Annotated[list[Algorithm], Field(min_length=1, max_length=1000)]
     env: Name | Annotated[list[Name], Field(min_length=1, max_length=1000)]
     set: Annotated[dict[Name, Any], AfterValidator(_settings)] = {}
     label: Name | None = None
@@ -186,7 +186,7 @@ TOKEN = re.compile(
 
 
 def line_of(text: str, where: tuple[Any, ...]) -> int:
-    """The line of a key, `("run", 1, "agent")` for one in the second `[[run]]`; of its table, if it is not there.
+    """The line of a key, `("run", 1, "algorithm")` for one in the second `[[run]]`; of its table, if it is not there.
 
     It is the first statement with which the text, read up to there, has the key: so neither strings nor comments nor
     the same key elsewhere mislead.

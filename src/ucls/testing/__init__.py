@@ -8,11 +8,11 @@ What is broken is a `UserError` whose one line says what, and how to mend it. Th
 
 from ucls.testing.algorithm import check_algorithm, examine_algorithm
 from ucls.testing.environment import check_environment, examine_environment
-from ucls.testing.promise import Promise, Verdict
+from ucls.testing.requirement import Requirement, Verdict
 from ucls.testing.small import small_run, small_settings
 
 __all__ = [
-    "Promise",
+    "Requirement",
     "Verdict",
     "check_algorithm",
     "check_environment",

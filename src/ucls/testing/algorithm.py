@@ -20,7 +20,7 @@ from ucls.gym.registry import make_env
 from ucls.kernels import dot
 from ucls.kernels.ranges import declared
 from ucls.settings import Choice, Follows, Real, Whole, describe
-from ucls.testing.promise import Promise, Verdict, examine, insist
+from ucls.testing.requirement import Requirement, Verdict, examine, insist
 from ucls.testing.small import small_run, small_settings
 
 STEPS = 600
@@ -234,18 +234,18 @@ def _difference(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> str
 
 
 ALONE = (
-    Promise("it has the parts of an algorithm", has_its_parts),
-    Promise("its functions take what they are given, and kernels are compiled", takes_what_it_is_given),
-    Promise("settings say what they are and refuse nonsense", settings_say_what_they_are),
-    Promise("its docstring begins with a line that says what it is", says_what_it_is),
+    Requirement("it has the parts of an algorithm", has_its_parts),
+    Requirement("its functions take what they are given, and kernels are compiled", takes_what_it_is_given),
+    Requirement("settings say what they are and refuse nonsense", settings_say_what_they_are),
+    Requirement("its docstring begins with a line that says what it is", says_what_it_is),
 )
 IN_A_WORLD = (
-    Promise("its state says its ranges, and it chooses an action", chooses_an_action),
-    Promise("a run is exactly its budget, and finite", is_exactly_its_budget_and_finite),
-    Promise("looking changes nothing", looking_changes_nothing),
-    Promise("a run repeats under its seed, and not under another", repeats_under_its_seed_alone),
-    Promise("the number of calls does not matter", does_not_depend_on_the_number_of_calls),
-    Promise("a saved run goes on bit for bit", goes_on_from_a_file_bit_for_bit),
-    Promise("files whose arrays disagree in length are refused", refuses_files_whose_arrays_disagree),
-    Promise("loop and Gymnasium are the same run", is_the_same_in_gymnasium),
+    Requirement("its state says its ranges, and it chooses an action", chooses_an_action),
+    Requirement("a run is exactly its budget, and finite", is_exactly_its_budget_and_finite),
+    Requirement("looking changes nothing", looking_changes_nothing),
+    Requirement("a run repeats under its seed, and not under another", repeats_under_its_seed_alone),
+    Requirement("the number of calls does not matter", does_not_depend_on_the_number_of_calls),
+    Requirement("a saved run goes on bit for bit", goes_on_from_a_file_bit_for_bit),
+    Requirement("files whose arrays disagree in length are refused", refuses_files_whose_arrays_disagree),
+    Requirement("loop and Gymnasium are the same run", is_the_same_in_gymnasium),
 )

@@ -9,7 +9,7 @@ from ucls.gym import observations, spaces
 from ucls.gym.bounds import given_bounds, own_bounds
 from ucls.gym.layout import layout_of
 from ucls.gym.registry import make_env
-from ucls.testing.promise import Promise, Verdict, examine, insist
+from ucls.testing.requirement import Requirement, Verdict, examine, insist
 
 STEPS = 300
 
@@ -94,10 +94,10 @@ def _same(one: Any, other: Any) -> bool:
 
 
 PROMISES = (
-    Promise("its actions are Discrete", has_discrete_actions),
-    Promise("its observations are numbers, in spaces that can be flattened", has_readable_observations),
-    Promise("reset and step give observations, finite rewards, flags and an info", gives_what_can_be_read),
-    Promise("observations lie in their space", stays_in_its_space),
-    Promise("reset with a seed repeats", repeats_under_a_seed),
-    Promise("an episode begins again, after its end and before", begins_again),
+    Requirement("its actions are Discrete", has_discrete_actions),
+    Requirement("its observations are numbers, in spaces that can be flattened", has_readable_observations),
+    Requirement("reset and step give observations, finite rewards, flags and an info", gives_what_can_be_read),
+    Requirement("observations lie in their space", stays_in_its_space),
+    Requirement("reset with a seed repeats", repeats_under_a_seed),
+    Requirement("an episode begins again, after its end and before", begins_again),
 )

@@ -5,7 +5,7 @@ from typing import Any
 
 from ucls.algorithms import DEFAULT, algorithm_module
 from ucls.core.run import Run, make_run
-from ucls.envs import make_world
+from ucls.envs import make_builtin
 
 # River Swim's and Mountain Car's tables of tiles overflow on purpose.
 SMALL: dict[str, dict[str, Any]] = {
@@ -19,7 +19,7 @@ SMALL: dict[str, dict[str, Any]] = {
 
 def small_settings(env: str) -> dict[str, Any]:
     """Settings that make an environment of ours and its features small."""
-    tiles = make_world(env).features[0] == "tiles"
+    tiles = make_builtin(env).features[0] == "tiles"
     return SMALL.get(env, {"tilings": 3, "tiles": 3, "memory": 48} if tiles else {})
 
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ucls.envs import ENVIRONMENTS, make_world
+from ucls.envs import ENVIRONMENTS, make_builtin
 from ucls.errors import UserError, printable
 from ucls.gym.identity import LIMIT, Origin, described_in, in_words, same_inside
 from ucls.gym.origin import origin_of, saved_origin
@@ -59,7 +59,7 @@ def _is_safe(id: str, settings: Mapping[str, Any]) -> bool:
     if type(limit) is not int or not (limit == -1 or limit > 0):
         return False
     if id in ENVIRONMENTS:
-        make_world(id, others)  # which refuses what is none of its settings
+        make_builtin(id, others)  # which refuses what is none of its settings
         return True
     return not others
 

@@ -286,7 +286,7 @@ def _read_saved(source: Path, order: Order, env: str | None) -> tuple[dict[str, 
     saved = read_saved(about)
     if saved.plan.agent not in (order.agent, name_of(algorithm_module(order.agent))):
         agent = saved.plan.agent
-        raise UserError(f"{source} holds the agent {agent!r}, not {order.agent!r}: give --agent {agent}")
+        raise UserError(f"{source} holds the agent {agent!r}, not {order.agent!r}: give --algo {agent}")
     settings = order.settings if order.ours else divided(order.settings)[0]
     if (
         settings

@@ -9,7 +9,7 @@ from ucls.paper.groups import Group
 from ucls.stats import Summary
 
 # The more visits the belief is worth, the darker.
-COLOURS = dict(zip((0.1, 0.3, 1.0, 3.0, 10.0), VIOLETS, strict=True))
+COLORS = dict(zip((0.1, 0.3, 1.0, 3.0, 10.0), VIOLETS, strict=True))
 VALUES = {
     RIVER: (5.0, 10.0, 22.0, 50.0, 100.0, 200.0, 1000.0),
     PUDDLE: (-30.0, -10.0, 0.0, 1.0, 10.0, 30.0, 100.0),
@@ -29,7 +29,7 @@ def group_of(env: str, v0: float, m: float) -> Group:
 
 def levels(env: str) -> tuple[float, ...]:
     """The m that are tried in a domain."""
-    return tuple(m for m in COLOURS if env not in CARS or 0.3 <= m <= 3.0)
+    return tuple(m for m in COLORS if env not in CARS or 0.3 <= m <= 3.0)
 
 
 def groups() -> list[Group]:
@@ -53,9 +53,9 @@ def panel(evidence: Evidence, env: str) -> Panel:
     lines = []
     for m in levels(env):
         means = {v0: mean_of(evidence, env, v0, m) for v0 in VALUES[env]}
-        points = [(v0, x.centre, x.low, x.high, x.runs) for v0, x in means.items() if x.centre is not None]
-        lines += [points_of(f"m = {m:g}", COLOURS[m], points)] if points else []
-    usual = mean_of(evidence, env, DECLARED[env], 1.0).centre
+        points = [(v0, x.center, x.low, x.high, x.runs) for v0, x in means.items() if x.center is not None]
+        lines += [points_of(f"m = {m:g}", COLORS[m], points)] if points else []
+    usual = mean_of(evidence, env, DECLARED[env], 1.0).center
     costs = env == PUDDLE
     return Panel(
         DOMAINS[env].title,

@@ -9,7 +9,7 @@ from ucls.paper.numbers import interval, number
 from ucls.paper.table_open_choices import CHOICES, optimum_with
 from ucls.paper.table_open_choices import group_of as choice_group
 from ucls.report import Verdict
-from ucls.stats import summarise
+from ucls.stats import summarize
 
 CLOSE = 0.1  # of the optimal value
 P = 0.1
@@ -30,7 +30,7 @@ def final_policies(evidence: Evidence) -> Claim:
         value = float(end.optimal @ end.weights)
         losses = end.regrets()
         for which, loss in zip(("M", "M+CIR"), losses, strict=True):
-            mean = summarise(loss)
+            mean = summarize(loss)
             near = decided(mean.high <= CLOSE * value, mean.low > CLOSE * value)  # pyright: ignore
             wanted = near if key == "ucls" else None if near is None else not near
             what = f"{key} ({which}), loss from the start states against a tenth of {number(value)}"

@@ -173,12 +173,12 @@ def by_chance(estimate: Sequence[Any], *levels: float) -> float:
     >>> by_chance((1.0, 0.0, 3.0), 0.0), by_chance((1.0, 1.0, 1.0), 0.0), by_chance((1.0, 0.0, 2.0), 1.0, 9.0)
     (0.05, 0.0, 1.0)
     """
-    centre, low, high = estimate[:3]
+    center, low, high = estimate[:3]
     if np.isnan(low):  # a single run: everything can be chance
         return 1.0
     chances = []
     for level in levels:
-        reach, away = (centre - low if level < centre else high - centre), abs(centre - level)
+        reach, away = (center - low if level < center else high - center), abs(center - level)
         z = WIDTH * away / reach if reach else np.inf if away else 0.0
         chances.append(rounded(2 * NormalDist().cdf(-z)) if np.isfinite(z) else 0.0)
     return max(chances)
@@ -232,7 +232,7 @@ def better(evidence: Evidence, mine: Sample, theirs: Sample, what: str) -> list[
 def at_least(summary: Summary, level: float, what: str) -> list[Check]:
     """Check that a mean is at least at a level: undecided if its interval holds the level, or if any run diverged."""
     lost = summary.diverged
-    if summary.centre is None or summary.low is None or summary.high is None:
+    if summary.center is None or summary.low is None or summary.high is None:
         return [Check(what, f"all {lost} runs diverged", False, lost)] if lost else not_run(what)
     holds = decided(summary.low >= level and not lost, summary.high < level)
     note = f", {lost} diverged" if lost else ""

@@ -72,7 +72,7 @@ def best_at_the_end(evidence: Evidence) -> Claim:
     sentence = "UCLS has the best final performance in all three domains."
     long = figure_theorem.long_rlsvi()
     ended, why = evidence.final(long).mean, ""
-    if ended.centre is not None:
+    if ended.center is not None:
         why = (
             f"Everyone has {evidence.steps(ucls(PUDDLE)):,} steps. With {evidence.steps(long):,} in Puddle World, as "
             f"in the paper's figure, RLSVI ends at {interval(ended)}."
@@ -104,8 +104,8 @@ def learns_faster(evidence: Evidence) -> Claim:
 
     reward = evidence.sample(ucls(RIVER), "reward").mean
     why = ""
-    if reward.centre is not None:
-        regret = rate * evidence.steps(ucls(RIVER)) - reward.centre
+    if reward.center is not None:
+        regret = rate * evidence.steps(ucls(RIVER)) - reward.center
         why = f"UCLS's regret in River Swim is {regret:,.0f} on average; a commented line of the paper says about 1000."
     for sooner in (leads(as_here, first) for first in SHORTER):
         why += f" {sooner.what}: {sooner.found}." if sooner.runs else ""
@@ -134,7 +134,7 @@ def puddle_world(evidence: Evidence) -> Claim:
         for measure, word in (("episodes", "episodes"), ("mean_return", "mean return of an episode")):
             ours, theirs = (evidence.sample(group, measure) for group in (mine, bootstrap))
             what = f"{word}, UCBootstrap less UCLS as a part of UCLS's"
-            made += apart(evidence, theirs, ours, -ALIKE, ALIKE, what, abs(ours.mean.centre or 1.0))
+            made += apart(evidence, theirs, ours, -ALIKE, ALIKE, what, abs(ours.mean.center or 1.0))
         theirs = evidence.sample(dgpq, "mean_return")
         made += better(evidence, evidence.sample(mine, "mean_return"), theirs, "mean return, UCLS less DGPQ")
         beside = {key: read(group) for key, group in others.items()} | {"rlsvi": figure_theorem.long_rlsvi()}
@@ -201,10 +201,10 @@ def others_do_poorly(evidence: Evidence) -> Claim:
 
     rate = optimum(RIVER).reward_rate
     often = evidence.final(figure_theorem.frequent_rlsvi()).mean
-    rescued = often.centre is not None and often.low is not None and often.low >= NEAR * rate
+    rescued = often.center is not None and often.low is not None and often.low >= NEAR * rate
     ended = evidence.final(figure_theorem.long_rlsvi()).mean
-    why = f"RLSVI sampled every 100 steps earns {interval(often)} a step in River Swim." if often.centre else ""
-    if ended.centre is not None:
+    why = f"RLSVI sampled every 100 steps earns {interval(often)} a step in River Swim." if often.center else ""
+    if ended.center is not None:
         steps = evidence.steps(figure_theorem.long_rlsvi())
         why += f" With {steps:,} steps in Puddle World it ends at a return of {interval(ended)} ({ended.runs} runs)."
     if rescued:

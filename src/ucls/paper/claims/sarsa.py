@@ -39,7 +39,7 @@ def optimistic_sarsa(evidence: Evidence) -> Claim:
             made += better(evidence, evidence.final(read(ucls(env))), theirs, f"{where}, UCLS less GV-UCB")
         return made
 
-    sentence = "Sarsa with optimistic initialisation does remarkably well; GV-UCB (p = 0.5) poorly."
+    sentence = "Sarsa with optimistic initialization does remarkably well; GV-UCB (p = 0.5) poorly."
     claim = Claim(10, sentence, "figure-7", tuple(checks(as_here)))
     return read_otherwise(claim, checks, [TILE_MEMORY, THRESHOLD, W_STEP, SARSA_START])
 
@@ -58,7 +58,7 @@ def sarsa_in_puddle_world(evidence: Evidence) -> Claim:
         made += apart(evidence, mine, theirs, -margin, np.inf, what)
         theirs, mine = (evidence.sample(read(g), "reward") for g in (tuned("sarsa-optimistic", RIVER), ucls(RIVER)))
         what = "River Swim, regret of UCLS less that of optimistic Sarsa as a part of Sarsa's"
-        return made + apart(evidence, theirs, mine, -np.inf, ALIKE, what, rate - (theirs.mean.centre or 0.0))
+        return made + apart(evidence, theirs, mine, -np.inf, ALIKE, what, rate - (theirs.mean.center or 0.0))
 
     sentence = (
         "Sarsa with epsilon-greedy learns well in Puddle World; UCLS matches the policy of optimistic Sarsa there and "
@@ -79,7 +79,7 @@ def dgpq_in_sparse_mountain_car(evidence: Evidence) -> Claim:
     sentence = "Sparse Mountain Car: DGPQ (its reward shift makes the task dense) beats optimistic Sarsa."
     high = evidence.sample(SARSA_START.change(tuned("sarsa-optimistic", SPARSE)), "reward").mean
     why = ""
-    if high.centre is not None:
+    if high.center is not None:
         why = f"From {HIGH:g}, and tuned for it, optimistic Sarsa reaches the goal {interval(high)} times."
     return read_otherwise(Claim(15, sentence, "figure-7", tuple(checks(as_here)), why=why), checks, readings)
 

@@ -1,4 +1,4 @@
-"""Claims about settings: 5 (p), 7, 8 and 16 (LSTD's regulariser), 18 (UCLS's solver), and 19, ours: the variance."""
+"""Claims about settings: 5 (p), 7, 8 and 16 (LSTD's regularizer), 18 (UCLS's solver), and 19, ours: the variance."""
 
 import numpy as np
 
@@ -38,7 +38,7 @@ def confidence(evidence: Evidence) -> Claim:
             made += better(evidence, rewards[p], theirs, f"reward, UCLS less GV-UCB, p = {p:g}")
         return made
 
-    ends = {p: evidence.final(figure_2.group_of("gv-ucb-corrected", p)).mean.centre for p in figure_2.SHOWN}
+    ends = {p: evidence.final(figure_2.group_of("gv-ucb-corrected", p)).mean.center for p in figure_2.SHOWN}
     corrected = ", ".join(f"{number(value, 3)} at p = {p:g}" for p, value in ends.items() if value is not None)
     why = f"GV-UCB with Corollary 1 corrected ends at {corrected} a step (optimum {number(rate)})." if corrected else ""
     why = f"{_not_printed(evidence)} {why}".strip()
@@ -52,7 +52,7 @@ def confidence(evidence: Evidence) -> Claim:
 def _not_printed(evidence: Evidence) -> str:
     """What lines of the paper's source that were not printed say of p, in our words, and what the runs say of that."""
     ends = {
-        agent: {p: evidence.final(figure_2.group_of(agent, p)).mean.centre for p in figure_2.LEVELS}
+        agent: {p: evidence.final(figure_2.group_of(agent, p)).mean.center for p in figure_2.LEVELS}
         for agent in ("ucls", "gv-ucb")
     }
     values = {agent: [end for end in of.values() if end is not None] for agent, of in ends.items()}
@@ -76,7 +76,7 @@ def _not_printed(evidence: Evidence) -> str:
     )
 
 
-def regulariser(evidence: Evidence) -> Claim:
+def regularizer(evidence: Evidence) -> Claim:
     """7: LSTD-in learns Mountain Car without exploration, LSTD-out does not; eta must not fade too soon."""
     goal = LEARNED * optimum(CLASSIC).episode_steps
 
@@ -93,7 +93,7 @@ def regulariser(evidence: Evidence) -> Claim:
     sentence = (
         "LSTD-in learns Mountain Car without exploration, LSTD-out does not; eta must stay large enough as time passes."
     )
-    why = "Each variant has the eta that finished most episodes in these runs, which favours all of them alike."
+    why = "Each variant has the eta that finished most episodes in these runs, which favors all of them alike."
     return Claim(7, sentence, "figure-3", tuple(checks), why=why)
 
 
@@ -130,7 +130,7 @@ def one_state(evidence: Evidence) -> Claim:
     return turned(claim, {one.name: checks(one.change) for one in (ONE_STATE_DISCOUNT, EPSILON_DECAY)})
 
 
-def large_regulariser(evidence: Evidence) -> Claim:
+def large_regularizer(evidence: Evidence) -> Claim:
     """16: with epsilon, higher eta and eta_r still fail in the One-State world."""
 
     def checks(read: Change) -> list[Check]:
@@ -176,7 +176,7 @@ def learned_variance(evidence: Evidence) -> Claim:
     def check(name: str, *groups: Group) -> list[Check]:
         mine, theirs = (table_learned.whole(evidence, group) for group in groups)
         what = f"{name}, UCLS less counts only as a part of UCLS's, at least {MATTERS:g}"
-        return apart(evidence, mine, theirs, MATTERS, np.inf, what, abs(mine.mean.centre or 1.0))
+        return apart(evidence, mine, theirs, MATTERS, np.inf, what, abs(mine.mean.center or 1.0))
 
     checks: list[Check] = []
     for env, measure in table_learned.WHOLE.items():
@@ -197,9 +197,9 @@ def learned_variance(evidence: Evidence) -> Claim:
 
 JUDGES: dict[int, Judge] = {
     5: confidence,
-    7: regulariser,
+    7: regularizer,
     8: one_state,
-    16: large_regulariser,
+    16: large_regularizer,
     18: solvers,
     19: learned_variance,
 }

@@ -15,9 +15,9 @@ from ucls.core.saveable import fault_of
 from ucls.diagnostics import probed
 from ucls.errors import UserError, without_notices
 from ucls.study import partial
-from ucls.study.cell import NUMERICS, Cell, code_of, env_code_of
+from ucls.study.cell import RESULTS_VERSION, Cell, code_of, env_code_of
 from ucls.study.partial import Checkpoints
-from ucls.study.result import Result, summarise
+from ucls.study.result import Result, summarize
 from ucls.train.open_run import closed_after, open_run
 
 CHUNK_SECONDS = 0.5
@@ -52,7 +52,7 @@ def run_cell(
         history, readings = probed(run, cell.steps, density=cell.probe)
         arrays = {f"probe.{name}": np.asarray(values, np.float64) for name, values in readings.items()}
         seconds = time.perf_counter() - began
-        return Done(summarise(history, cell.resolution, arrays), seconds, run.steps / seconds)
+        return Done(summarize(history, cell.resolution, arrays), seconds, run.steps / seconds)
     run, so_far, note = _begin(cell, checkpoints.folder)
     parts, saved, timed, stepping = [so_far], time.monotonic(), 0, 0.0
     with closed_after(run):
@@ -65,7 +65,7 @@ def run_cell(
     if run.steps < cell.steps and not run.diverged:
         _save(run, parts, cell, checkpoints.folder)
         return None
-    result = summarise(join(parts), cell.resolution)
+    result = summarize(join(parts), cell.resolution)
     if cell.keep and not run.diverged:
         try:
             result = result._replace(learner=checkpoint.to_bytes(run.checkpoint(), run.about()))
@@ -90,8 +90,10 @@ def _begin(cell: Cell, folder: Path | None) -> tuple[AnyRun, History, str]:
 
 def _refuse_changed(cell: Cell) -> None:
     """Refuse a cell whose code is not what it was when it was declared."""
-    if cell.numerics != NUMERICS:
-        raise UserError(f"cell {cell.id} is of numerics {cell.numerics}, this ucls of {NUMERICS}: declare it again")
+    if cell.numerics != RESULTS_VERSION:
+        raise UserError(
+            f"run {cell.id} has results version {cell.numerics}, this ucls {RESULTS_VERSION}: declare it again"
+        )
     if cell.code != code_of(cell.agent, cell.features):
         raise UserError(f"{_other_code(cell.agent)}: declare it again")
     if cell.env_code != env_code_of(cell.env):

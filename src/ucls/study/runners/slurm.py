@@ -45,7 +45,7 @@ class Terms(NamedTuple):
 def run_slurm(
     cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event, terms: Terms = Terms()
 ) -> Iterator[Outcome]:
-    """Run the cells as job arrays; once `stop` is set the jobs keep what they have and end, and are cancelled.
+    """Run the cells as job arrays; once `stop` is set the jobs keep what they have and end, and are canceled.
 
     A job that dies loses the cell it was at, which is submitted again by itself, until it has died six times.
     """

@@ -7,7 +7,7 @@ from ucls.core.config import brief
 from ucls.errors import UserError, without_notices
 
 
-class Promise(NamedTuple):
+class Requirement(NamedTuple):
     """What is promised, in words, and the check that raises a `UserError` where it is broken."""
 
     words: str
@@ -27,7 +27,7 @@ def insist(kept: Any, broken: str) -> None:
         raise UserError(broken)
 
 
-def examine(promises: Iterable[Promise], *subject: Any) -> Iterator[Verdict]:
+def examine(promises: Iterable[Requirement], *subject: Any) -> Iterator[Verdict]:
     """Check promises one after another; an error of any kind breaks the one that it came up in."""
     for promise in promises:
         try:

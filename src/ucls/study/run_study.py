@@ -26,7 +26,7 @@ from ucls.study.sweep import Sweep, Winner, judge, sweep_cells
 from ucls.train.signals import stopping
 
 
-def conduct(
+def run_study(
     store: Store,
     study: Study,
     runner: Runner = run_local,
