@@ -91,7 +91,7 @@ def test_training_prints_the_advice_and_a_study_does_not(tmp_path):
     assert "Warning" not in trained.stderr
     given = foreign.command(tmp_path, "train", "coins:Coin", "--steps", FIRST_LOOK, "--set", "return_max=1")
     assert "return_max" not in given.stderr
-    study = 'name = "coins"\nsteps = 1000\nseeds = [0]\n[[run]]\nagent = "ucls-exact"\nenv = "coins:Coin"\n'
+    study = 'name = "coins"\nsteps = 1000\nseeds = [0]\n[[run]]\nalgorithm = "ucls-exact"\nenv = "coins:Coin"\n'
     (tmp_path / "study.toml").write_text(study)
     ran = foreign.command(tmp_path, "study", "run", "study.toml")
     assert ran.returncode == 0, ran.stderr

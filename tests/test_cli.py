@@ -170,7 +170,7 @@ def test_a_study_is_declared_run_looked_at_and_exported(tmp_path):
     file, store = tmp_path / "tiny.toml", tmp_path / "s.sqlite"
     file.write_text(
         'name = "tiny"\nsteps = 300\nseeds = "0-2"\nbaseline = "sarsa alpha=0.1"\n'
-        '[[run]]\nagent = "sarsa"\nenv = "ucls/RiverSwim-v0"\nset = { alpha = [0.1, 0.2] }\n'
+        '[[run]]\nalgorithm = "sarsa"\nenv = "ucls/RiverSwim-v0"\nset = { alpha = [0.1, 0.2] }\n'
     )
     where = ("--store", store)
     forecast = json.loads(ucls("study", "run", file, *where, "--dry-run", "--json").stdout)
@@ -193,7 +193,7 @@ def test_a_study_is_declared_run_looked_at_and_exported(tmp_path):
 
 def test_ctrl_c_stops_a_study_within_seconds_and_loses_nothing(tmp_path):
     file, store = tmp_path / "long.toml", tmp_path / "s.sqlite"
-    run = f'[[run]]\nagent = "sarsa"\nenv = "{RIVER}"\n'
+    run = f'[[run]]\nalgorithm = "sarsa"\nenv = "{RIVER}"\n'
     file.write_text(f'name = "long"\nsteps = 500_000_000\nseeds = 0\n{run}')
     command = [sys.executable, "-m", "ucls", "study", "run", str(file), "--store", str(store), "--checkpoint", "1"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -90,7 +90,7 @@ def test_lists_of_agents_and_environments_make_a_group_each(lakes):
 
 
 def test_settings_of_an_environment_may_be_a_table():
-    text = 'name = "t"\nsteps = 5\nseeds = 0\n[[run]]\nagent = "sarsa"\nenv = "FrozenLake-v1"\n'
+    text = 'name = "t"\nsteps = 5\nseeds = 0\n[[run]]\nalgorithm = "sarsa"\nenv = "FrozenLake-v1"\n'
     whole = parse_study(text + 'set = { alpha = 0.2, "env.is_slippery" = [true, false] }')
     parts = parse_study(text + "[run.set]\nagent.alpha = 0.2\nenv.is_slippery = [true, false]")
     assert whole.members == parts.members

@@ -113,7 +113,7 @@ def test_train_and_studies_say_it_too(tmp_path):
     trained = foreign.command(tmp_path, "train", "huge:Huge", "--steps", "100")
     assert "can no longer be saved: 'state." in trained.stderr
     assert "Traceback" not in trained.stderr
-    study = 'name = "s"\nseeds = 1\n[[run]]\nagent = "ucls-exact"\nenv = "huge:Huge"\nsteps = 100\n'
+    study = 'name = "s"\nseeds = 1\n[[run]]\nalgorithm = "ucls-exact"\nenv = "huge:Huge"\nsteps = 100\n'
     (tmp_path / "s.toml").write_text(study)
     ran = foreign.command(tmp_path, "study", "run", "s.toml", "--jobs", "1")
     assert ran.returncode == 0, ran.stderr

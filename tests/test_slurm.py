@@ -115,7 +115,7 @@ def jobs(environment):
 
 def test_a_hung_cell_ends_its_job_at_the_time_limit_and_the_others_are_done(environ, tmp_path):
     (tmp_path / "hanging.py").write_text(HANGING)
-    text = 'name = "h"\nsteps = 20\nseeds = "0"\n[[run]]\nagent = "sarsa"\nenv = "hanging:make"\n'
+    text = 'name = "h"\nsteps = 20\nseeds = "0"\n[[run]]\nalgorithm = "sarsa"\nenv = "hanging:make"\n'
     (tmp_path / "h.toml").write_text(text + "set = { env.hang = [true, false] }\n")
     words = ["study", "run", "h.toml", "--store", "h.sqlite", "--slurm", "short", "--jobs", "1", "--json"]
     command = [sys.executable, "-m", "ucls", *words, "--time-limit", "5"]

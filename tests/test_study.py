@@ -137,7 +137,7 @@ def test_a_list_is_a_grid():
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ('algorithm = "sarsa"', 'agnet = "sarsa"', "line 5: the key 'agent' is missing"),
+        ('algorithm = "sarsa"', 'algoritm = "sarsa"', "line 5: the key 'algorithm' is missing"),
         ("steps = 2000", "stesp = 2000", "line 2: unknown key 'stesp': did you mean 'steps'?"),
         ("steps = 2000", "steps = 0", "line 2: 'steps' is wrong: input should be greater than or equal to 1"),
         ('seeds = "0-2"', 'seeds = "0..2"', "seeds cannot be '0..2'"),

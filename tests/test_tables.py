@@ -56,7 +56,7 @@ def test_an_empty_table_has_its_heads():
 
 
 def test_a_forecast_counts_the_start_of_workers_and_the_longest_run(tmp_path):
-    text = 'name = "a"\nsteps = 100000\nseeds = "0-3"\n[[run]]\nagent = "sarsa"\nenv = "ucls/RiverSwim-v0"\n'
+    text = 'name = "a"\nsteps = 100000\nseeds = "0-3"\n[[run]]\nalgorithm = "sarsa"\nenv = "ucls/RiverSwim-v0"\n'
     expected = forecast(parse_study(text), tmp_path / "none.sqlite", jobs=2)
     assert expected.start_seconds == START + LINK
     assert expected.minutes * 60 == pytest.approx(START + LINK + 2 * 1.0)

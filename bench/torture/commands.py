@@ -19,7 +19,7 @@ from ucls import cli
 from ucls.algorithms import ALGORITHMS
 from ucls.envs import ENVIRONMENTS
 
-STUDY = 'name = "tiny"\nsteps = 20\nseeds = "0-1"\n[[run]]\nagent = "sarsa"\nenv = "ucls/RiverSwim-v0"\n'
+STUDY = 'name = "tiny"\nsteps = 20\nseeds = "0-1"\n[[run]]\nalgorithm = "sarsa"\nenv = "ucls/RiverSwim-v0"\n'
 LOG = "reward,discount,a,a_next\n1,0.9,0,1\n0,0.9,1,0\n1,0,0,1\n"
 NASTY = (
     *(
