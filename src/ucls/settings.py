@@ -113,6 +113,9 @@ class Before:
     value: float | str
 
 
+# Names and values as files have them, and as they are spelled since: results keep their ids.
+SPELLINGS = {"regulariser": "regularizer", "normalised": "normalized"}
+
 POSITIVE = Real(above=0)
 NOT_NEGATIVE = Real(at_least=0)
 UNIT = Real(at_least=0, at_most=1)
@@ -182,8 +185,8 @@ def shown(settings: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def completed(cls: type, written: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that were written down, with those that there were not yet."""
-    return {**{s.name: s.before for s in describe(cls) if s.before is not None}, **written}
+    """Settings that were written down, as they are spelled now, with those that there were not yet."""
+    return {**{s.name: s.before for s in describe(cls) if s.before is not None}, **_spelled(written, SPELLINGS)}
 
 
 def without_later(cls: type, shown: Mapping[str, Any]) -> dict[str, Any]:
@@ -192,7 +195,16 @@ def without_later(cls: type, shown: Mapping[str, Any]) -> dict[str, Any]:
     So what is identified by its settings stays what it was: `completed` gives them back.
     """
     later = {s.name: s.before for s in describe(cls) if s.before is not None}
-    return {name: value for name, value in shown.items() if name not in later or value != later[name]}
+    written = {name: value for name, value in shown.items() if name not in later or value != later[name]}
+    return _spelled(written, {now: before for before, now in SPELLINGS.items()})
+
+
+def _spelled(settings: Mapping[str, Any], spellings: Mapping[str, str]) -> dict[str, Any]:
+    """Settings with some of their names and values spelled in another way."""
+    return {
+        spellings.get(name, name): spellings.get(value, value) if isinstance(value, str) else value
+        for name, value in settings.items()
+    }
 
 
 def parse(pairs: Iterable[str]) -> dict[str, Any]:

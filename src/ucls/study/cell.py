@@ -25,6 +25,9 @@ STEPS = 10**12  # of a run: more cannot be meant, and their rewards fill any mem
 Pairs = tuple[tuple[str, Any], ...]
 
 
+OWN = "agent."  # before the name of an algorithm's setting
+
+
 class Cell(NamedTuple):
     """One run as data.
 
@@ -75,10 +78,11 @@ class Cell(NamedTuple):
 
     @property
     def complete_settings(self) -> dict[str, Any]:
-        """All settings, with those of its algorithm that there were not yet when it was written down."""
-        own: Any = algorithm_module(self.agent)
-        later = {f"agent.{name}": value for name, value in completed(own.Hyper, {}).items()}
-        return {**later, **dict(self.settings)}
+        """All settings as they are spelled now, with those of its algorithm that did not exist when it was written."""
+        module: Any = algorithm_module(self.agent)
+        own = {name.removeprefix(OWN): value for name, value in self.settings if name.startswith(OWN)}
+        others = {name: value for name, value in self.settings if not name.startswith(OWN)}
+        return {**{f"{OWN}{name}": value for name, value in completed(module.Hyper, own).items()}, **others}
 
     @property
     def ours(self) -> bool:
