@@ -261,7 +261,7 @@ def test_observations_are_taken_as_float64():
         (Box([0, 0], [1, 1], [0, np.nan]), {}, "observations must be finite"),
         (Corridor(reward=np.nan), {}, "rewards must be finite"),
         (Corridor(), {"m": 0}, "'m' cannot be 0: give a number and > 0"),
-        (Corridor(), {"agent": "ucls", "beta": 1}, "'beta' cannot be 1"),
+        (Corridor(), {"algorithm": "ucls", "beta": 1}, "'beta' cannot be 1"),
         (Corridor(), {"settings": {"lambda": 1.5}}, "'lambda' cannot be 1.5"),
         (Corridor(), {"algorithm": "nobody"}, "unknown algorithm 'nobody'"),
     ],

@@ -150,8 +150,8 @@ def test_a_file_never_names_an_environment_to_import(tmp_path):
         ({"tilings": 1e9}, "setting 'tilings' cannot be 1000000000.0"),
         ({"memory": 1e12}, "GB of memory"),
         ({"memory": 10**400}, "setting 'memory' cannot be"),
-        ({"agent": "ucbootstrap", "window": 1e9}, "setting 'window' cannot be"),
-        ({"agent": "ucls", "memory": 10**6}, "GB of memory"),
+        ({"algorithm": "ucbootstrap", "window": 1e9}, "setting 'window' cannot be"),
+        ({"algorithm": "ucls", "memory": 10**6}, "GB of memory"),
         ({"seed": -1}, "seed cannot be -1"),
         ({"seed": "x"}, "seed cannot be 'x'"),
         ({"dtype": 3}, "dtype cannot be 3"),
@@ -161,7 +161,7 @@ def test_a_file_never_names_an_environment_to_import(tmp_path):
 )
 def test_nonsense_is_refused_before_memory_is_asked_for(options, words):
     with pytest.raises(UserError) as error:
-        Agent(Spoilt(False, "", 0, None), **{"agent": "sarsa", **options})
+        Agent(Spoilt(False, "", 0, None), **{"algorithm": "sarsa", **options})
     assert words in one_line(error)
 
 

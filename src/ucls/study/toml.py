@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from ucls.errors import UserError, unknown
 from ucls.study.cell import STEPS
@@ -73,7 +73,10 @@ class _Strict(BaseModel):
 class RunTable(_Strict):
     """A `[[run]]`."""
 
-    algorithm: Algorithm | Annotated[list[Algorithm], Field(min_length=1, max_length=1000)]
+    algorithm: Annotated[  # `agent` in the definitions of earlier stores
+        Algorithm | Annotated[list[Algorithm], Field(min_length=1, max_length=1000)],
+        Field(validation_alias=AliasChoices("algorithm", "agent")),
+    ]
     env: Name | Annotated[list[Name], Field(min_length=1, max_length=1000)]
     set: Annotated[dict[Name, Any], AfterValidator(_settings)] = {}
     label: Name | None = None
