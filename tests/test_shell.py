@@ -176,7 +176,7 @@ def test_what_cannot_be_read_is_still_refused_with_its_line(answer, line):
 def test_numbers_and_flags_of_every_kind_are_read_as_plain_ones(reward, flag):
     env = Gives(reward=reward, terminated=flag)
     agent = Agent(env, "sarsa")
-    stage = EnvAdapter(env, agent.plan)
+    stage = EnvAdapter(env, agent.plan, discrete=False)
     stage.reset(0)
     step = stage.step(0, 1)
     assert (type(step.reward), step.reward, step.terminated) == (float, 1.0, False)

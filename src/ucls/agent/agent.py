@@ -32,11 +32,12 @@ from ucls.core.learner import FailedArithmetic, Learner, refuse_diverged
 from ucls.core.progress import Progress
 from ucls.envs import BuiltinEnv
 from ucls.errors import UserError
-from ucls.gym import spaces
+from ucls.features import is_precomputed
+from ucls.gym import observations, spaces
 from ucls.gym.adapter import EnvAdapter
-from ucls.gym.feature_functions import GIVEN
 from ucls.gym.identity import described_in
 from ucls.gym.origin import origin_of, tell_difference
+from ucls.gym.registry import as_env
 
 DISCOUNT = 0.99
 LOOK = 64  # steps after which to look whether the agent can still be saved, if it is time
@@ -115,16 +116,16 @@ class Agent(AgentQueries):
     @env.setter
     def env(self, env: Any) -> None:
         """Put the agent on another environment of the same kind, where it begins a new episode."""
-        env = spaces.with_discrete_actions(env)
+        env = spaces.with_discrete_actions(as_env(env))
         self.check_fit(env.action_space, env.observation_space)
         self._stage = self._stage.on(env, self.plan)
         self._diary.cut_off()
 
-    def check_fit(self, actions: Any, observations: Any) -> None:
+    def check_fit(self, actions: Any, space: Any) -> None:
         """Refuse spaces that are not those of its environment."""
         if not hasattr(actions, "start"):
             raise UserError(f"the agent has {self.plan.n_actions} actions, not {brief(actions)}: wrap the environment")
-        own = None if self.plan.features == GIVEN else spaces.describe(observations)
+        own = None if is_precomputed(self.plan.features) else spaces.describe(space)
         observations.check_fit(actions, own, self.plan, self._stage.space)
 
     def learn(

@@ -12,10 +12,11 @@ from ucls.core.config import Saved, checked_discount, choose, whole
 from ucls.core.learner import Learner, saved_learner
 from ucls.envs import ENVIRONMENTS, BuiltinEnv, make_builtin
 from ucls.errors import UserError
+from ucls.features import PRECOMPUTED, is_discrete, is_precomputed
 from ucls.gym import observations, registry, spaces
 from ucls.gym.adapter import EnvAdapter
 from ucls.gym.bounds import bounds_of, with_room
-from ucls.gym.feature_functions import GIVEN, reader_of, saved_reader
+from ucls.gym.feature_functions import reader_of, saved_reader
 from ucls.gym.identity import described_in, in_words, innermost
 from ucls.gym.layout import layout_of
 from ucls.gym.wrapping import wrapped_world
@@ -58,14 +59,16 @@ def assemble(
         chosen = choose(algorithm, own, settings, features)
         spaces.refuse_blind_optimism(chosen.given["agent"], facts)
         bounds = bounds_of(env, layout, low, high, seed)
-        bounds = bounds if chosen.features == "one_hot" else with_room(*bounds)
+        bounds = bounds if is_discrete(chosen.module) else with_room(*bounds)
     else:
-        chosen = choose(algorithm, (GIVEN, {}), settings, GIVEN)
+        chosen = choose(algorithm, (PRECOMPUTED, {}), settings, PRECOMPUTED)
         spaces.refuse_blind_optimism(chosen.given["agent"], facts)
         bounds = reader.bounds(low, high)
     learner = Learner(chosen.plan(bounds, n_actions, facts, seed, dtype))
     advise_on_cost(learner, stacklevel=4)
-    return Parts(learner, EnvAdapter(env, learner.plan, reader=reader), checked_discount(discount))
+    return Parts(
+        learner, EnvAdapter(env, learner.plan, is_discrete(learner.features), reader=reader), checked_discount(discount)
+    )
 
 
 def reassemble(
@@ -84,13 +87,14 @@ def reassemble(
         where = in_words(described_in(about))
         raise UserError(f"the agent learned in {where}: give this environment again, env=... or --env module:factory")
     if env is not None:
-        env = spaces.with_discrete_actions(env)
-        own = None if saved.plan.features == GIVEN else spaces.describe(env.observation_space)
+        env = spaces.with_discrete_actions(registry.as_env(env))
+        own = None if is_precomputed(saved.plan.features) else spaces.describe(env.observation_space)
         observations.check_fit(env.action_space, own, saved.plan, about.get("space"))
     reader = saved_reader(saved.plan, features, env)
     first_action = whole("the first action", about.get("first_action", 0), -STEPS)
     learner = saved_learner(saved.plan, algorithm, arrays, features)
-    return Parts(learner, EnvAdapter(env, learner.plan, about.get("space"), first_action, reader), saved.discount)
+    stage = EnvAdapter(env, learner.plan, is_discrete(learner.features), about.get("space"), first_action, reader)
+    return Parts(learner, stage, saved.discount)
 
 
 def in_saved_world(world: BuiltinEnv | None, saved: Saved) -> bool:

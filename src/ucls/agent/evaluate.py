@@ -15,9 +15,10 @@ from ucls.agent.agent import Agent
 from ucls.core.config import whole
 from ucls.core.learner import refuse_diverged
 from ucls.errors import Notice, UserError
-from ucls.gym import spaces
+from ucls.features import is_discrete, is_precomputed
+from ucls.gym import observations, spaces
 from ucls.gym.copies import copy_of, shares
-from ucls.gym.feature_functions import GIVEN
+from ucls.gym.registry import as_env
 from ucls.randomness import evaluation_seeds, generator
 from ucls.stats import Estimate, bootstrap_mean, summarize
 from ucls.stats.summary import interval_in_words
@@ -99,7 +100,7 @@ def evaluate_policy(
     if vector and mine:
         raise UserError("the agent's own environment is one of these: give others")
     place: Any = copy_of(agent.env if env is None else env) if mine else env
-    place = place if vector else spaces.with_discrete_actions(place)
+    place = place if vector else spaces.with_discrete_actions(as_env(place))
     try:
         evaluation = _play(agent, place, many, deterministic, seed, limit)
     finally:
@@ -110,13 +111,12 @@ def evaluate_policy(
 
 def _play(agent: Agent, env: Any, many: int, deterministic: bool, seed: int, limit: int | None) -> Evaluation:
     vector = rollouts.is_vector(env)
-    actions, observations = (getattr(env, f"{'single_' * vector}{kind}_space") for kind in ("action", "observation"))
-    agent.check_fit(actions, observations)
+    actions, space = (getattr(env, f"{'single_' * vector}{kind}_space") for kind in ("action", "observation"))
+    agent.check_fit(actions, space)
     seeds = evaluation_seeds(seed)
-    alone = (
-        agent.env is None and agent.plan.features != GIVEN
-    )  # what it was in is known from its file, but for what its shape was long ago
-    kind = observations.observed(spaces.describe(observations), agent.plan) if alone else agent._stage.observed
+    kind = agent._stage.observed
+    if agent.env is None and not is_precomputed(agent.plan.features):
+        kind = observations.observed(spaces.describe(space), agent.plan, is_discrete(agent.learner.features))
     rng = generator(seeds.learner)
     bound = limit or rollouts.longest(env)
 

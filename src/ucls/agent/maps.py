@@ -10,10 +10,10 @@ from ucls import explain
 from ucls._html import refuse_page
 from ucls.core.learner import Learner
 from ucls.errors import UserError
+from ucls.features import is_discrete, is_precomputed
 from ucls.gym import spaces
 from ucls.gym.adapter import EnvAdapter
 from ucls.gym.copies import copy_of
-from ucls.gym.feature_functions import GIVEN
 from ucls.gym.wrapping import wrapped_world
 
 WALK = 2000  # steps that show where a kept agent goes
@@ -29,17 +29,16 @@ def maps_of(
 ) -> Path:
     """Write the maps of an agent as it is, or of so many steps that it takes first."""
     refuse_page(Path(path))
-    if agent.plan.features == GIVEN:
+    if is_precomputed(agent.plan.features):
         raise UserError("maps need states to lie on: the features are a function of yours, ask agent.interval(...)")
     plan, id, copy = agent.plan, spaces.id_of(stage.env), _copy(agent, stage)
     if through is None and copy is not None and len(plan.low) > 2:
         through = copy.reset(0).tolist()
-    numbers = explain.names_of(id)
-    numbers = numbers if len(numbers) == len(plan.low) else stage.observed.names()
+    numbers = component_names(agent, stage)
     views = explain.views_of(
         plan.low,
         plan.high,
-        discrete=plan.features == "one_hot",
+        discrete=is_discrete(agent.learner.features),
         grid=spaces.grid_of(stage.env),
         through=through,
         names=numbers,
@@ -75,20 +74,30 @@ def _walk(learner: Learner, stage: EnvAdapter) -> tuple[np.ndarray, np.ndarray]:
     return np.array(states), np.array(ended)
 
 
+def component_names(agent: Any, stage: EnvAdapter) -> Sequence[str]:
+    """The names of the observation's components: those that the environment declares, well-known ones, or numbers."""
+    builtin = wrapped_world(stage.env)
+    declared = () if builtin is None else builtin.world.observations
+    for names in (declared, explain.names_of(spaces.id_of(stage.env))):
+        if len(names) == len(agent.plan.low):
+            return names
+    return stage.observed.names()
+
+
 def action_names(agent: Any, stage: EnvAdapter) -> list[str]:
-    """What the actions are called: by our world, by the environment, by what is known of it; or else their numbers."""
-    for names in (_told_names(stage), explain.actions_of(spaces.id_of(stage.env))):
+    """The names of the actions: those that the environment declares, well-known ones, or else numbers."""
+    for names in (_declared_names(stage), explain.actions_of(spaces.id_of(stage.env))):
         if len(names) == agent.plan.n_actions:
             return [str(name) for name in names]
     return [f"action {stage.first_action + a}" for a in range(agent.plan.n_actions)]
 
 
-def _told_names(stage: EnvAdapter) -> Sequence[str]:
-    ours = wrapped_world(stage.env)
-    if ours is not None and ours.action_space == stage.env.action_space:
-        return ours.world.module.ACTIONS
-    tells = (env for env in _from_outside(stage.env) if callable(getattr(env, "get_action_meanings", None)))
-    env = next(tells, None)  # as Atari's do, and our DiscreteActions
+def _declared_names(stage: EnvAdapter) -> Sequence[str]:
+    builtin = wrapped_world(stage.env)
+    if builtin is not None and builtin.action_space == stage.env.action_space:
+        return builtin.world.module.ACTIONS
+    declaring = (env for env in _from_outside(stage.env) if callable(getattr(env, "get_action_meanings", None)))
+    env = next(declaring, None)  # Atari environments and `DiscreteActions` have this method
     names = () if env is None else env.get_action_meanings()
     return names if isinstance(names, list | tuple) else ()
 

@@ -10,8 +10,7 @@ from typing import Any
 from ucls._modules import is_path
 from ucls.algorithms import ALGORITHMS
 from ucls.envs import ENVIRONMENTS
-from ucls.features import FEATURES
-from ucls.gym.feature_functions import GIVEN
+from ucls.features import FEATURES, is_precomputed
 from ucls.gym.identity import LIMIT, is_data
 
 UNKNOWN = "env = ...  # the environment that it learned in"
@@ -27,7 +26,7 @@ def recipe(about: Mapping[str, Any], origin: Mapping[str, Any], file: str, claim
         known = _is_importable(agent) and agent in sys.modules
         first, more = f"import {agent}" if known else "", f"{more}, algorithm={agent if known else 'algorithm'}"
         lines = [first, *lines] if known else [*lines, "algorithm = ...  # your own module"]
-    if (features := about["plan"]["features"]) == GIVEN or features not in FEATURES:
+    if is_precomputed(features := about["plan"]["features"]) or features not in FEATURES:
         lines, more = [*lines, "features = ...  # your own"], f"{more}, features=features"
     lines.append(f"agent = ucls.Agent.load({_literal(file)}{more})")
     return [*lines, "action, _ = agent.predict(observation, deterministic=True)"]

@@ -1,7 +1,7 @@
 """The trail of an agent in Gymnasium: where it was, what it did there, and what it earned from there on."""
 
 from collections import deque
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -41,32 +41,33 @@ class Walked(NamedTuple):
 
 
 class TrajectoryRecorder:
-    """What an agent does from now on, its rewards lowered by `shift`; to follow it changes nothing in its run."""
+    """Record the visits of an agent within a `with` block, its rewards lowered by `shift`; its run does not change."""
 
     def __init__(self, agent: Agent, shift: float = 0.0) -> None:
         self._shift = shift
-        self._agent, self._stage = agent, agent._stage
-        self._reset, self._step = self._stage.reset, self._stage.step
-        self._s = agent.s
+        self._agent, self._s = agent, agent.s
         self._visits: deque[Visit] = deque()
         self._waiting: deque[Visit] = deque(maxlen=WAITING)
-        stage: Any = self._stage
-        stage.reset, stage.step = self.reset, self.step
 
-    def reset(self, after: int) -> np.ndarray:
-        """Begin an episode, as a stage does."""
-        self._s = self._reset(after)
-        return self._s
+    def __enter__(self) -> "TrajectoryRecorder":
+        self._agent._stage.observers.append(self)
+        return self
 
-    def step(self, action: int, number: int) -> Step:
-        """Take an action, as a stage does."""
-        step, own = self._step(action, number), self._agent.discount
+    def __exit__(self, *error: object) -> None:
+        self._agent._stage.observers.remove(self)
+
+    def on_reset(self, s: np.ndarray) -> None:
+        """Note the first state of an episode."""
+        self._s = s
+
+    def on_step(self, action: int, step: Step) -> None:
+        """Note a visit: the state that the agent was in, its action, and what followed."""
+        own = self._agent.discount
         gamma = own if own is not None else DISCOUNT if step.discount is None else step.discount
         end = TERMINATED if step.terminated else TRUNCATED if step.truncated else 0
         last = step.s if end == TRUNCATED else None
         self._visits.append(Visit(self._s, action, step.reward - self._shift, gamma, end, last))
         self._s = step.s
-        return step
 
     def take(self) -> tuple[np.ndarray, Walked]:
         """The states since this was last asked, and the visits whose episodes ended or whose returns became known."""

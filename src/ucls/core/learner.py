@@ -22,7 +22,7 @@ from ucls.core.progress import tell_of_compiling
 from ucls.core.saveable import ADVICE, AFTER, WHILE, Saveable
 from ucls.core.steps import Pending, kernels
 from ucls.errors import Notice, UserError
-from ucls.features import FEATURES, Room, features_module
+from ucls.features import FEATURES, Room, features_module, is_discrete
 from ucls.kernels import active as la
 from ucls.kernels.ranges import Sizes, check, require
 from ucls.randomness import from_words, generator, spawn, to_words
@@ -224,10 +224,9 @@ class Learner:
     def _states(self, points: Any) -> np.ndarray:
         """States that kernels may look at; those of one-hot features have no others beyond the bounds."""
         points, low, high = np.ascontiguousarray(points, np.float64), self.plan.low, self.plan.high
-        bounded = self.plan.features == "one_hot"
         if points.shape[-1:] != (len(low),) or not np.isfinite(points).all():
             raise UserError(f"a state is {len(low)} finite numbers, not {brief(points)}")
-        if bounded and not ((points >= low) & (points <= high)).all():
+        if is_discrete(self.features) and not ((points >= low) & (points <= high)).all():
             limits = f"{low[0]:.0f} to {high[0]:.0f}" if len(low) == 1 else f"{brief(low)} to {brief(high)}"
             raise UserError(f"there are no states outside {limits}: {brief(points)}")
         return points

@@ -25,6 +25,7 @@ from ucls.core.learner import BROKEN, Learner, refuse_diverged, saved_learner
 from ucls.core.steps import compiled
 from ucls.envs import BuiltinEnv, from_arrays, make_builtin, module_of, to_arrays
 from ucls.errors import UserError
+from ucls.features import features_module, is_discrete, name_of
 from ucls.randomness import from_words, generator, spawn, to_words
 
 
@@ -32,7 +33,7 @@ class Run:
     """One learner in one of our environments; `advance` it as far as you like, in as many calls as you like."""
 
     def __init__(self, world: BuiltinEnv, learner: Learner) -> None:
-        check_builtin(world, learner.plan)
+        check_builtin(world, learner)
         self.world, self.learner = world, learner
         self.s = np.zeros(len(learner.plan.low))
         self.clock = np.zeros(1, np.int64)
@@ -125,18 +126,19 @@ class Run:
         return run
 
 
-def check_builtin(world: BuiltinEnv, plan: Plan) -> None:
-    """Refuse a plan for other states or actions than the world's: its kernels would not fit."""
+def check_builtin(world: BuiltinEnv, learner: Learner) -> None:
+    """Refuse a learner for other states or actions than the environment's: its kernels would not fit."""
+    plan = learner.plan
     sizes = world.n_actions, *(list(map(float, bound)) for bound in world.bounds())
     if sizes != (plan.n_actions, plan.low, plan.high):
         raise UserError(f"the learner is not one for {world.id}: it was made for other states or actions")
-    _check_features(plan.features, world.features[0])
+    _check_features(learner.features, world.features[0])
 
 
-def _check_features(name: str, own: str) -> None:
-    """Refuse features of whole numbers for states that are none."""
-    if name == "one_hot" and own != "one_hot":
-        raise UserError("one_hot features are for states that are whole numbers: use the features 'tiles'")
+def _check_features(features: Any, own: str) -> None:
+    """Refuse features for discrete states in an environment whose own features are for continuous ones."""
+    if is_discrete(features) and not is_discrete(features_module(own)):
+        raise UserError(f"{name_of(features)} features need states that are integers: use the features 'tiles'")
 
 
 def plan_run(
@@ -152,7 +154,7 @@ def plan_run(
     and the environment alike."""
     environment: Any = module_of(env)
     chosen = choose(algorithm, environment.FEATURES, settings, features, environment.Env)
-    _check_features(chosen.features, environment.FEATURES[0])
+    _check_features(chosen.module, environment.FEATURES[0])
     world = make_builtin(env, chosen.given["env"])
     return world, chosen.plan(world.bounds(), world.n_actions, world.facts(), seed, dtype)
 

@@ -60,18 +60,18 @@ def visited(
     learner is added to `into`.
     """
     refuse_boundless(agent.learner)
-    trail, stops = TrajectoryRecorder(agent, reward_shift(agent.learner)), stops_of(steps, None, points)
     parts, when, readings = [NOTHING], [], []
-    for now, then in itertools.pairwise(stops):
-        parts.append(agent.advance(then - now))
-        states, walked = trail.take()
-        if agent.diverged:
-            break
-        when.append(agent.steps)
-        readings.append(_read(agent.learner, states, walked, float(parts[-1].rewards.sum())))
-        if into is not None:
-            some = _some(states)
-            into.append(inside(agent.learner, some, np.full(len(some), 1 / len(some))))
+    with TrajectoryRecorder(agent, reward_shift(agent.learner)) as trajectory:
+        for now, then in itertools.pairwise(stops_of(steps, None, points)):
+            parts.append(agent.advance(then - now))
+            states, walked = trajectory.take()
+            if agent.diverged:
+                break
+            when.append(agent.steps)
+            readings.append(_read(agent.learner, states, walked, float(parts[-1].rewards.sum())))
+            if into is not None:
+                some = _some(states)
+                into.append(inside(agent.learner, some, np.full(len(some), 1 / len(some))))
     columns = np.array(readings).reshape(-1, len(Reading._fields)).T
     return join(parts), {"step": np.array(when, np.int64), **dict(zip(Reading._fields, columns, strict=True))}
 

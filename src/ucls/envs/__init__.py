@@ -31,7 +31,7 @@ from ucls.settings import describe, resolve, shown
 if TYPE_CHECKING:  # arrays, what makes and what is drawn on are heavy, and a list of ids needs none of them
     import numpy as np
 
-    from ucls.envs.canvas import Canvas
+    from ucls._canvas import Canvas
     from ucls.kernels import Vector
     from ucls.planning import Optimal, Problem
 
@@ -114,6 +114,11 @@ class BuiltinEnv(NamedTuple):
     def n_actions(self) -> int:
         """The number of actions."""
         return len(self.module.ACTIONS)
+
+    @property
+    def observations(self) -> tuple[str, ...]:
+        """The names of the state's components; empty if the environment does not declare them."""
+        return getattr(self.module, "OBSERVATIONS", ())
 
     @property
     def cutoff(self) -> int:

@@ -24,7 +24,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls.envs.canvas import DEEP, GOLD, INK, MIST, ORANGE, SAND, WATER, WHITE, Canvas, mix
+from ucls._canvas import DEEP, GOLD, INK, MIST, ORANGE, SAND, WATER, WHITE, Canvas, mix
 from ucls.kernels._jit import exact
 from ucls.planning import Nodes, Optimal, Problem
 from ucls.settings import NOT_NEGATIVE, UNIT, Choice, Whole

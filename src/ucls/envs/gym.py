@@ -63,7 +63,7 @@ class BuiltinGymEnv(gymnasium.Env[np.ndarray, np.int64]):
         if self.render_mode is None:
             gymnasium.logger.warn("render() draws nothing: make the environment with render_mode='rgb_array'")
             return None
-        from ucls.envs.canvas import Canvas
+        from ucls._canvas import Canvas
 
         canvas = Canvas()
         self.world.draw(self._s, canvas)

@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls.envs.canvas import GRASS, INK, LEAF, MIST, ORANGE, WHITE, Canvas
+from ucls._canvas import GRASS, INK, LEAF, MIST, ORANGE, WHITE, Canvas
 from ucls.kernels._jit import exact
 from ucls.planning import Optimal, Problem, normal_nodes, plan
 from ucls.settings import UNIT, Choice, Real, Whole
@@ -17,6 +17,7 @@ from ucls.settings import UNIT, Choice, Real, Whole
 CLASSIC, SPARSE = range(2)
 
 ACTIONS = ("reverse", "neutral", "forward")
+OBSERVATIONS = ("position", "velocity")
 LOW, HIGH = (-1.2, -0.07), (0.5, 0.07)
 FEATURES = ("tiles", {"tilings": 8, "tiles": 8, "memory": 512})
 

@@ -11,7 +11,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls.envs.canvas import DEEP, INK, MIST, ORANGE, WHITE, Canvas
+from ucls._canvas import DEEP, INK, MIST, ORANGE, WHITE, Canvas
 from ucls.kernels._jit import exact
 from ucls.planning import Optimal, Problem, plan, uniform_nodes
 from ucls.settings import Real, Whole

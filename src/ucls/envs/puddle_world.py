@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls.envs.canvas import DEEP, GRASS, INK, LEAF, MIST, ORANGE, WATER, WHITE, Canvas, mix
+from ucls._canvas import DEEP, GRASS, INK, LEAF, MIST, ORANGE, WATER, WHITE, Canvas, mix
 from ucls.kernels._jit import exact
 from ucls.planning import Optimal, Problem, normal_nodes, plan
 from ucls.settings import NOT_NEGATIVE, UNIT, Whole
@@ -26,6 +26,7 @@ STEP = 0.05
 GOAL = 0.95
 
 ACTIONS = ("up", "left", "down", "right")
+OBSERVATIONS = ("x", "y")
 LOW, HIGH = (0.0, 0.0), (1.0, 1.0)
 FEATURES = ("tiles", {"tilings": 5, "tiles": 5, "memory": 180})
 

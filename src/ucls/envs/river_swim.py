@@ -13,7 +13,7 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls.envs.canvas import DEEP, GOLD, INK, LEAF, ORANGE, SAND, WATER, WHITE, Canvas
+from ucls._canvas import DEEP, GOLD, INK, LEAF, ORANGE, SAND, WATER, WHITE, Canvas
 from ucls.kernels._jit import exact
 from ucls.planning import Optimal, Problem, normal_nodes, plan, product_nodes, uniform_nodes
 from ucls.settings import NOT_NEGATIVE, Choice, Real, Whole
@@ -31,6 +31,7 @@ CHANCES = np.array(
 )
 
 ACTIONS = ("down", "up")
+OBSERVATIONS = ("position",)
 LOW, HIGH = (0.0,), (1.0,)
 FEATURES = ("tiles", {"tilings": 32, "tiles": 4, "memory": 160})
 

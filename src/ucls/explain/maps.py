@@ -6,6 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ucls.explain.views import View, views_of
+from ucls.features import is_discrete
 
 SAMPLES = 4000  # states of a run that are noted, at even distances
 MOMENTS = 12
@@ -99,7 +100,7 @@ def record(
     steps are done.
     """
     plan, begun = run.learner.plan, run.steps
-    views = views_of(plan.low, plan.high, plan.features == "one_hot") if views is None else views
+    views = views_of(plan.low, plan.high, is_discrete(run.learner.features)) if views is None else views
     every = max(1, steps // SAMPLES)
     states, ended, taken = _no_states(run), [], [_moment(run, views, _no_states(run))]
     stops = sorted({round(steps * (i / moments) ** 2) for i in range(1, moments + 1)} - {0})

@@ -1,17 +1,15 @@
-"""What the observed numbers and the actions of well-known environments are called."""
+"""The names of the observation's components and of the actions in environments that come with Gymnasium.
+
+Built-in environments declare theirs in their own modules (`OBSERVATIONS`, `ACTIONS`).
+"""
 
 from collections.abc import Sequence
 
-CAR = ("position", "velocity")
 COMPASS = ("left", "down", "right", "up")
 
-# By the id of an environment without its version: the numbers of an observation, and the actions.
-NUMBERS = {
-    "ucls/RiverSwim": ("position",),
-    "ucls/PuddleWorld": ("x", "y"),
-    "ucls/MountainCar": CAR,
-    "ucls/SparseMountainCar": CAR,
-    "MountainCar": CAR,
+# By the id of the environment, without its version.
+COMPONENTS = {
+    "MountainCar": ("position", "velocity"),
     "CartPole": ("position", "velocity", "angle", "angular velocity"),
     "Acrobot": ("cos 1", "sin 1", "cos 2", "sin 2", "angular velocity 1", "angular velocity 2"),
     "Pendulum": ("x", "y", "angular velocity"),
@@ -33,16 +31,16 @@ ACTIONS = {
 
 
 def names_of(id: str) -> Sequence[str]:
-    """What the numbers of an observation are called in an environment that is known here; nothing elsewhere.
+    """The names of the observation's components in a well-known environment; empty for any other.
 
     >>> names_of("MountainCar-v0")
     ('position', 'velocity')
     """
-    return NUMBERS.get(id.rpartition("-v")[0], ())
+    return COMPONENTS.get(id.rpartition("-v")[0], ())
 
 
 def actions_of(id: str) -> Sequence[str]:
-    """What the actions are called in an environment that is known here; nothing elsewhere.
+    """The names of the actions in a well-known environment; empty for any other.
 
     >>> actions_of("CartPole-v1")
     ('push left', 'push right')

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from ucls.kernels import Active, Vector
 
 FEATURES = ("tiles", "one_hot", "scaled", "fourier", "rbf", "given")
+PRECOMPUTED = "given"  # the features used with a user's function or array
 CONTRACT = ("Settings", "Coder", "room", "make", "encode", "look")
 BUDGET = 2048  # features of all actions that `fit` makes at most: least squares takes time and room by their square
 DENSE = 200  # features of a state, at most, where all of them are active
@@ -65,12 +66,14 @@ class Features(Protocol):
     def look(self, coder: Any, s: "Vector", xs: "Active") -> None: ...
 
 
-def fitting(dimensions: int, n_actions: int) -> str:
-    """The features for states of so many numbers, if nobody says which: tiles for few, waves for many.
+def fitting(dimensions: int, n_actions: int, discrete: bool = False) -> str:
+    """The default features for states with this many components, or for a moderate number of discrete states.
 
-    >>> [fitting(dimensions, n_actions=3) for dimensions in (2, 8, 28 * 28)]
-    ['tiles', 'fourier', 'rbf']
+    >>> [fitting(dimensions, n_actions=3) for dimensions in (2, 8, 28 * 28)], fitting(1, n_actions=3, discrete=True)
+    (['tiles', 'fourier', 'rbf'], 'one_hot')
     """
+    if discrete:
+        return "one_hot"
     if dimensions <= TILED:
         return "tiles"
     return "fourier" if dimensions < min(DENSE, BUDGET // n_actions) else "rbf"
@@ -89,6 +92,16 @@ def name_of(module: str | ModuleType) -> str:
     """The name of some features: ours by their own, others by their import path."""
     name = module if isinstance(module, str) else module.__name__
     return name.removeprefix("ucls.features.")
+
+
+def is_discrete(features: Any) -> bool:
+    """Whether features are for integer states within bounds only (`DISCRETE`)."""
+    return getattr(features, "DISCRETE", False)
+
+
+def is_precomputed(name: str) -> bool:
+    """Whether a learner with these features gets them precomputed, by a user's function or array."""
+    return name == PRECOMPUTED
 
 
 def _checked(module: ModuleType, name: str) -> Features:

@@ -14,6 +14,7 @@ from ucls.kernels._jit import exact
 from ucls.kernels.arrays import IntScalar, IntVector
 from ucls.kernels.ranges import MADE, Count, Index, is_permutation
 
+DISCRETE = True
 # where no two states share a feature, one step ahead says all, and nothing is learned from neighbors
 FACTS = {"trace_decay": 0.0, "prior_visits": 1.75}
 

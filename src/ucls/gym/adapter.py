@@ -1,7 +1,7 @@
 """A Gymnasium environment with an agent in it: what it shows and takes, and where its episode is."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -9,33 +9,53 @@ from ucls.core.config import Plan
 from ucls.envs import from_arrays, to_arrays
 from ucls.envs.gym import BuiltinGymEnv
 from ucls.errors import UserError
+from ucls.features import is_precomputed
 from ucls.gym import observations, spaces
-from ucls.gym.feature_functions import GIVEN, FeaturesError, Mapped
+from ucls.gym.feature_functions import FeaturesError, Mapped
 from ucls.gym.wrapping import own_builtin
 from ucls.randomness import spawn
 
 
+class Observer(Protocol):
+    """An object that is called after every reset and step of an adapter; it must not change what it is given."""
+
+    def on_reset(self, s: np.ndarray) -> None:
+        """An episode has begun in state `s`."""
+
+    def on_step(self, action: int, step: observations.Step) -> None:
+        """An action, numbered from 0, has led to `step`."""
+
+
 class EnvAdapter:
-    """An environment, or what was saved of one (`env` is None): enough to read observations, but not to take steps."""
+    """A Gymnasium environment as an agent sees it; `observers` are called after every reset and step.
+
+    `env` is None for an agent that was loaded without its environment: observations can be read, but no steps taken.
+    """
 
     def __init__(
-        self, env: Any, plan: Plan, space: Any = None, first_action: int = 0, reader: Mapped | None = None
+        self,
+        env: Any,
+        plan: Plan,
+        discrete: bool,
+        space: Any = None,
+        first_action: int = 0,
+        reader: Mapped | None = None,
     ) -> None:
         """Put a learner's plan into an environment; `reader` reads what it shows, if the features are somebody's."""
-        self.env, self._plan, self.reader = env, plan, reader
+        self.env, self._plan, self._discrete, self.reader = env, plan, discrete, reader
         if env is None:
             self.space, self.first_action = space, first_action
         else:
-            given = plan.features == GIVEN
-            self.space = None if given else spaces.describe(env.observation_space)
+            self.space = None if is_precomputed(plan.features) else spaces.describe(env.observation_space)
             self.first_action = int(env.action_space.start)
-        self.observed = reader or observations.observed(self.space, plan)
+        self.observed = reader or observations.observed(self.space, plan, discrete)
         self.between_episodes = True
         self._seed: int | None = spawn(plan.seed).world
+        self.observers: list[Observer] = []
 
     def on(self, env: Any, plan: Plan) -> "EnvAdapter":
         """The same in another environment."""
-        return EnvAdapter(env, plan, reader=self.reader)
+        return EnvAdapter(env, plan, self._discrete, reader=self.reader)
 
     @property
     def ours(self) -> BuiltinGymEnv | None:
@@ -48,9 +68,12 @@ class EnvAdapter:
         self._seed = None
         self.between_episodes = False
         try:
-            return observations.read_reset(given, self.observed)
+            s = observations.read_reset(given, self.observed)
         except UserError as fault:
             raise _at_fault(f"after step {after}", fault) from None
+        for observer in self.observers:
+            observer.on_reset(s)
+        return s
 
     def step(self, action: int, number: int) -> observations.Step:
         """Take an action, numbered from 0, at the step of the agent that has this number."""
@@ -60,6 +83,8 @@ class EnvAdapter:
         except UserError as fault:
             raise _at_fault(f"at step {number}", fault) from None
         self.between_episodes = step.terminated or step.truncated
+        for observer in self.observers:
+            observer.on_step(action, step)
         return step
 
     def about(self) -> dict[str, Any]:

@@ -10,10 +10,10 @@ import numpy as np
 
 from ucls.core.config import Plan, brief
 from ucls.errors import UserError
+from ucls.features import is_precomputed
 from ucls.gym import observations
 from ucls.gym.layout import Leaf, real_numbers
 
-GIVEN = "given"  # the features that take what they get
 MOST = 100_000
 
 
@@ -78,7 +78,7 @@ def reader_of(features: Any, env: Any, seed: int) -> Mapped | None:
 
 def saved_reader(plan: Plan, features: Any, env: Any) -> Mapped | None:
     """What observations are for an agent from a file, if its features were made by a function that is given again."""
-    if plan.features != GIVEN:
+    if not is_precomputed(plan.features):
         return None
     if features is None and env is not None:
         raise UserError(

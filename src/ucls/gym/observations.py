@@ -74,7 +74,7 @@ class Step(NamedTuple):
     discount: float | None
 
 
-def observed(space: Any, plan: Plan) -> Observed:
+def observed(space: Any, plan: Plan, discrete: bool) -> Observed:
     """What observations are for the learner of a plan, from what `spaces.describe` said of their space.
 
     A file of the compiled loop says nothing of it: there an observation is the state.
@@ -83,7 +83,7 @@ def observed(space: Any, plan: Plan) -> Observed:
     layout = Leaf((), (size,), plan.low, plan.high, whole=False) if space is None else layout_of(space)
     if sum(len(leaf.low) for leaf in leaves(layout)) != size:
         raise UserError(f"the checkpoint cannot be right: its observations are {brief(space)}, its bounds {size}")
-    return Observed(layout, plan.low, plan.high, plan.features == "one_hot")
+    return Observed(layout, plan.low, plan.high, discrete)
 
 
 def check_fit(actions: Any, own: Mapping[str, Any] | None, plan: Plan, saved: Any) -> None:

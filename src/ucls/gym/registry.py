@@ -46,6 +46,11 @@ def opened(env: Any, settings: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     return env, own
 
 
+def as_env(env: Any) -> Any:
+    """Make an environment that is given by its name; return any other as it is."""
+    return make_env(env) if isinstance(env, str) else env
+
+
 def make_env(name: str, settings: Mapping[str, Any] = {}) -> gymnasium.Env[Any, Any]:
     """Make an environment by its name, with keyword arguments; whatever goes wrong is one line."""
     try:

@@ -12,15 +12,13 @@ from ucls.envs import BuiltinEnv
 from ucls.errors import UserError
 from ucls.features import fitting
 from ucls.gym.layout import Layout, Leaf, leaves
-from ucls.gym.registry import make_env
 from ucls.gym.wrapping import wrapped_world, wrappers_of
 
 ONE_HOT = 5000  # features of states of several numbers; `runs.advice` says what least squares takes with so many
 
 
-def with_discrete_actions(env: gymnasium.Env[Any, Any] | str) -> gymnasium.Env[Any, Any]:
-    """An environment, or the one of this name, whose actions can be learned."""
-    env = make_env(env) if isinstance(env, str) else env
+def with_discrete_actions(env: Any) -> gymnasium.Env[Any, Any]:
+    """Return the environment, or refuse it if its actions are not discrete."""
     refuse_none(env)
     if not isinstance(env.action_space, gymnasium.spaces.Discrete):
         actions = brief(env.action_space)
@@ -113,12 +111,12 @@ def own_features(layout: Layout, n_actions: int, world: BuiltinEnv | None) -> tu
     if world is not None:
         return world.features
     own = leaves(layout)
-    coded = fitting(sum(len(leaf.low) for leaf in own), n_actions)
+    dimensions = sum(len(leaf.low) for leaf in own)
     if not all(leaf.whole for leaf in own):
-        return coded, None
+        return fitting(dimensions, n_actions), None
     alone = isinstance(layout, Leaf) and layout.shape == ()
     states = math.prod(int(b) - int(a) + 1 for leaf in own for a, b in zip(leaf.low, leaf.high, strict=True))
-    return ("one_hot" if alone or states * n_actions <= ONE_HOT else coded), None
+    return fitting(dimensions, n_actions, alone or states * n_actions <= ONE_HOT), None
 
 
 def refuse_blind_optimism(given: Mapping[str, object], facts: Mapping[str, float]) -> None:

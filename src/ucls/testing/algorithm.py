@@ -16,6 +16,7 @@ from ucls.core.history import join
 from ucls.core.learner import Learner
 from ucls.core.run import Run
 from ucls.errors import UserError
+from ucls.features import is_discrete
 from ucls.gym.registry import make_env
 from ucls.kernels import dot
 from ucls.kernels.ranges import declared
@@ -125,7 +126,7 @@ def chooses_an_action(module: ModuleType, env: str) -> None:
     low, high = (np.array(bound) for bound in run.world.bounds())
     for share in (0.0, 0.5, 1.0):
         s = low + share * (high - low)
-        run.learner.begin(np.floor(s) if run.plan.features == "one_hot" else s)
+        run.learner.begin(np.floor(s) if is_discrete(run.learner.features) else s)
         a, n = run.learner.action, run.plan.n_actions
         insist(0 <= a < n, f"act gives {a}: give a whole number from 0 to {n - 1}")
 

@@ -8,7 +8,7 @@ import numpy as np
 from ucls.gym import observations, spaces
 from ucls.gym.bounds import given_bounds, own_bounds
 from ucls.gym.layout import layout_of
-from ucls.gym.registry import make_env
+from ucls.gym.registry import as_env
 from ucls.testing.requirement import Requirement, Verdict, examine, insist
 
 STEPS = 300
@@ -18,7 +18,7 @@ class Subject:
     """An environment to be checked, with the bounds that an agent in it would be given."""
 
     def __init__(self, env: Any, low: Any = None, high: Any = None) -> None:
-        self.env: Any = make_env(env) if isinstance(env, str) else env
+        self.env: Any = as_env(env)
         self._low, self._high = low, high
 
     def observed(self) -> observations.Observed:
