@@ -117,7 +117,7 @@ def test_what_cannot_be_numbered_is_refused_in_one_line(space, given, words):
 def test_a_number_of_no_action_is_refused(action):
     env = DiscreteActions(Taking(spaces.Box(-1, 1, (1,))))
     env.reset(seed=0)
-    with pytest.raises(UserError, match="give a whole number from 0 to 2"):
+    with pytest.raises(UserError, match="give an integer from 0 to 2"):
         env.step(action)
 
 
@@ -152,9 +152,9 @@ def test_an_agent_learns_with_them_is_saved_and_evaluated(tmp_path):
     [
         (
             spaces.Box(-1, 1, (2,)),
-            "only Discrete ones can be learned, wrap the environment: ucls.DiscreteActions(env, bins=3)",
+            "only Discrete is supported: wrap the environment, ucls.DiscreteActions(env, bins=3)",
         ),
-        (spaces.MultiBinary(3), "only Discrete ones can be learned, wrap the environment: ucls.DiscreteActions(env)"),
+        (spaces.MultiBinary(3), "only Discrete is supported: wrap the environment, ucls.DiscreteActions(env)"),
     ],
 )
 def test_an_agent_says_how_to_wrap_what_it_cannot_act_in(space, words):

@@ -139,9 +139,9 @@ def test_an_agent_without_its_environment_can_be_asked_and_given_one(tmp_path):
     assert np.array_equal(alone.history.rewards, agent.history.rewards)
     with pytest.raises(UserError, match=r"agent\.env = "):
         alone.learn(1)
-    with pytest.raises(UserError, match="whole number from 10 to 14"):
+    with pytest.raises(UserError, match="integer from 10 to 14"):
         alone.predict(5)
-    with pytest.raises(UserError, match="2 actions and 1 observed numbers"):
+    with pytest.raises(UserError, match="2 actions and 1 observation components"):
         alone.env = Box([0, 0], [1, 1], [0, 0])
     alone.env = Corridor()
     assert alone.learn(20).steps == 520
@@ -280,7 +280,7 @@ def test_given_bounds_serve_where_the_space_has_none():
 
 def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path):
     path = Agent(Corridor(), seed=1).learn(10).save(tmp_path / "agent.safetensors")
-    with pytest.raises(UserError, match="2 actions and 1 observed numbers"):
+    with pytest.raises(UserError, match="2 actions and 1 observation components"):
         Agent.load(path, Box([0, 0], [1, 1], [0, 0]))
     about, arrays = checkpoint.load(path)
     del arrays["state.w"]

@@ -104,8 +104,8 @@ def test_actions_of_a_batch_are_numbered_as_the_environments():
         ("cart", [[0, 0, 0, 0], [0, 0, np.nan, 0]], "observations must be finite"),
         ("cart", [[0, 0, 0, 0], [0, 0]], "here it is 4 numbers"),
         ("cart", "left", "here it is 4 numbers"),
-        ("lake", [0, 16], "cannot be np.int64(16): here it is a whole number from 0 to 15"),
-        ("lake", [0.5], "whole number from 0 to 15"),
+        ("lake", [0, 16], "cannot be np.int64(16): here it is an integer from 0 to 15"),
+        ("lake", [0.5], "integer from 0 to 15"),
         ("lake", [[0, 1, 2]], "one number"),
     ],
 )

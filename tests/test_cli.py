@@ -107,7 +107,7 @@ def test_foreign_environments_are_trained_too(tmp_path):
     [
         (("RiverSwim",), "unknown environment 'RiverSwim'"),
         (("ucls/RiverSwin-v0",), "did you mean 'ucls/RiverSwim-v0'?"),
-        (("Pendulum-v1",), "only Discrete ones can be learned"),
+        (("Pendulum-v1",), "only Discrete is supported"),
         ((RIVER, "--algo", "ulcs"), "did you mean 'ucls'?"),
         ((RIVER, "--set", "factr=1"), "did you mean 'factor'?"),
         ((RIVER, "--set", "p"), "write it as name=value"),

@@ -141,7 +141,7 @@ def test_a_file_never_names_an_environment_to_import(tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"features": "one_hot", "high": [0.5, 1]}, "one_hot features are for whole numbers"),
+        ({"features": "one_hot", "high": [0.5, 1]}, "one_hot features are for integer states"),
         ({"features": "one_hot", "high": [2**52, 2**52]}, "one_hot features are for fewer states"),
         ({"low": "x"}, "low and high cannot be 'x'"),
         ({"low": [None, "a"]}, "low and high cannot be"),
@@ -196,7 +196,7 @@ def test_a_coder_asks_for_no_more_room_than_it_says(name, low, high):
 
 
 def test_one_hot_features_are_for_whole_states():
-    with pytest.raises(UserError, match="states that are whole numbers"):
+    with pytest.raises(UserError, match="states that are integers"):
         make_run("ucls/RiverSwim-v0", "sarsa", features="one_hot")
 
 
@@ -319,7 +319,7 @@ def test_room_is_asked_of_an_algorithm_of_ones_own():
 
     about = make_run("ucls/RiverSwim-v0", "my_agent", settings={"memory": 64}).learner.plan
     many = dataclasses.replace(about, feature_settings={**about.feature_settings, "memory": 10**6})
-    with pytest.raises(UserError, match="does not say by `room`") as error:
+    with pytest.raises(UserError, match="whose `room` is missing") as error:
         Learner(resolve_plan(many, Quiet()))
     one_line(error)
     assert Learner(resolve_plan(many, my_agent)).coder.size == 2 * 10**6

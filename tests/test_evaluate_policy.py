@@ -131,7 +131,7 @@ def test_vectors_of_mappings_serve():
 
 def test_an_episode_without_an_end_is_cut_off_with_a_word():
     endless = Agent("ucls/RiverSwim-v0", "sarsa").learn(5)
-    with pytest.warns(Notice, match="2 of 2 episodes had no end after 50 steps"):
+    with pytest.warns(Notice, match="2 of 2 episodes were truncated after 50 steps"):
         evaluation = evaluate_policy(endless, n_eval_episodes=2, max_steps=50)
     assert (evaluation.cut, evaluation.lengths.tolist()) == (2, [50, 50])
 
@@ -139,7 +139,7 @@ def test_an_episode_without_an_end_is_cut_off_with_a_word():
 @pytest.mark.parametrize(("mode", "lengths"), [("NextStep", [2, 2, 5]), ("Disabled", [2, 2, 5, 5])])
 def test_in_a_vector_it_gives_no_more_unless_it_can_be_begun_again(counter, mode, lengths):
     envs = SyncVectorEnv([lambda: Count(2), lambda: Count(10**9)], autoreset_mode=mode)
-    with pytest.warns(Notice, match="had no end after 5 steps"):
+    with pytest.warns(Notice, match="were truncated after 5 steps"):
         evaluation = evaluate_policy(counter, envs, n_eval_episodes=4, max_steps=5)
     assert sorted(evaluation.lengths.tolist()) == lengths
 
@@ -166,7 +166,7 @@ def test_a_copy_has_the_arguments_and_wrappers_but_no_watchers(tmp_path):
         (lambda agent: evaluate_policy(agent, Count(), 0), "n_eval_episodes cannot be 0"),
         (lambda agent: evaluate_policy(agent, Count(), seed=-1), "seed cannot be -1"),
         (lambda agent: evaluate_policy(agent, Count(), max_steps=0), "max_steps cannot be 0"),
-        (lambda agent: evaluate_policy(agent, "FrozenLake-v1"), "2 actions and 1 observed numbers"),
+        (lambda agent: evaluate_policy(agent, "FrozenLake-v1"), "2 actions and 1 observation components"),
         (lambda agent: evaluate_policy(agent, SyncVectorEnv([lambda: agent.env])), "own environment is one of these"),
         (lambda agent: evaluate_policy(agent, gymnasium.make_vec("Pendulum-v1", 2)), "2 actions, not Box"),
         (lambda agent: evaluate_policy(agent, Count(base=np.nan)), "at fault, in episode 1 of the evaluation: a rew"),

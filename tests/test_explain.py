@@ -131,7 +131,7 @@ def page_data(path):
 @pytest.mark.parametrize("steps", [-1, 1.5, "x", True, None])
 def test_steps_that_cannot_be_are_refused_in_one_line_and_no_page_is_written(tmp_path, steps):
     agent = Agent("FrozenLake-v1", "sarsa")
-    with pytest.raises(UserError, match=r"steps cannot be .*: give a whole number >= 0") as error:
+    with pytest.raises(UserError, match=r"steps cannot be .*: give an integer >= 0") as error:
         agent.explain(tmp_path / "maps.html", steps=steps)
     assert "\n" not in str(error.value)
     assert not list(tmp_path.iterdir())

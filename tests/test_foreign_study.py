@@ -105,7 +105,7 @@ def test_settings_of_an_environment_may_be_a_table():
         ('"FrozenLake-v1", ', '"FrozenLak-v1", ', "line 6: unknown environment 'FrozenLak-v1'"),
         ("lakes:make_lake", "no_lakes:make", "line 6: module 'no_lakes' cannot be imported, ModuleNotFoundError"),
         ("lakes:make_lake", "lakes:make_lak", "line 6: module 'lakes' has no callable 'make_lak'"),
-        ("lakes:make_lake", "lakes:nothing", "line 6: lakes:nothing returned 3, which is no environment"),
+        ("lakes:make_lake", "lakes:nothing", "line 6: lakes:nothing returned 3, which is not an environment"),
         ("lakes:make_lake", "lakes:dry", "line 6: lakes:dry cannot be made: RuntimeError: no water"),
         ('"env.is_slippery"', '"env.slippery"', "line 7: unknown setting 'env.slippery': did you mean 'env.is_sl"),
         ('"env.is_slippery"', "env.slippery", "line 7: unknown setting 'env.slippery': did you mean 'env.is_sl"),

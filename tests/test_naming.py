@@ -55,9 +55,9 @@ def test_keyword_arguments_reach_the_environment(lakes):
         ("lakes:make:lake", {}, "module 'lakes' has no callable 'make:lake'"),
         ("lakes:make_lak", {}, "registers no such environment: did you mean 'lakes:make_lake'?"),
         ("lakes:LakeOfTests-v1", {}, "did you mean 'lakes:LakeOfTests-v0'?"),
-        ("lakes:depth", {}, "lakes:depth is no environment but 3: name a callable"),
-        ("lakes:nothing", {}, "lakes:nothing returned 3, which is no environment: it lacks reset"),
-        ("lakes:not_yet", {}, "which is no environment"),
+        ("lakes:depth", {}, "lakes:depth is 3, not an environment: name a callable"),
+        ("lakes:nothing", {}, "lakes:nothing returned 3, which is not an environment: it lacks reset"),
+        ("lakes:not_yet", {}, "which is not an environment"),
         ("lakes:dry", {}, "lakes:dry cannot be made: RuntimeError: no water"),
         ("lakes:over", {}, "lakes:over cannot be made: SystemExit: that is all"),
         ("lakes:make_lake", {"slippery": 1}, "unknown setting 'env.slippery': did you mean 'env.is_slippery'?"),
@@ -161,4 +161,4 @@ def test_a_wrong_name_is_exit_code_2(tmp_path, words):
     foreign.write_lakes(tmp_path)
     done = foreign.command(tmp_path, *words, "lakes:nothing")
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert "lakes:nothing returned 3, which is no environment" in done.stderr
+    assert "lakes:nothing returned 3, which is not an environment" in done.stderr

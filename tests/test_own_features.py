@@ -88,13 +88,13 @@ def test_an_agent_with_features_of_its_own_is_evaluated_where_it_was_and_elsewhe
     ("features", "message"),
     [
         (lambda observation: observation[7], "the features function '<lambda>' failed for .*: IndexError"),
-        (lambda observation: [np.nan], r"returned \[nan\] for .*: return finite numbers in a row"),
-        (lambda observation: [[1.0]], r"returned \[\[1.0\]\] for .*: return finite numbers in a row"),
+        (lambda observation: [np.nan], r"returned \[nan\] for .*: return a one-dimensional array of finite numbers"),
+        (lambda observation: [[1.0]], r"returned \[\[1.0\]\] for .*: return a one-dimensional array of finite numbers"),
         (lambda observation: [], "returned 0 numbers for .*: return from 1 to 100,000"),
         (np.eye(3), "features with 3 rows need as many discrete states"),
         (np.ones(3), "give a name, a module, a function, or an array of rows"),
         ("tlies", "unknown features 'tlies': did you mean 'tiles'"),
-        ("json", "module 'json' makes no features: it lacks Settings"),
+        ("json", "module 'json' is not a features module: it lacks Settings"),
     ],
 )
 def test_features_that_cannot_be_are_refused_in_one_line(features, message):
@@ -104,7 +104,7 @@ def test_features_that_cannot_be_are_refused_in_one_line(features, message):
 
 def test_features_that_change_their_number_are_refused():
     agent = Agent("ucls/PuddleWorld-v0", features=lambda s: [1.0] * (3 if s[0] > 0.9 else 2))
-    with pytest.raises(UserError, match=r"returned 3 numbers for .*, but 2 before: return as many every time"):
+    with pytest.raises(UserError, match=r"returned 3 numbers for .*, but 2 before: always return the same number"):
         agent.interval([0.95, 0.5])
 
 
@@ -112,7 +112,7 @@ def test_features_that_change_their_number_are_refused():
     ("made", "words"),
     [
         ([1.0, 2.0], "returned 2 numbers for array.*, but 3 before"),
-        ([np.inf] * 3, "returned .*: return finite numbers in a row"),
+        ([np.inf] * 3, "returned .*: return a one-dimensional array of finite numbers"),
         (None, "failed for array.*: TypeError"),
     ],
 )
@@ -141,7 +141,7 @@ def test_a_module_of_features_is_taken_as_it_is_or_by_its_import_path(tmp_path, 
     for agent in (by_path, as_it_is):
         np.testing.assert_array_equal(agent.history.rewards, ours.history.rewards)
     path = by_path.save(tmp_path / "agent.safetensors")
-    with pytest.raises(UserError, match="needs the features 'my_features', not ours: give their module"):
+    with pytest.raises(UserError, match="needs the features 'my_features', which are not built in: give their module"):
         Agent.load(path)
     point = [0.2, 0.7]
     np.testing.assert_array_equal(Agent.load(path, features=module).interval(point), ours.interval(point))

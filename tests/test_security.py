@@ -45,6 +45,6 @@ def test_listing_and_rescuing_a_store_runs_nothing_that_its_studies_name(study):
 
 @pytest.mark.parametrize("name", ["s", "s.toml"])
 def test_running_a_study_runs_what_it_names_as_the_page_says(study, name):
-    with pytest.raises(UserError, match="which is no environment"):
+    with pytest.raises(UserError, match="which is not an environment"):
         command("study", "run", name, "--store", "runs.sqlite", "--dry-run")
     assert (study / "made").exists()

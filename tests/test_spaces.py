@@ -125,15 +125,15 @@ def test_a_dict_in_an_order_of_its_own_is_another_space(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "words"),
     [
-        ({"gear": 9}, "there observation['gear'] is a whole number from -1 to 3"),
-        ({"gear": 1.5}, "there observation['gear'] is a whole number from -1 to 3"),
+        ({"gear": 9}, "there observation['gear'] is an integer from -1 to 3"),
+        ({"gear": 1.5}, "there observation['gear'] is an integer from -1 to 3"),
         ({"gear": "x"}, "['gear'] of an observation cannot be 'x': here it is one number"),
         ({"speed": [0.0, np.nan]}, "['speed'] of an observation cannot be [0.0, nan]: observations must be finite"),
         ({"speed": np.zeros(3)}, "['speed'] of an observation cannot be array([0., 0., 0.]): here it is 2 numbers"),
-        ({"lamps": [[1, 0], [1, 2]]}, "there observation['lamps'][1, 1] is a whole number from 0 to 1"),
+        ({"lamps": [[1, 0], [1, 2]]}, "there observation['lamps'][1, 1] is an integer from 0 to 1"),
         ({"arm": [1, 2, 3]}, "['arm'] of an observation cannot be [1, 2, 3]: here it is a tuple of 2 parts"),
         ({"arm": None}, "['arm'] of an observation cannot be None: here it is a tuple of 2 parts"),
-        ({"arm": ([0, 0], 3)}, "there observation['arm'][0][0] is a whole number from 1 to 3"),
+        ({"arm": ([0, 0], 3)}, "there observation['arm'][0][0] is an integer from 1 to 3"),
         ({"arm": ([1, 0], None)}, "['arm'][1] of an observation cannot be None"),
         ({"more": 1}, "here it is a mapping with the keys 'arm', 'gear', 'lamps', 'speed'"),
     ],
@@ -185,7 +185,7 @@ def test_only_numbers_in_a_box_take_bounds():
     mixed = spaces.Tuple((spaces.Discrete(3), spaces.Box(-np.inf, np.inf, (2,))))
     plan = Agent(Shown(mixed), "sarsa", low=[None, -1, -2], high=[2, 1, 2], **SMALL).plan
     assert (plan.low, plan.high) == ([0.0, -1.0, -2.0], [2.0, 1.0, 2.0])
-    with pytest.raises(UserError, match="whole numbers have their bounds"):
+    with pytest.raises(UserError, match="integers have their bounds"):
         Agent(Shown(mixed), "sarsa", low=[-1, -1, -2], high=[2, 1, 2])
     learned = Agent(Shown(mixed), "sarsa", **SMALL).plan
     assert (learned.low[0], learned.high[0]) == (0.0, 2.0)
@@ -212,7 +212,7 @@ def test_batches_of_nested_observations_are_answered_row_by_row():
         assert agent.predict(many, deterministic=True)[0].tolist() == [int(np.argmax(mean)) for mean in means]
     with pytest.raises(UserError, match=r"\[1\] of an observation cannot be"):
         agent.interval((np.zeros(3), np.zeros(2), np.zeros(3)))
-    with pytest.raises(UserError, match=r"observation\[1\] is a whole number from 0 to 10"):
+    with pytest.raises(UserError, match=r"observation\[1\] is an integer from 0 to 10"):
         agent.interval((np.zeros(2), np.array([3, 11]), np.zeros(2)))
     vector = gymnasium.make_vec("Blackjack-v1", num_envs=2)
     assert ucls.evaluate_policy(agent, vector, 6).returns.shape == (6,)

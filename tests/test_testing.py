@@ -121,10 +121,10 @@ for change, words in [
     ({"Hyper": Bare}, "setting 'alpha' does not say which values it takes: declare it as in alpha: Annotated"),
     ({"Hyper": Mute}, "setting 'alpha' has no sentence that says what it is"),
     ({"__doc__": ""}, "does not begin with a line for lists"),
-    ({"State": Wordless, "init": init}, "'State.visits' holds whole numbers and does not say which: declare it"),
+    ({"State": Wordless, "init": init}, "'State.visits' holds integers and does not say which: declare it"),
     ({"State": Counting, "init": count}, "'State.t' is of type int, not an array, and would not be saved: use"),
     ({"State": Piles, "init": piles}, "a file in which state.x is longer than state.y is accepted: declare that they"),
-    ({"act": act_too_far}, "act gives 99: give a whole number from 0 to 1"),
+    ({"act": act_too_far}, "act gives 99: give an integer from 0 to 1"),
     ({"act": act_and_count}, "changes state.visits: only start and update may"),
     ({"act": act_by_chance}, "two runs with one seed differ: draw from the rng"),
     ({"update": update_by_memory}, "two runs with one seed differ"),
@@ -180,7 +180,7 @@ class Escaping(gymnasium.Env):
 @pytest.mark.parametrize(
     ("env", "words"),
     [
-        (Corridor(actions=gymnasium.spaces.Box(-1, 1)), "only Discrete ones can be learned"),
+        (Corridor(actions=gymnasium.spaces.Box(-1, 1)), "only Discrete is supported"),
         (Corridor(reward=np.nan), "rewards must be finite"),
         (Corridor(observation=99), "an observation cannot be 99"),
         (Restless(), "draw from self.np_random only"),

@@ -36,7 +36,7 @@ class Tiles3:
 
 
 def hash_by_hand(tile, memory):
-    """The published hash: a Lehmer generator fed with the coordinates, on whole numbers without bounds."""
+    """The published hash: a Lehmer generator fed with the coordinates, on integers without bounds."""
     h = 1
     for coordinate in tile:
         h = ((h + coordinate) % (2**31 - 1)) * 48271 % (2**31 - 1)

@@ -50,7 +50,7 @@ def matrices():
         "negative zeros and a diagonal": prior,
         "stack": stack,
         "wide": wide,
-        "whole numbers": np.where(seen != 0, 3, -1),
+        "integers": np.where(seen != 0, 3, -1),
         "flags": seen > 0,
         "last entry": np.eye(40)[::-1].copy(),
         "dense": rng.normal(size=(40, 40)),

@@ -138,7 +138,7 @@ def test_diagnose_says_what_it_leaves_out_and_is_valid_json(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["lakes:nothing"], "which is no environment"),
+        (["lakes:nothing"], "which is not an environment"),
         (["FrozenLake-v1", "--density", "uniform"], "the density can only be 'visited' in FrozenLake-v1"),
         (["FrozenLake-v1", "--algo", "sarsa"], "sarsa keeps no bounds"),
         (["ucls/RiverSwim-v0", "--discount", "0.5"], "low, high and discount are for other environments"),

@@ -49,7 +49,7 @@ class Real:
 
 @dataclass(frozen=True)
 class Whole:
-    """A whole number, within limits; the default upper one is what a float and a machine word hold exactly."""
+    """An integer, within limits; the default upper one is what a float and a machine word hold exactly."""
 
     at_least: int = 0
     at_most: int = 2**53
@@ -65,7 +65,7 @@ class Whole:
 
     def __str__(self) -> str:
         limit = f" and <= {self.at_most}" if self.at_most < 2**53 else ""
-        return f"a whole number >= {self.at_least}{limit}"
+        return f"an integer >= {self.at_least}{limit}"
 
 
 class Choice:

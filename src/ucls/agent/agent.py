@@ -1,4 +1,4 @@
-"""An agent for any Gymnasium environment with discrete actions: learn, predict, look inside, save, load.
+"""An agent for any Gymnasium environment with discrete actions: learn, predict, inspect, save, load.
 
 >>> import gymnasium, ucls
 >>> agent = ucls.Agent(gymnasium.make("ucls/RiverSwim-v0"), seed=1)
@@ -40,7 +40,7 @@ from ucls.gym.origin import origin_of, tell_difference
 from ucls.gym.registry import as_env
 
 DISCOUNT = 0.99
-LOOK = 64  # steps after which to look whether the agent can still be saved, if it is time
+LOOK = 64  # steps between checks of whether the agent can still be saved
 
 Callback = Callable[["Agent"], bool | None]
 
@@ -61,24 +61,25 @@ class Agent(AgentQueries):
         dtype: str = "float64",
         **settings: Any,
     ) -> None:
-        """Put an agent on an environment.
+        """Create an agent for an environment.
 
         Parameters
         ----------
-        env: the environment, or its name (`runs.naming` says which there are); `settings={"env.is_slippery": False}`
-            are then its keyword arguments.
-        algorithm: its name (`ucls algorithms` lists them), or a module of your own or its import path.
-        seed: of the agent, and of the environment's first reset; None draws one, which `agent.seed` tells.
-        discount: of every step, or `gamma`. If not given, the environment's own, `info["discount"]`, or else 0.99.
-        features: "tiles", the default for up to three numbers; "fourier" and "rbf", waves, for more; "one_hot" for
-            whole numbers, where there are not too many states; "scaled", the observation itself (see `ucls features`).
-            An algorithm may have its own default. What is not set fits the number of observed numbers and actions.
-            Or your own: a function of the observation, an array with a row for each discrete state, a module.
-        low, high: bounds of the observation, for an environment that does not give finite ones. Those that nobody gives
-            (None in a list leaves a number to its environment) are learned from 1,000 random steps, see `runs.scout`.
+        env: the environment, or its name (see `ucls.gym.registry`); then `settings={"env.is_slippery": False}` are its
+            keyword arguments.
+        algorithm: its name (`ucls algorithms` lists them), or your own module or its import path.
+        seed: of the agent, and of the environment's first reset; None draws one, available as `agent.seed`.
+        discount: of every step, also accepted as `gamma`. By default the environment's own, `info["discount"]`, or
+            else 0.99.
+        features: "tiles", the default for up to three components; "fourier" and "rbf" (Fourier features) for more;
+            "one_hot" for a moderate number of discrete states; "scaled", the observation itself (see `ucls features`).
+            An algorithm may have its own default. Settings that are not given depend on the numbers of components and
+            actions. Or your own: a function of the observation, an array with a row for each discrete state, a module.
+        low, high: bounds of the observation, for environments without finite ones. Missing bounds (None in a list
+            leaves a component to its environment) are estimated from 1,000 random steps, see `ucls.gym.bounds`.
         dtype: "float64" or "float32".
-        settings: of the algorithm and the features, by name (`p=0.05, tilings=16`; `settings={"lambda": 0.8}` works for
-            a name that Python reserves).
+        settings: of the algorithm and the features, by name (`p=0.05, tilings=16`; `settings={"lambda": 0.8}` for a
+            name that Python reserves).
         """
         self._adopt(*assemble(env, algorithm, seed, discount, features, low, high, dtype, settings))
 
@@ -87,35 +88,35 @@ class Agent(AgentQueries):
         self.steps = 0
         self.diverged = self.learning = False
         self._next_look = FIRST_LOOK
-        self.s = np.zeros(len(learner.plan.low))  # the state that it is in
+        self.s = np.zeros(len(learner.plan.low))  # the current state
         self._diary = EpisodeRecorder()
-        self._named: Any = None  # how an environment was made that is not here
+        self._named: Any = None  # how an environment was made that was not given
         self.noted: dict[str, tuple[float, int]] = {}
 
     @property
     def plan(self) -> Plan:
-        """What its learner is."""
+        """The configuration of its learner."""
         return self.learner.plan
 
     @property
     def seed(self) -> int:
-        """The seed that it was made with, or that was drawn for it."""
+        """The seed it was created with, given or drawn."""
         return self.plan.seed
 
     @property
     def world(self) -> BuiltinEnv | None:
-        """The built-in environment that it is in; None if it is in another, or if a wrapper may change it."""
+        """The built-in environment it learns in; None for any other, or if a wrapper may change it."""
         ours = self._stage.ours
         return ours and ours.world
 
     @property
     def env(self) -> Any:
-        """The environment; None after `load` of an agent whose environment is not ours, until it is given one."""
+        """The environment; None after `load` without the third-party environment that the agent learned in."""
         return self._stage.env
 
     @env.setter
     def env(self, env: Any) -> None:
-        """Put the agent on another environment of the same kind, where it begins a new episode."""
+        """Move the agent to another environment with the same spaces, where it begins a new episode."""
         env = spaces.with_discrete_actions(as_env(env))
         self.check_fit(env.action_space, env.observation_space)
         self._stage = self._stage.on(env, self.plan)
@@ -134,11 +135,11 @@ class Agent(AgentQueries):
         callback: Callback | Iterable[Callback] | None = None,
         progress_bar: bool = False,
     ) -> "Agent":
-        """Learn for some steps more, going on where the last call stopped.
+        """Learn for some more steps, continuing where the last call stopped.
 
-        `callback(agent)`, or each of several, is called after every step, and stops the learning by returning False;
-        `ucls.callbacks` has some, and says what else one may have. If the values diverge, learning stops with a
-        warning, `diverged` is true, and nothing more can be asked of it.
+        `callback(agent)`, or each of several, is called after every step, and stops learning by returning False; see
+        `ucls.callbacks`. If the values diverge, learning stops with a warning, `diverged` becomes true, and the agent
+        can no longer be used.
         """
         exact = isinstance(total_timesteps, float) and total_timesteps.is_integer()
         steps = whole("total_timesteps", int(total_timesteps) if exact else total_timesteps)
@@ -152,9 +153,9 @@ class Agent(AgentQueries):
         return self
 
     def advance(self, steps: int, seconds: float = math.inf) -> History:
-        """Learn for some steps more and return what happened in them; where the values diverge it stops and says so.
+        """Learn for some more steps and return their history; it stops if the values diverge.
 
-        It also stops after the step at which so many seconds have passed.
+        It also stops after the step at which `seconds` have passed.
         """
         before, over = len(self._diary.ends), time.perf_counter() + seconds
         self._take(whole("steps", steps), [lambda _: time.perf_counter() < over])
@@ -165,7 +166,9 @@ class Agent(AgentQueries):
         callback_list.refuse_within(self, "learn or advance")
         refuse_diverged(self.diverged)
         if self.env is None:
-            raise UserError("the agent has no environment to learn in: give it one, agent.env = ... or load(path, env)")
+            raise UserError(
+                "the agent has no environment to learn in: set agent.env = ..., or give it to load(path, env)"
+            )
         diary = self._diary
         with Progress(steps, wanted=progress_bar) as bar, diary.timing(), callback_list.begun(callbacks, self):
             reward, before = 0.0, diary.episodes
@@ -178,7 +181,7 @@ class Agent(AgentQueries):
                     self.learner.look(self.steps)
 
     def _step(self) -> float:
-        """Take a step and return its reward; one that fails ends the episode there, and the next one begins another.
+        """Take a step and return its reward; after a failed step the next one begins a new episode.
 
         If the arithmetic of the algorithm fails, the values have diverged, and the step does not count.
         """
@@ -206,21 +209,21 @@ class Agent(AgentQueries):
 
     @property
     def history(self) -> History:
-        """What happened so far, as far as it was recorded: files of earlier versions do not tell."""
+        """The history so far; agents from files of earlier versions may lack the beginning."""
         return self._since(0)
 
     def _since(self, first: int) -> History:
         return self._diary.since(first, self.diverged)
 
     def recall(self, happened: History) -> None:
-        """Let the history be what happened before; an episode that cannot be gone on with counts as cut off."""
+        """Replace the history; an episode that cannot be continued counts as truncated."""
         self._diary.recall(happened)
         if self._stage.between_episodes:
             self._diary.cut_off()
 
     @property
     def episodes(self) -> int:
-        """How many episodes it has finished, as far as that was recorded."""
+        """The number of finished episodes in the history."""
         return self._diary.episodes
 
     def last_episodes(self, episodes: int = 100) -> Last:
@@ -228,7 +231,7 @@ class Agent(AgentQueries):
         return self._diary.last(whole("episodes", episodes))
 
     def __getstate__(self) -> dict[str, Any]:
-        """For `copy` and `pickle`: a copy that a callback makes is not learning."""
+        """For `copy` and `pickle`: a copy made by a callback is not learning."""
         return {**self.__dict__, "learning": False}
 
     def __repr__(self) -> str:
@@ -237,16 +240,16 @@ class Agent(AgentQueries):
 
     @property
     def metrics(self) -> dict[str, float]:
-        """Numbers on the last 100 episodes and the speed, under the names that other libraries use."""
+        """Statistics of the last 100 episodes and the speed, under the names that Stable-Baselines3 uses."""
         noted = {name: value for name, (value, _) in self.noted.items()}
         return {**self._diary.metrics(), "time/total_timesteps": float(self.steps), **noted}
 
     def note(self, metrics: Mapping[str, float]) -> None:
-        """Add numbers to `metrics`, for callbacks that measure something; `noted` says after how many steps."""
+        """Add numbers to `metrics`, for callbacks that measure something; `noted` has the step of each."""
         self.noted |= {str(name): (float(value), self.steps) for name, value in metrics.items()}
 
     def about(self) -> dict[str, Any]:
-        """What this agent is and where, as data; of an environment that is not ours, words for how it was made."""
+        """A description of this agent and its environment, as data; a third-party environment is described in words."""
         named = self._named if self.env is None else origin_of(self.env)
         more = {} if named is None or self.world is not None else {"named": named}
         mine = {"steps": self.steps, "discount": self.discount, "plan": asdict(self.plan)}
@@ -260,9 +263,9 @@ class Agent(AgentQueries):
         return {**self.learner.checkpoint(), **self._stage.checkpoint()}
 
     def restore(self, arrays: Mapping[str, np.ndarray], steps: int) -> None:
-        """Go back to a checkpoint that this agent wrote after some steps; one that is refused changes nothing.
+        """Return to a checkpoint that this agent wrote after some steps; a refused one changes nothing.
 
-        In an environment that is not ours it begins a new episode there.
+        In a third-party environment it begins a new episode.
         """
         callback_list.refuse_within(self, "restore")
         steps = whole("steps", steps)
@@ -291,13 +294,13 @@ class Agent(AgentQueries):
         algorithm: Any = None,
         features: Any = None,
     ) -> "Agent":
-        """Read an agent from a file. No code is executed: `algorithm` and `features` of your own must be given again.
+        """Read an agent from a file. The file runs no code: your own `algorithm` and `features` must be given again.
 
         A built-in environment is recreated if `env` is not given, and learning continues in it bit for bit. In any
-        other, or in a built-in one in wrappers that change it, the agent continues with a new episode, and a notice
-        says if it is not the one that the agent learned in. A wrapped built-in environment must be given; without any
-        other the agent can be asked, but not learn. Without your function that made its features it can be asked about
-        the features themselves.
+        other, or in a built-in one whose wrappers change it, the agent continues with a new episode, and a warning says
+        if it is not the environment that the agent learned in. A wrapped built-in environment must be given. Without a
+        third-party environment the agent can predict, but not learn. Without your features function it takes the
+        features themselves for observations.
         """
         return cls.revive(*checkpoint.load(path), env, algorithm, features)
 
@@ -310,7 +313,7 @@ class Agent(AgentQueries):
         algorithm: Any = None,
         features: Any = None,
     ) -> "Agent":
-        """Go on from the content of a file, as `load` does."""
+        """Continue from the content of a file, as `load` does."""
         saved = read_saved(about)
         agent = cls.__new__(cls)
         agent._adopt(*reassemble(saved, about, arrays, env, algorithm, features))

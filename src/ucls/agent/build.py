@@ -1,4 +1,4 @@
-"""An agent put together: from what a person asks for, or from the content of a file."""
+"""Building an agent: from the arguments of `Agent`, or from the content of a file."""
 
 from collections.abc import Mapping
 from types import ModuleType
@@ -25,7 +25,7 @@ from ucls.randomness import drawn, spawn
 
 
 class Parts(NamedTuple):
-    """What an agent consists of; the discount is None for the environment's own."""
+    """The parts of an agent; a discount of None means the environment's own."""
 
     learner: Learner
     stage: EnvAdapter
@@ -43,7 +43,7 @@ def assemble(
     dtype: str,
     settings: Mapping[str, Any],
 ) -> Parts:
-    """Put an agent together as `Agent` was asked for one."""
+    """Build an agent from the arguments of `Agent`."""
     env, settings = registry.opened(env, {**settings, **settings.get("settings", {})})
     settings.pop("settings", None)
     env = spaces.with_discrete_actions(env)
@@ -79,9 +79,11 @@ def reassemble(
     algorithm: Any,
     features: Any,
 ) -> Parts:
-    """Put the agent of a file together, as it was before anything was learned; its own environment if it is ours."""
+    """Build the agent of a file, still untrained; without `env` in its own environment if that is built in."""
     if env is None and saved.env is not None:
-        make_builtin(saved.env, saved.env_settings)  # one of ours: Gymnasium would import what another id names
+        make_builtin(
+            saved.env, saved.env_settings
+        )  # refuses ids that are not built in: Gymnasium would import code for them
         env = registry.make_env(saved.env, saved.env_settings)
     elif env is None and innermost(described_in(about)) in ENVIRONMENTS:
         where = in_words(described_in(about))
@@ -98,5 +100,5 @@ def reassemble(
 
 
 def in_saved_world(world: BuiltinEnv | None, saved: Saved) -> bool:
-    """Whether a built-in environment is the one of a checkpoint, with the same settings."""
+    """Whether a built-in environment is that of a checkpoint, with the same settings."""
     return world is not None and world.id == saved.env and world == make_builtin(world.id, saved.env_settings)

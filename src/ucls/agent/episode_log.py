@@ -1,4 +1,4 @@
-"""What an agent notes of its steps, in little memory: their rewards, where episodes ended, and how long they took."""
+"""A compact record of an agent's steps: rewards, ends of episodes, and time."""
 
 import time
 from array import array
@@ -19,7 +19,7 @@ class Last(NamedTuple):
 
 
 class EpisodeRecorder:
-    """The history of an agent while it is written: to ask for the last episodes does not read all of it."""
+    """The history of an agent, recorded step by step; the last episodes are available without reading all of it."""
 
     def __init__(self) -> None:
         self.rewards, self.ends = array("d"), bytearray()
@@ -29,11 +29,11 @@ class EpisodeRecorder:
 
     @property
     def episodes(self) -> int:
-        """How many episodes are finished."""
+        """The number of finished episodes."""
         return len(self._returns)
 
     def note(self, reward: float, end: int) -> None:
-        """Note a step: its reward and how it ended, 0 if it did not."""
+        """Record a step: its reward, and `TERMINATED`, `TRUNCATED` or 0 if the episode continues."""
         self.rewards.append(reward)
         self.ends.append(end)
         self._timed += 1
@@ -45,13 +45,13 @@ class EpisodeRecorder:
         self._stops.append(len(self.rewards))
 
     def cut_off(self) -> None:
-        """Let an episode that cannot be gone on with end where it is."""
+        """Count an episode that cannot be continued as truncated."""
         if self.ends and not self.ends[-1]:
             self.ends[-1] = TRUNCATED
             self._finish()
 
     def recall(self, happened: History) -> None:
-        """Begin with what happened before."""
+        """Replace the record by an earlier history."""
         self.__init__()
         self.rewards.extend(happened.rewards.tolist())
         self.ends.extend(happened.ends.tolist())
@@ -59,7 +59,7 @@ class EpisodeRecorder:
         self._stops.extend((np.flatnonzero(happened.ends) + 1).tolist())
 
     def since(self, first: int, diverged: bool = False) -> History:
-        """What happened from a step on."""
+        """The history from a step on."""
         return History(np.array(self.rewards[first:], np.float64), np.array(self.ends[first:], np.uint8), diverged)
 
     def last(self, episodes: int) -> Last:
@@ -70,7 +70,7 @@ class EpisodeRecorder:
 
     @contextmanager
     def timing(self) -> Iterator[None]:
-        """Time the steps that are noted meanwhile."""
+        """Time the steps that are recorded meanwhile."""
         self._began = time.perf_counter()
         try:
             yield
@@ -80,12 +80,12 @@ class EpisodeRecorder:
 
     @property
     def speed(self) -> float:
-        """Steps a second of those that were timed, also while they are; 0 if none were."""
+        """Steps per second of the timed steps; 0 if there are none."""
         seconds = self._seconds + (0.0 if self._began is None else time.perf_counter() - self._began)
         return self._timed / seconds if seconds else 0.0
 
     def metrics(self) -> dict[str, float]:
-        """Numbers on the last 100 episodes and the speed, under the names that other libraries use."""
+        """Statistics of the last 100 episodes and the speed, under the names that Stable-Baselines3 uses."""
         returns, lengths = self.last(100)
         means = {"rollout/ep_rew_mean": returns, "rollout/ep_len_mean": lengths}
         return {

@@ -1,4 +1,4 @@
-"""How good an agent is: episodes that it does not learn from, and what they returned.
+"""Evaluation of an agent: the returns of episodes that it does not learn from.
 
 >>> import ucls
 >>> agent = ucls.Agent("FrozenLake-v1", seed=1).learn(200)
@@ -25,9 +25,9 @@ from ucls.stats.summary import interval_in_words
 
 
 class Evaluation(tuple[float, float]):
-    """The mean and the standard deviation of the returns of episodes, as a pair; and those episodes.
+    """The mean and the standard deviation of episode returns, as a pair.
 
-    `returns` and `lengths` are of every episode, and `cut` counts those that had no end and were cut off.
+    `returns` and `lengths` are those of every episode; `cut` is the number of episodes truncated at `max_steps`.
     """
 
     returns: np.ndarray
@@ -54,12 +54,12 @@ class Evaluation(tuple[float, float]):
         return self[1]
 
     def interval(self, confidence: float = 0.95) -> Estimate:
-        """The mean return with its confidence interval over episodes; of a single episode its ends are NaN."""
+        """The mean return with its confidence interval over episodes; NaN for a single episode."""
         return bootstrap_mean(self.returns, confidence)
 
     @property
     def metrics(self) -> dict[str, float]:
-        """Numbers under the names that other libraries use."""
+        """The results under the names that Stable-Baselines3 uses."""
         return {"eval/mean_reward": self.mean, "eval/mean_ep_length": float(np.mean(self.lengths))}
 
     def __repr__(self) -> str:
@@ -78,20 +78,20 @@ def evaluate_policy(
     max_steps: int | None = None,
     return_episode_rewards: bool = False,
 ) -> Any:
-    """Let an agent act for some episodes, without learning, and say what they returned: an `Evaluation`.
+    """Let an agent act for some episodes, without learning, and return an `Evaluation`.
 
     Parameters
     ----------
-    agent: it stays as it is, its own episode and what it will draw included.
-    env: where; an environment, its id, or a vector of environments, which give the same number of episodes each. By
-        default, or if it is the agent's own, a copy is made of that.
-    deterministic: take the best mean; False is the agent's own rule, as it explores.
-    seed: of the environment and of what the agent draws: the same seed gives the same episodes.
-    max_steps: where to cut off an episode; by default what the environment allows, or 10,000.
-    return_episode_rewards: give the lists of returns and of lengths instead, as Stable-Baselines3 does.
+    agent: it is not changed, including its current episode and its random generator.
+    env: an environment, its name, or a vector of environments, which play the same number of episodes each. By
+        default, or if it is the agent's own, a copy of the agent's environment.
+    deterministic: take the action with the highest mean; False lets the agent explore as in training.
+    seed: of the environment and of the agent's random choices: the same seed gives the same episodes.
+    max_steps: the length at which an episode is truncated; by default the environment's time limit, or 10,000.
+    return_episode_rewards: return the lists of returns and of lengths instead, as Stable-Baselines3 does.
     """
     if not isinstance(agent, Agent):
-        raise UserError(f"{type(agent).__name__} cannot be evaluated: give an agent, as ucls.Agent(...) makes one")
+        raise UserError(f"{type(agent).__name__} cannot be evaluated: give a ucls.Agent")
     refuse_diverged(agent.diverged)
     many = whole("n_eval_episodes", n_eval_episodes, 1)
     limit = None if max_steps is None else whole("max_steps", max_steps, 1)
@@ -126,6 +126,7 @@ def _play(agent: Agent, env: Any, many: int, deterministic: bool, seed: int, lim
     play = rollouts.in_many if vector else rollouts.in_one
     played = play(policy, env, kind, seeds.world, many, bound)
     if played.cut:
-        text = f"{played.cut} of {len(played.returns)} episodes had no end after {bound:,} steps and count as they were"
-        warnings.warn(f"{text} then: max_steps moves that", Notice, stacklevel=3)
+        text = f"{played.cut} of {len(played.returns)} episodes were truncated after {bound:,} steps"
+        advice = "their partial returns are included. Raise max_steps to allow longer episodes"
+        warnings.warn(f"{text}; {advice}", Notice, stacklevel=3)
     return Evaluation(*played)

@@ -1,4 +1,4 @@
-"""The maps of an agent as a page: what its environment tells of the states, put together with what the agent thinks."""
+"""The maps of an agent as an HTML page, with names from its environment."""
 
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -16,7 +16,7 @@ from ucls.gym.adapter import EnvAdapter
 from ucls.gym.copies import copy_of
 from ucls.gym.wrapping import wrapped_world
 
-WALK = 2000  # steps that show where a kept agent goes
+WALK = 2000  # steps that show which states a saved agent visits
 
 
 def maps_of(
@@ -27,10 +27,10 @@ def maps_of(
     through: Sequence[float] | None,
     watch: Callable[[int], Any],
 ) -> Path:
-    """Write the maps of an agent as it is, or of so many steps that it takes first."""
+    """Write the maps of an agent as it is, or along `steps` further steps of learning."""
     refuse_page(Path(path))
     if is_precomputed(agent.plan.features):
-        raise UserError("maps need states to lie on: the features are a function of yours, ask agent.interval(...)")
+        raise UserError("maps need a state space, but the features are your own function: use agent.interval(...)")
     plan, id, copy = agent.plan, spaces.id_of(stage.env), _copy(agent, stage)
     if through is None and copy is not None and len(plan.low) > 2:
         through = copy.reset(0).tolist()
@@ -55,7 +55,7 @@ def maps_of(
 
 
 def _copy(agent: Any, stage: EnvAdapter) -> EnvAdapter | None:
-    """A stage like the agent's own, if its environment can be made again: looking leaves its run alone."""
+    """An adapter for a copy of the agent's environment, if it can be copied: the run must not change."""
     try:
         return None if stage.env is None else stage.on(spaces.with_discrete_actions(copy_of(stage.env)), agent.plan)
     except UserError:
@@ -63,7 +63,7 @@ def _copy(agent: Any, stage: EnvAdapter) -> EnvAdapter | None:
 
 
 def _walk(learner: Learner, stage: EnvAdapter) -> tuple[np.ndarray, np.ndarray]:
-    """The states that an agent comes to by its own rule, learning nothing, and where episodes ended."""
+    """The states that an agent visits while exploring without learning, and where episodes ended."""
     states, ended = [stage.reset(0)], [False]
     for step in range(1, WALK + 1):
         states.append(stage.step(learner.choose(states[-1]), step).s)
@@ -103,7 +103,7 @@ def _declared_names(stage: EnvAdapter) -> Sequence[str]:
 
 
 def _from_outside(env: Any) -> Iterator[Any]:
-    """An environment, and what is in its wrappers."""
+    """An environment and the environments inside its wrappers."""
     while env is not None:
         yield env
         env = vars(env).get("env") if hasattr(env, "__dict__") else None

@@ -1,4 +1,4 @@
-"""The trail of an agent in Gymnasium: where it was, what it did there, and what it earned from there on."""
+"""The trajectory of an agent in Gymnasium: visited states, actions, and the returns that followed."""
 
 from collections import deque
 from typing import NamedTuple
@@ -9,14 +9,14 @@ from ucls.agent.agent import DISCOUNT, Agent
 from ucls.core.history import TERMINATED, TRUNCATED
 from ucls.gym.observations import Step
 
-UNSEEN = 0.05  # a return is known if at most this part of its weight lies beyond what was seen
-WAITING = 10_000  # visits whose return is not known yet: of those before, it will not be
+UNSEEN = 0.05  # a return is known if at most this fraction of its weight lies beyond the recorded steps
+WAITING = 10_000  # visits at most that wait until their return is known; older ones are dropped
 
 
 class Visit(NamedTuple):
-    """A state, the action taken in it, and what that led to; `end` is 0 where the episode went on.
+    """A state, the action taken in it, and the result; `end` is 0 if the episode continued.
 
-    `last` is the next state where the episode was truncated: the agent's own value there stands for the rest.
+    `last` is the next state if the episode was truncated: the agent's value there replaces the rest of the return.
     """
 
     s: np.ndarray
@@ -30,7 +30,7 @@ class Visit(NamedTuple):
 class Walked(NamedTuple):
     """The states and actions of some visits, and the discounted return from each, as far as it was collected.
 
-    Where the episode was truncated too early, `beyond` is the discount that is left, and `last` the state it ended in.
+    If the episode was truncated too early, `beyond` is the remaining discount, and `last` the state it ended in.
     """
 
     s: np.ndarray
@@ -70,7 +70,7 @@ class TrajectoryRecorder:
         self._s = step.s
 
     def take(self) -> tuple[np.ndarray, Walked]:
-        """The states since this was last asked, and the visits whose episodes ended or whose returns became known."""
+        """The states since the last call, and the visits whose episodes ended or whose returns became known."""
         new, size = list(self._visits), len(self._agent.s)
         self._visits.clear()
         visits = [*self._waiting, *new]
@@ -89,7 +89,7 @@ def _states(visits: list[Visit], size: int) -> np.ndarray:
 
 
 def returns_of(visits: list[Visit]) -> tuple[np.ndarray, np.ndarray, list[np.ndarray | None]]:
-    """The discounted return from every visit on as far as it was seen, the discount beyond that, and the state there.
+    """The discounted return from every visit on as far as recorded, the discount beyond that, and the state there.
 
     The discount is 0 if the episode terminated or if at most `UNSEEN` is left; the state is None unless the episode
     was truncated.

@@ -38,7 +38,7 @@ class Showing(NamedTuple):
     most_steps: int
 
     def checked(self) -> "Showing":
-        """The same with whole numbers, if that can be filmed."""
+        """The same with integers, if that can be filmed."""
         counts = {name: whole(name, getattr(self, name), 1) for name in ("episodes", "every", "most_steps")}
         others = {"fps": whole("fps", self.fps, 1, FASTEST)}
         others |= {name: whole(name, getattr(self, name)) for name in ("steps", "seed")}

@@ -1,49 +1,56 @@
-"""The algorithms: one file each, reading like its box in the paper.
+"""The algorithms: one file each, reading like the paper's pseudocode.
 
 An algorithm is a module with
 
-- `Hyper`, a NamedTuple of settings (see `ucls.settings`), and `State`, a NamedTuple of arrays (or of such NamedTuples):
-  a checkpoint is those arrays and nothing else, so any other field is refused. A field of whole numbers declares its
-  range (`ranges`), because a checkpoint may come from anybody and kernels do not check indices:
-  `Annotated[IntVector, FEATURE]` for indices of features, `Count("features")` for how many of them, `COUNT` for what
-  is only counted. A learner whose state lacks one is refused when it is made. Numbers with a point need none: they
-  must be finite. What no field can say alone is a method `fault()` of the NamedTuple;
+- `Hyper`, a NamedTuple of settings (see `ucls.settings`);
+- `State`, a NamedTuple of arrays, or of such NamedTuples. A checkpoint contains these arrays and nothing else, so any
+  other field is refused. An integer field declares its range (`kernels.ranges`), because checkpoints may be untrusted
+  and kernels do not check indices: `Annotated[IntVector, FEATURE]` for indices of features, `Count("features")` for
+  the number of entries in use, `COUNT` for a plain counter. A state with an undeclared integer field is refused when
+  the learner is made. Floating-point fields need no declaration: they must be finite. A condition that involves
+  several fields is a method `fault()` of the NamedTuple, which returns what is wrong;
 - `init(hyper, size, n_actions, n_active, dtype) -> State`, for `size` features of which `n_active` are active;
-- `room(hyper, size, n_actions, n_active) -> int`, how many numbers `init` makes room for, so that a plan which the
-  machine has no memory for is refused before it is asked for; without it, 4 `size` squared;
-- compiled kernels that change the state in place: `start(state, hyper, rng)` at the beginning of every episode, and
-  `update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)`, where gamma is 0 if the episode terminated (then
-  xs_next and a_next mean nothing); and `act(state, hyper, xs, rng) -> a`, which leaves the state as it is;
-- compiled `value(state, hyper, x) -> mean`; one that keeps bounds also has `interval(state, hyper, x, rng) ->
-  (mean, radius)`, which gets a generator of its own, so that looking does not change the run; and, if the agent
-  maximizes something else than mean + radius, compiled `upper(state, hyper, x)`, which is that;
-- compiled `parts(state, hyper, x) -> (unknown, noisy)`, if it can tell the two parts of its radius apart, and
-  `unknown(state, x)`, from 0 to 1, if it can tell how much of a value no data have overruled;
-- `inside(state, hyper) -> dict[str, float]`, if numbers of its own tell what its bounds are made of, each by the name
-  that a person reads; and compiled `learned(state, hyper, x)`, from 0 to 1, if its squared radius is a start that fades
-  and something learned: the part that was learned. `ucls diagnose` shows both along a run;
-- `notices(state, hyper) -> list[str]`, if there are things a person should be told of what was learned;
-- `reward_shift(hyper)`, if it learns the values of lower rewards than those it is given: by how much;
-- one whose data grow has compiled `full(state)`, whether an update more might lack room, and `grow(state, hyper) ->
-  State` with the same content in larger arrays, which is called then, between two steps; `init` makes the smallest
-  arrays, and the room that there is must not change what is learned; fields of the state that grow
-  declare it, `Annotated[Matrix, Grows(axis)]`, and those that grow together name one of them, `Grows(like="items")`;
-- `estimated_return_max(state, hyper)`, not compiled, if it estimates the largest return that is possible: the estimate,
-  or None where it was given or nothing is known;
-- `FEATURES`, if it needs others than the environment's: their name and settings;
-- `COMPILED = False`, if its functions are plain Python on NumPy arrays: nothing around them is compiled then, so they
-  may use any library; environments and features stay compiled. If its state is more than a NamedTuple of arrays (a
-  network, an optimizer), it also has `to_arrays(state) -> dict[str, np.ndarray]`, everything that the next step reads,
-  and `from_arrays(state, arrays) -> State`, a state like `state` (which stays as it is) with that content; it raises
-  ValueError if the arrays do not fit.
+- compiled functions that change the state in place: `start(state, hyper, rng)` at the beginning of every episode, and
+  `update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)`. After termination gamma is 0, and xs_next and a_next
+  are meaningless;
+- compiled `act(state, hyper, xs, rng) -> a`, which does not change the state;
+- compiled `value(state, hyper, x) -> mean`.
 
-`xs` are the features of every action, `x` those of one (`kernels.Active`). The module's docstring starts with a line
-for lists; in this package it ends with a paragraph "Departures".
+Optional:
 
-`Algorithm` and `Extras` below are the same as signatures.
+- `room(hyper, size, n_actions, n_active) -> int`, the number of array elements that `init` allocates, so that a
+  configuration that exceeds the machine's memory is refused before anything is allocated. Without it, four times
+  `size` squared is assumed;
+- compiled `interval(state, hyper, x, rng) -> (mean, radius)`, if the algorithm computes confidence bounds. It gets a
+  separate generator, so that calling it does not change the run. If the agent maximizes something other than
+  mean + radius, compiled `upper(state, hyper, x)` returns that;
+- compiled `parts(state, hyper, x) -> (unknown, noisy)`, if the radius can be split into a prior term and a noise term,
+  and `unknown(state, x)`, the prior's remaining weight in the value, from 0 to 1;
+- `inside(state, hyper) -> dict[str, float]`, named quantities that explain the bounds, and compiled
+  `learned(state, hyper, x)`, from 0 to 1, the learned fraction of the squared radius if the rest is a decaying initial
+  variance. `ucls diagnose` shows both along a run;
+- `notices(state, hyper) -> list[str]`, messages for the user about what was learned;
+- `reward_shift(hyper)`, if it learns from rewards that are lowered by a constant: that constant;
+- compiled `full(state)` and `grow(state, hyper) -> State`, if its data grow. `full` says whether the next update might
+  exceed the arrays; `grow` then returns the same content in larger ones, between two steps. `init` allocates the
+  smallest arrays, and the amount allocated must not affect what is learned. Fields that grow declare it,
+  `Annotated[Matrix, Grows(axis)]`, and those that grow together name one of them, `Grows(like="items")`;
+- `estimated_return_max(state, hyper)`, not compiled, if it estimates the maximum possible return: the estimate, or
+  None if the return was given or nothing is known yet;
+- `FEATURES`, the name and settings of the features it needs, if not the environment's;
+- `COMPILED = False`, if its functions are plain Python on NumPy arrays. They may then use any library; environments
+  and features stay compiled. If its state is more than a NamedTuple of arrays (a network, an optimizer), it also has
+  `to_arrays(state) -> dict[str, np.ndarray]`, everything that the next step reads, and
+  `from_arrays(state, arrays) -> State`, a new state like `state` with that content; it raises ValueError if the arrays
+  do not fit.
 
-To add one: one file here, one line in `ALGORITHMS`, one box in tests/boxes.py. A module outside the package is named
-by its import path.
+`xs` are the features of every action, `x` those of one (`kernels.Active`). The first line of the module's docstring is
+shown in lists; in this package the docstring ends with a paragraph "Departures".
+
+`Algorithm` and `Extras` below give the signatures.
+
+To add one: one file here, one line in `ALGORITHMS`, and its pseudocode in tests/boxes.py. A module outside the package
+is named by its import path.
 """
 
 from types import ModuleType
@@ -71,11 +78,11 @@ ALGORITHMS = {
     "lstd-cg": "ucls.algorithms.lstd_cg",
 }
 
-DEFAULT = "ucls-exact"  # the algorithm wherever none is named: the only such default in the package
+DEFAULT = "ucls-exact"  # the only default algorithm in the package
 
 
 class Algorithm(Protocol):
-    """What every algorithm has; all of its functions but `init` are compiled, unless it says `COMPILED = False`."""
+    """The required members; all functions except `init` are compiled, unless the module declares `COMPILED = False`."""
 
     __name__: str
     Hyper: type[Any]
@@ -100,7 +107,7 @@ class Algorithm(Protocol):
 
 
 class Extras(Protocol):
-    """What an algorithm may have besides: any of these, but `full` only with `grow`."""
+    """The optional members; `full` and `grow` only together."""
 
     FEATURES: tuple[str, dict[str, Any]]
 
@@ -120,7 +127,7 @@ class Extras(Protocol):
 
 
 def is_compiled(module: Any) -> bool:
-    """Whether the functions of an algorithm are compiled (`COMPILED`, true unless it says otherwise)."""
+    """Whether the functions of an algorithm are compiled (`COMPILED`, true by default)."""
     return getattr(module, "COMPILED", True)
 
 

@@ -254,7 +254,7 @@ def regressand(state):
 
 @jit
 def as_row(xs):
-    """The features of every action as a row of whole numbers: the indices, then the bits of the values."""
+    """The features of every action as a row of integers: the indices, then the bits of the values."""
     n_actions, k = xs.index.shape
     row = np.empty(2 * n_actions * k, np.int64)
     value = row.view(np.float64)

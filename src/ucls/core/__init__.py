@@ -1,6 +1,6 @@
-"""How a run works: the configuration of a learner, the learner, and the run that lets it take steps.
+"""How a run works: the configuration of a learner, the learner, and the run that advances it.
 
-`config` says what a learner is, as data; `learner` makes it; `steps` builds its kernels around those of the algorithm
-and the features; `run` is the loop in a built-in environment. `protocol` is what every run has in common, whether in
-that loop or in a Gymnasium environment (`ucls.agent`). `history` and `measures` are what happened.
+`config` describes a learner as data, `learner` creates it, and `steps` builds its step functions from those of the
+algorithm and the features. `run` is the loop in a built-in environment. `protocol` is the interface of every run,
+whether in that loop or in a Gymnasium environment (`ucls.agent`). `history` and `measures` are its results.
 """

@@ -1,7 +1,7 @@
-"""Notices on what a run will cost and on how optimistic it is, each with what to do instead.
+"""Warnings about the cost of a run and about excessive optimism, each with advice.
 
-Cost: an algorithm that stores matrices of its features reads and changes them in every step, as far as features have
-been visited. With more than `BUDGET` features in all, `advise_on_cost` says what a step will take.
+Cost: an algorithm that stores matrices over its features reads and changes the visited part in every step. With more
+than `BUDGET` features, `advise_on_cost` reports the time per step.
 
 Optimism: without `return_max` the agent estimates it, as if the largest reward could be collected in every step. Where
 that is far more than the environment ever yields, the agent explores for a very long time. `advise_on_radius` says so
@@ -26,7 +26,7 @@ FIRST_LOOK = 1000  # steps before which every radius may be wide
 
 
 def advise_on_cost(learner: Learner, stacklevel: int) -> None:
-    """Say what a step will take where matrices of many features are stored, and what takes less."""
+    """Report the time per step if matrices over many features are stored, and suggest alternatives."""
     size = learner.coder.size
     numbers = sum(part.size for part in _arrays(learner.state))
     if size <= BUDGET or numbers < size**2:
@@ -43,7 +43,7 @@ def advise_on_cost(learner: Learner, stacklevel: int) -> None:
 
 
 def _arrays(parts: Any) -> list[np.ndarray]:
-    """The arrays of a NamedTuple, and of those in it; nothing of any other object."""
+    """The arrays of a NamedTuple, including nested ones; none for any other object."""
     if not hasattr(parts, "_fields"):
         return []
     own = [part for part in parts if isinstance(part, np.ndarray)]
@@ -51,9 +51,9 @@ def _arrays(parts: Any) -> list[np.ndarray]:
 
 
 def advise_on_radius(run: Any, happened: History) -> None:
-    """Say once that `return_max` should be given, if it was not and the estimate is far above all that was collected.
+    """Warn once if `return_max` was not given and its estimate is far above all returns so far.
 
-    Nothing is compiled or drawn unless the estimate is that high.
+    Nothing is compiled, and no random number drawn, unless the estimate is that high.
     """
     me, steps = run.learner, len(happened.rewards)
     estimate = getattr(me.algorithm, "estimated_return_max", lambda state, hyper: None)(me.state, me.hyper)
@@ -74,7 +74,7 @@ def advise_on_radius(run: Any, happened: History) -> None:
 
 
 def largest_return(happened: History) -> float:
-    """The largest return in absolute value, of episodes that are finished or not; 0 if every reward was 0."""
+    """The largest absolute return of finished and unfinished episodes; 0 if every reward was 0."""
     finished = np.flatnonzero(happened.ends)
     unfinished = happened.rewards[finished[-1] + 1 if len(finished) else 0 :].sum()
     return float(np.abs([*happened.episode_returns, unfinished]).max())

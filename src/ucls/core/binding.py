@@ -1,7 +1,7 @@
-"""A kernel bound to the parts of a learner, so that a call does not look at their types again.
+"""A kernel bound to the parts of a learner, so that their types are not determined again in every call.
 
-numba finds out the type of every array in every argument at every call, which takes longer than many a step. The types
-of a learner's parts change only where a part is put in place of another: then they are looked at, and only then.
+numba determines the type of every array in every argument at every call, which can take longer than a step. The types
+of a learner's parts change only when a part is replaced, so they are determined only then.
 """
 
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What a learner is, as data: enough to make it again. Checked here, once, whether a person wrote it or a file."""
+"""The configuration of a learner as data: enough to recreate it. It is validated here, wherever it comes from."""
 
 import operator
 import os
@@ -18,13 +18,13 @@ from ucls.kernels.ranges import STEPS
 from ucls.settings import distribute, resolve, shown
 
 DTYPES = {"float64": np.float64, "float32": np.float32}
-FAR = 1e30  # bounds beyond this are none
-SPARE = 2**29  # bytes that a learner may take whose file is small: its matrices are trimmed there
+FAR = 1e30  # larger bounds count as missing
+SPARE = 2**29  # bytes that a learner loaded from a small file may take: matrices are trimmed in files
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What a learner is: names, settings by name, the bounds of the observed numbers, and the sizes."""
+    """The configuration of a learner: names, settings by name, the bounds of the state, and sizes."""
 
     agent: str
     settings: Mapping[str, Any]
@@ -48,7 +48,7 @@ class Plan:
             raise UserError(f"dtype cannot be {self.dtype!r}: give one of {', '.join(DTYPES)}")
         low, high = numbers("low", self.low), numbers("high", self.high)
         if len(low) != len(high) or not len(low) or not all(a <= b for a, b in zip(low, high, strict=True)):
-            raise UserError("low and high must be as many numbers each, every one in low not above its one in high")
+            raise UserError("low and high do not match: give lists of equal length, low nowhere above high")
         object.__setattr__(self, "low", low)
         object.__setattr__(self, "high", high)
         object.__setattr__(self, "n_actions", whole("the number of actions", self.n_actions, 1))
@@ -56,7 +56,7 @@ class Plan:
 
 
 class Resolved(NamedTuple):
-    """A plan with every setting in it, and what it names: the modules, and the settings as kernels take them."""
+    """A configuration with every setting, the modules it names, and the settings as kernels take them."""
 
     plan: Plan
     algorithm: Any
@@ -66,7 +66,7 @@ class Resolved(NamedTuple):
 
 
 def resolve_plan(plan: Plan, algorithm: Any = None, facts: Mapping[str, float] = {}, features: Any = None) -> Resolved:
-    """Read the settings of a plan; some follow `facts`, numbers of the environment, or those of the features."""
+    """Resolve the settings of a configuration; some defaults come from `facts` of the environment or the features."""
     algorithm = algorithm or algorithm_module(plan.agent)
     features = features or features_module(plan.features)
     hyper = resolve(algorithm.Hyper, plan.settings, {**getattr(features, "FACTS", {}), **facts})
@@ -76,10 +76,10 @@ def resolve_plan(plan: Plan, algorithm: Any = None, facts: Mapping[str, float] =
 
 
 class Chosen(NamedTuple):
-    """An algorithm and features for an environment, and the settings given: for them and for it, by the owner's name.
+    """An algorithm and features for an environment, and the given settings by their owner: agent, features or env.
 
-    Settings of an environment may move its bounds, so that a plan can be made only when they are known. Features are
-    `fitted` to how many numbers a state has, in what nobody set, if the environment brings no settings for them.
+    Settings of an environment may change its bounds, so the configuration is complete only once these are known. If
+    features are `fitted`, settings that were not given depend on the number of components of a state.
     """
 
     algorithm: Any
@@ -100,7 +100,7 @@ class Chosen(NamedTuple):
         seed: int,
         dtype: str,
     ) -> Resolved:
-        """The plan for states within these bounds."""
+        """The configuration for states within these bounds."""
         low, high = ([float(number) for number in bound] for bound in bounds)
         agent, settings, features = name_of(self.algorithm), self.given["agent"], self.given["features"]
         fit = getattr(self.module, "fit", None)
@@ -117,11 +117,11 @@ def choose(
     features: str | ModuleType | None = None,
     env: type | None = None,
 ) -> Chosen:
-    """Choose features, and give every setting to its owner.
+    """Choose features, and assign every setting to its owner.
 
-    `own` are the features of the environment and their settings, which serve unless the algorithm has its own or
-    others are named; settings tuned for some features are for no others. Without settings (None) features are fitted.
-    `env` declares the environment's settings.
+    `own` are the environment's features and their settings: the default, unless the algorithm has its own or others
+    are named. Their settings apply to these features only; if they are None, features are fitted. `env` declares the
+    environment's settings.
     """
     algorithm: Any = algorithm_module(agent)
     default, tuned = getattr(algorithm, "FEATURES", own)
@@ -135,7 +135,7 @@ def choose(
 
 @dataclass(frozen=True)
 class Saved:
-    """What a checkpoint says of itself: the plan, the steps so far, and the environment, one of ours or None."""
+    """The description in a checkpoint: the configuration, the steps so far, and the built-in environment or None."""
 
     plan: Plan
     steps: int
@@ -145,11 +145,11 @@ class Saved:
 
 
 def read_saved(about: Mapping[str, Any]) -> Saved:
-    """Read what a checkpoint says of itself, or say in one line why that cannot be."""
+    """Read the description in a checkpoint; a `UserError` says in one line what is wrong with it."""
     plan, env, env_settings = about.get("plan"), about.get("env"), about.get("env_settings", {})
     names = [field.name for field in fields(Plan)]
     if not isinstance(plan, Mapping) or set(plan) - set(names) or set(names[:-1]) - set(plan):
-        raise UserError("the checkpoint does not say what it holds: its plan is missing, or not one of this ucls")
+        raise UserError("the checkpoint has no valid plan: it is corrupted, or from another version of ucls")
     if env is not None and not isinstance(env, str):
         raise UserError(f"the checkpoint cannot be right: its environment is {brief(env)}")
     if not isinstance(env_settings, Mapping):
@@ -169,7 +169,7 @@ def checked_discount(discount: Any) -> float | None:
         return None
     try:
         number = float(discount)
-    except Exception:  # whatever the object of a stranger raises
+    except Exception:  # a third-party object may raise anything
         number = -1.0
     if isinstance(discount, bool | str) or not 0 <= number <= 1:
         raise UserError(f"discount cannot be {brief(discount)}: give a number from 0 to 1")
@@ -177,13 +177,13 @@ def checked_discount(discount: Any) -> float | None:
 
 
 def whole(name: str, value: Any, at_least: int = 0, at_most: int = STEPS) -> int:
-    """A whole number within limits, whatever type it has; True and 3.0 are none."""
+    """An integer within limits, of any integer type; True and 3.0 are refused."""
     try:
         number = operator.index(value)
-    except Exception:  # whatever the object of a stranger raises
+    except Exception:  # a third-party object may raise anything
         number = None
     if number is None or isinstance(value, bool | np.bool_) or not at_least <= number <= at_most:
-        raise UserError(f"{name} cannot be {brief(value)}: give a whole number >= {at_least}")
+        raise UserError(f"{name} cannot be {brief(value)}: give an integer >= {at_least}")
     return number
 
 
@@ -199,10 +199,10 @@ def numbers(name: str, values: Any) -> list[float]:
 
 
 def brief(value: Any, most: int = 60) -> str:
-    """A value in one short line."""
+    """The repr of a value in one short line."""
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # the repr of a stranger's object
+    except Exception:  # from the repr of a third-party object
         text = f"a {type(value).__name__}"
     return text if len(text) <= most else f"{text[: most - 3]}..."
 

@@ -1,4 +1,4 @@
-"""What happened in a run: the reward of every step and where episodes ended."""
+"""The history of a run: the reward of every step and where episodes ended."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -35,19 +35,19 @@ class History:
 
     @classmethod
     def from_arrays(cls, arrays: Mapping[str, np.ndarray], steps: int) -> "History | None":
-        """The history in a checkpoint of some steps, if it contains one that makes sense."""
+        """The history in a checkpoint of some steps, if it contains a valid one."""
         history = sound_history(arrays.get(REWARDS), arrays.get(ENDS))
         return history if history is not None and len(history.rewards) <= steps else None
 
     @property
     def last_fifth_reward(self) -> float:
-        """The mean reward a step over the last fifth of the steps."""
+        """The mean reward per step over the final 20% of the steps."""
         last = self.rewards[len(self.rewards) - max(1, len(self.rewards) // 5) :]
         return float(last.mean()) if len(last) else 0.0
 
 
 def sound_history(rewards: Any, ends: Any) -> History | None:
-    """A history of these arrays; None if they are not rewards and how steps ended."""
+    """A history from these arrays; None if they are not valid."""
     if not (isinstance(rewards, np.ndarray) and isinstance(ends, np.ndarray)):
         return None
     if rewards.dtype != np.float64 or ends.dtype != np.uint8 or rewards.ndim != 1 or rewards.shape != ends.shape:
@@ -59,7 +59,7 @@ NOTHING = History(np.zeros(0), np.zeros(0, np.uint8))
 
 
 def join(parts: Sequence[History]) -> History:
-    """What happened in consecutive parts of one run.
+    """The history of consecutive parts of one run.
 
     >>> parts = [History(np.array([0.0, 1.0]), np.array([0, 0])), History(np.array([2.0]), np.array([1]))]
     >>> join(parts).episode_returns

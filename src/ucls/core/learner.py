@@ -1,6 +1,6 @@
-"""A learner: an algorithm with its features, and the one kernel, `advance`, that makes it take a step.
+"""A learner: an algorithm with its features, and `advance`, the kernel that takes a step.
 
-The compiled loop and the Gymnasium shell both call `begin` and `advance`, so that a run is the same in either.
+The compiled loop and the agent for Gymnasium both call `begin` and `advance`, so a run is the same in either.
 """
 
 import importlib
@@ -28,29 +28,29 @@ from ucls.kernels.ranges import Sizes, check, require
 from ucls.randomness import from_words, generator, spawn, to_words
 from ucls.settings import completed
 
-OWN_PARTS = ("coder", "pending")  # beside the state of the algorithm
-BROKEN = (ZeroDivisionError, np.linalg.LinAlgError)  # what arithmetic raises in a kernel: its values mean nothing then
+OWN_PARTS = ("coder", "pending")  # saved in addition to the state of the algorithm
+BROKEN = (ZeroDivisionError, np.linalg.LinAlgError)  # raised by failed arithmetic in a kernel
 
 
 class FailedArithmetic(UserError):
-    """The arithmetic of a kernel failed; what it changed before that may be inconsistent."""
+    """The arithmetic of a kernel failed; the state may be inconsistent."""
 
 
 class Uncertainty(NamedTuple):
-    """The two parts of a radius, for every action: what is not known here, and what is noisy here."""
+    """The two terms of the radius for every action: the prior term (`unknown`) and the noise term (`noisy`)."""
 
     unknown: np.ndarray
     noisy: np.ndarray
 
 
 class Learner:
-    """An algorithm at work on features, made from a plan."""
+    """An algorithm with its features, created from a configuration."""
 
     def __init__(self, resolved: Resolved, file: int | None = None) -> None:
-        """Make a learner that knows nothing yet.
+        """Create an untrained learner.
 
-        `file` is the number of bytes that the plan came with, if it came with arrays to restore: a small file must not
-        ask for much memory.
+        `file` is the number of bytes of the file that the configuration was read from, if any: a small file must not
+        request much memory.
         """
         tell_of_compiling()
         plan, self.algorithm, self.hyper, features, settings = resolved
@@ -74,27 +74,27 @@ class Learner:
         return initial_state(self.algorithm, self.hyper, *sizes, DTYPES[self.plan.dtype])
 
     def _refuse_too_large(self, room: Room, file: int | None) -> None:
-        """Refuse a plan before its memory is asked for; an algorithm that says nothing is taken to be quadratic."""
+        """Refuse a configuration before memory is allocated; without `room` an algorithm is assumed to be quadratic."""
         n_actions = self.plan.n_actions
         sizes = room.size, n_actions, room.n_active
         said = hasattr(self.algorithm, "room")
         own = self.algorithm.room(self.hyper, *sizes) if said else 4 * room.size**2
         pending = 6 * n_actions * room.n_active
         what = f"{self.plan.agent} with {room.size:,} features ({self.plan.features}, {n_actions:,} actions)"
-        what += "" if said else ", which does not say by `room` that it needs less than 4 features^2 numbers,"
+        what += "" if said else ", whose `room` is missing, so that 4 * features^2 numbers are assumed,"
         amount = room.numbers + pending + own
         refuse_too_large(amount, what, file)
         self._trims = 8 * amount <= SPARE
 
     @property
     def action(self) -> int:
-        """The action chosen for the state it is in."""
+        """The action chosen in the current state."""
         return int(self.pending.a[0])
 
     def _bind(self, features: Any) -> None:
         self.kernels = kernels(self.algorithm, features)
         self._begin, self._advance = BoundKernel(self.kernels.begin), BoundKernel(self.kernels.advance)
-        self._s = np.zeros(len(self.plan.low))  # where kernels find the state, whatever array it came in
+        self._s = np.zeros(len(self.plan.low))  # the state that kernels read, copied from any array
 
     def begin(self, s: np.ndarray) -> None:
         """Begin an episode in state s."""
@@ -103,8 +103,8 @@ class Learner:
             self._begin((self.hyper, self.coder, self.state, self.pending, self.rng), self._s)
 
     def advance(self, r: float, gamma: float, s_next: np.ndarray, terminated: bool) -> bool | None:
-        """Learn from what the chosen action led to, choose the next; false if the values have diverged, None if the
-        arithmetic failed: then the step does not count."""
+        """Learn from the result of the chosen action and choose the next one. Return False if the values have diverged,
+        None if the arithmetic failed: then the step does not count."""
         self._s[:] = s_next
         parts = self.hyper, self.coder, self.state, self.pending, self.rng
         try:
@@ -116,20 +116,20 @@ class Learner:
         return healthy
 
     def grow(self) -> None:
-        """Make room for more data; what was learned stays the same."""
+        """Enlarge the arrays for more data; their content does not change."""
         self.state = self.algorithm.grow(self.state, self.hyper)
 
     def interval(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The mean and the radius of every action's value in state s, without changing the run.
 
-        An algorithm that keeps no bounds has a radius of 0.
+        An algorithm without confidence bounds has a radius of 0.
         """
         mean, radius = self.intervals(self._states(s)[None])
         return mean[0], radius[0]
 
     def intervals(self, points: np.ndarray, rng: np.random.Generator | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The mean and the radius of every action's value in many states, as `interval` one after the other; what is
-        drawn for them may come from a generator of the caller's."""
+        """The mean and the radius of every action's value in many states, like `interval` for each in turn; random
+        numbers come from `rng` if it is given."""
         points = self._states(points)
         mean, radius = (np.zeros((len(points), self.plan.n_actions)) for _ in range(2))
         parts = self.hyper, self.coder, self.state
@@ -138,15 +138,15 @@ class Learner:
         return mean, radius
 
     def uncertainty(self, s: np.ndarray) -> "Uncertainty":
-        """The two parts of the radius of every action's value in state s, where the algorithm can tell them apart."""
+        """The prior term and the noise term of every action's radius in state s, if the algorithm separates them."""
         unknown, noisy, _ = self.split(self._states(s)[None])
         return Uncertainty(unknown[0], noisy[0])
 
     def split(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """In many states, of every action: what is not known, what is noisy, and the part of the value, from 0 to 1,
-        that no data have overruled (NaN where the algorithm does not tell)."""
+        """In many states, for every action: the prior term, the noise term, and the prior's remaining weight in the
+        value, from 0 to 1 (NaN if the algorithm does not provide it)."""
         if not hasattr(self.algorithm, "parts"):
-            raise UserError(f"{self.plan.agent} does not tell what is not known from what is noisy: ucls-exact does")
+            raise UserError(f"{self.plan.agent} does not separate prior and noise uncertainty; use ucls-exact")
         points = self._states(points)
         unknown, noisy, share = (np.zeros((len(points), self.plan.n_actions)) for _ in range(3))
         parts = self.hyper, self.coder, self.state
@@ -155,9 +155,9 @@ class Learner:
         return unknown, noisy, share
 
     def tell(self, steps: int | None = None) -> None:
-        """Warn of what a person should know of what was learned; each thing is said once.
+        """Warn the user of what the algorithm and the features report (`notices`), each message once.
 
-        Given the number of steps, that includes whether it can still be saved.
+        With the number of steps, also warn if the learner can no longer be saved.
         """
         if steps is not None:
             self.look(steps, AFTER)
@@ -172,17 +172,17 @@ class Learner:
             self.warn_once(text, text)
 
     def warn_once(self, kind: str, text: str) -> None:
-        """Give a notice, unless one of this kind was given before."""
+        """Issue a warning, unless one of this kind was issued before."""
         if kind not in self._told:
             self._told.add(kind)
             warnings.warn(text, Notice, stacklevel=4)
 
     def choose(self, s: np.ndarray) -> int:
-        """The action that the algorithm's own rule takes in state s, without changing the run."""
+        """The action that the algorithm itself chooses in state s, without changing the run."""
         return int(self.choices(self._states(s)[None])[0])
 
     def choices(self, points: np.ndarray, rng: np.random.Generator | None = None) -> np.ndarray:
-        """The actions that the algorithm's own rule takes in many states, as `choose` one after the other."""
+        """The actions that the algorithm itself chooses in many states, like `choose` for each in turn."""
         points = self._states(points)
         actions = np.zeros(len(points), np.int64)
         parts = self.hyper, self.coder, self.state
@@ -208,9 +208,9 @@ class Learner:
         self._saveable = Saveable()  # its clock is that of one process
 
     def survey(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The mean of every action's value in many states, and what the agent maximizes, without changing the run.
+        """The mean of every action's value in many states, and the quantity that the agent maximizes.
 
-        That is mean + radius, unless the algorithm says by `upper` that it is something else.
+        The agent maximizes mean + radius, unless the algorithm defines `upper`.
         """
         if not hasattr(self.algorithm, "upper"):
             mean, radius = self.intervals(points)
@@ -222,25 +222,25 @@ class Learner:
         return mean, top
 
     def _states(self, points: Any) -> np.ndarray:
-        """States that kernels may look at; those of one-hot features have no others beyond the bounds."""
+        """States as kernels take them; discrete states outside the bounds are refused."""
         points, low, high = np.ascontiguousarray(points, np.float64), self.plan.low, self.plan.high
         if points.shape[-1:] != (len(low),) or not np.isfinite(points).all():
-            raise UserError(f"a state is {len(low)} finite numbers, not {brief(points)}")
+            raise UserError(f"a state cannot be {brief(points)}: give {len(low)} finite numbers")
         if is_discrete(self.features) and not ((points >= low) & (points <= high)).all():
             limits = f"{low[0]:.0f} to {high[0]:.0f}" if len(low) == 1 else f"{brief(low)} to {brief(high)}"
-            raise UserError(f"there are no states outside {limits}: {brief(points)}")
+            raise UserError(f"a state cannot be {brief(points)}: give integers from {limits}")
         return points
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """A copy of everything that the next step reads; of large matrices only the part that something was learned of
-        (see `ucls.checkpoint`)."""
+        """A copy of everything that the next step reads; large matrices are trimmed to the visited part (see
+        `ucls.checkpoint`)."""
         arrays = {"rng": to_words(self.rng), **states.to_arrays(self.algorithm, self.state, self._trims)}
         for name in OWN_PARTS:
             arrays |= checkpoint.flatten(name, getattr(self, name), self._trims)
         return arrays
 
     def refuse_unsound(self) -> None:
-        """Refuse to save what could not be loaded: numbers that are not finite, though the values were."""
+        """Refuse to save a state that could not be loaded: it contains numbers that are not finite."""
         sizes = Sizes(self.coder.size, self.plan.n_actions)
         try:
             states.refuse_unsound(self.algorithm, self.state, sizes)
@@ -251,11 +251,11 @@ class Learner:
             raise UserError(f"{fault}; start again, and {ADVICE}") from None
 
     def look(self, steps: int, share: float = WHILE) -> None:
-        """Warn once, after so many steps, if what was learned can no longer be saved; seldom enough to cost nothing."""
+        """Warn once if the learner can no longer be saved; checks are rare enough to cost almost nothing."""
         self._saveable.look(self, steps, share)
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Go on from a copy of a checkpoint of a learner of the same plan; one that is refused changes nothing.
+        """Continue from a copy of a checkpoint of a learner with the same configuration; a refused one changes nothing.
 
         The checkpoint may be from before some arrays grew.
         """
@@ -269,7 +269,7 @@ class Learner:
 
 
 def initial_state(algorithm: Any, hyper: Any, size: int, n_actions: int, n_active: int, dtype: Any) -> Any:
-    """What the algorithm knows before it has seen anything.
+    """The initial state of an algorithm.
 
     Modules outside the package may still have the `init` of an earlier contract, with `steps` before `dtype`.
     """
@@ -279,7 +279,7 @@ def initial_state(algorithm: Any, hyper: Any, size: int, n_actions: int, n_activ
 
 @contextmanager
 def sound_arithmetic() -> Iterator[None]:
-    """Say in one line that the arithmetic of a kernel failed."""
+    """Turn failed arithmetic in a kernel into a one-line error."""
     try:
         yield
     except ZeroDivisionError:
@@ -291,22 +291,24 @@ def sound_arithmetic() -> Iterator[None]:
 
 
 def refuse_diverged(diverged: bool) -> None:
-    """Hand nothing on from values that mean nothing."""
+    """Refuse to use values that have diverged."""
     if diverged:
         raise UserError("the values have diverged: start again, with smaller steps or other features")
 
 
 def saved_learner(plan: Plan, given: Any, arrays: Mapping[str, np.ndarray], features: Any = None) -> Learner:
-    """A learner that the arrays of a checkpoint may be restored to.
+    """A learner that the arrays of a checkpoint can be restored to.
 
-    Its algorithm and features are ours, or modules that were given: a file never names code to run.
+    Its algorithm and features are built-in, or modules given by the caller: a file never decides what code runs.
     """
     if given is None and plan.agent not in ALGORITHMS:
-        raise UserError(f"the checkpoint needs the algorithm {brief(plan.agent)}, not one of ours: give its module")
+        name = brief(plan.agent)
+        raise UserError(f"the checkpoint needs the algorithm {name}, which is not built in: give its module")
     if plan.features in FEATURES:
         features = None
     elif features is None:
-        raise UserError(f"the checkpoint needs the features {brief(plan.features)}, not ours: give their module")
+        name = brief(plan.features)
+        raise UserError(f"the checkpoint needs the features {name}, which are not built in: give their module")
     size = sum(array.nbytes for array in arrays.values())
     hyper: Any = (given or algorithm_module(plan.agent)).Hyper
     plan = replace(plan, settings=completed(hyper, plan.settings))

@@ -1,4 +1,4 @@
-"""What a run is to those who only let it run, in the compiled loop (`Run`) or in Gymnasium (`Agent`)."""
+"""The interface of every run, in the compiled loop (`Run`) or in Gymnasium (`Agent`)."""
 
 import math
 import time
@@ -15,7 +15,7 @@ from ucls.envs import BuiltinEnv
 
 
 class AnyRun(Protocol):
-    """A learner in an environment, after some steps; it stops where its values diverge, and goes no further."""
+    """A learner in an environment, after some steps; it stops for good if its values diverge."""
 
     steps: int
     diverged: bool
@@ -23,23 +23,23 @@ class AnyRun(Protocol):
 
     @property
     def plan(self) -> Plan:
-        """What its learner is."""
+        """The configuration of its learner."""
         ...
 
     @property
     def world(self) -> BuiltinEnv | None:
-        """The world that it is in, if that is one of ours."""
+        """The built-in environment it runs in; None for any other."""
         ...
 
     def advance(self, steps: int, seconds: float = math.inf) -> History:
-        """Take some steps more and return what happened in them.
+        """Take some more steps and return their history.
 
-        A run in Gymnasium stops after the step at which so many seconds have passed; the compiled loop takes them all.
+        A run in Gymnasium stops after the step at which `seconds` have passed; the compiled loop takes all steps.
         """
         ...
 
     def about(self) -> dict[str, Any]:
-        """What it is, as data."""
+        """A description, as data."""
         ...
 
     def checkpoint(self) -> dict[str, np.ndarray]:
@@ -47,16 +47,16 @@ class AnyRun(Protocol):
         ...
 
     def restore(self, arrays: Mapping[str, np.ndarray], steps: int) -> None:
-        """Go back to a checkpoint that it wrote after some steps."""
+        """Return to a checkpoint that it wrote after some steps."""
         ...
 
     def save(self, path: str | Path) -> Path:
-        """Write all of it to a file."""
+        """Write it to a file."""
         ...
 
 
 class Chunk(NamedTuple):
-    """What happened in some steps; how many of them were timed, and in how many seconds. The first compiles: it is not
+    """The history of some steps, how many of them were timed, and their seconds. The first step, which compiles, is not
     timed."""
 
     part: History
@@ -65,11 +65,10 @@ class Chunk(NamedTuple):
 
 
 def in_chunks(run: AnyRun, steps: int, seconds: float, stopped: Callable[[], Any] = lambda: False) -> Iterator[Chunk]:
-    """Let a run take some steps in chunks of about so many seconds, until it diverges or somebody stops it.
+    """Advance a run in chunks of about this many seconds, until it diverges or `stopped()` is true.
 
-    Where a chunk ends changes nothing in the run. The first is one step, which compiles; after it a chunk has as many
-    steps as the last one's speed lets it, from one on. A step that is slow all of a sudden ends its chunk, except in
-    the compiled loop.
+    Chunks do not affect the run. The first is one step, which compiles; the size of the others follows from the speed
+    of the previous one. A step that is unexpectedly slow ends its chunk, except in the compiled loop.
     """
     done, chunk = 0, 1
     while done < steps and not run.diverged and not stopped():

@@ -1,4 +1,4 @@
-"""The compiled loop: (environment, features, algorithm, budget) -> what happened.
+"""Runs in built-in environments: (environment, features, algorithm, number of steps) -> history.
 
 >>> from ucls.core.run import make_run
 >>> run = make_run("ucls/RiverSwim-v0", "ucls", seed=1, settings={"tilings": 4})
@@ -30,7 +30,7 @@ from ucls.randomness import from_words, generator, spawn, to_words
 
 
 class Run:
-    """One learner in one of our environments; `advance` it as far as you like, in as many calls as you like."""
+    """A learner in a built-in environment; `advance` it in any number of calls."""
 
     def __init__(self, world: BuiltinEnv, learner: Learner) -> None:
         check_builtin(world, learner)
@@ -44,14 +44,14 @@ class Run:
 
     @property
     def plan(self) -> Plan:
-        """What its learner is."""
+        """The configuration of its learner."""
         return self.learner.plan
 
     def advance(self, steps: int, seconds: float = math.inf) -> History:
-        """Take some steps and return what happened; a run that diverges stops there, says so, and goes no further.
+        """Take some steps and return their history; a run whose values diverge stops and cannot continue.
 
         If the arithmetic of a kernel fails (`BROKEN`), the run has diverged too. The step at which it failed is neither
-        counted nor in the history; the arrays of the learner may be those of half a step, and are not handed on.
+        counted nor in the history, and the learner, which may be half updated, can no longer be saved.
 
         `seconds` is for runs that can stop between two steps (`AnyRun`); the compiled loop cannot.
         """
@@ -81,18 +81,18 @@ class Run:
         return History(rewards[:taken], ends[:taken], self.diverged)
 
     def save(self, path: str | Path) -> Path:
-        """Write a checkpoint; a run restored from it goes on bit for bit."""
+        """Write a checkpoint; a run loaded from it continues bit for bit."""
         return checkpoint.save(checkpoint.named(path), self.about(), self.checkpoint())
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """A copy of everything that the next step reads; refused if nobody would take it back."""
+        """A copy of everything that the next step reads; refused if it could not be loaded."""
         refuse_diverged(self.diverged)
         self.learner.refuse_unsound()
         in_play = {"s": self.s.copy(), "clock": self.clock.copy(), "rng": to_words(self.world_rng)}
         return {**self.learner.checkpoint(), **to_arrays(in_play)}
 
     def restore(self, arrays: Mapping[str, np.ndarray], steps: int) -> None:
-        """Go back to a checkpoint that this run wrote after some steps; one that is refused changes nothing."""
+        """Return to a checkpoint that this run wrote after some steps; a refused one changes nothing."""
         saved = from_arrays(arrays)
         self.world.check_saved(saved)
         steps = whole("steps", steps)
@@ -102,23 +102,23 @@ class Run:
         from_words(self.world_rng, saved["rng"])
 
     def about(self) -> dict[str, Any]:
-        """What this run is, as data."""
+        """A description of this run, as data."""
         env = {"env": self.world.id, "env_settings": self.world.settings}
         return {**env, "steps": self.steps, "plan": asdict(self.plan)}
 
     @classmethod
     def load(cls, path: str | Path, algorithm: Any = None, features: Any = None) -> "Run":
-        """Go on from a checkpoint of one of our environments."""
+        """Continue from a checkpoint in a built-in environment."""
         about, arrays = checkpoint.load(path)
         if about.get("env") is None or "world.s" not in arrays:
-            raise UserError(f"{path} holds no environment: load it with Agent.load and an environment of your own")
+            raise UserError(f"{path} contains no built-in environment: load it with Agent.load(path, env)")
         return cls.revive(about, arrays, algorithm, features)
 
     @classmethod
     def revive(
         cls, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray], algorithm: Any = None, features: Any = None
     ) -> "Run":
-        """Go on from the content of a checkpoint."""
+        """Continue from the content of a checkpoint."""
         saved = read_saved(about)
         world = make_builtin(saved.env or "", saved.env_settings)
         run = cls(world, saved_learner(saved.plan, algorithm, arrays, features))
@@ -131,7 +131,7 @@ def check_builtin(world: BuiltinEnv, learner: Learner) -> None:
     plan = learner.plan
     sizes = world.n_actions, *(list(map(float, bound)) for bound in world.bounds())
     if sizes != (plan.n_actions, plan.low, plan.high):
-        raise UserError(f"the learner is not one for {world.id}: it was made for other states or actions")
+        raise UserError(f"the learner does not fit {world.id}: it was made for other states or actions")
     _check_features(learner.features, world.features[0])
 
 
@@ -150,8 +150,8 @@ def plan_run(
     features: str | None = None,
     dtype: str = "float64",
 ) -> tuple[BuiltinEnv, Resolved]:
-    """Say what a run by these names is, every setting resolved; `settings` may name those of the agent, the features
-    and the environment alike."""
+    """The environment and the configuration of a run, with every setting resolved; `settings` may be those of the
+    algorithm, the features and the environment."""
     environment: Any = module_of(env)
     chosen = choose(algorithm, environment.FEATURES, settings, features, environment.Env)
     _check_features(chosen.module, environment.FEATURES[0])
@@ -168,7 +168,7 @@ def make_run(
     features: str | None = None,
     dtype: str = "float64",
 ) -> Run:
-    """Make the run that `plan_run` says."""
+    """Create the run that `plan_run` describes."""
     world, resolved = plan_run(env, algorithm, seed=seed, settings=settings, features=features, dtype=dtype)
     run = Run(world, Learner(resolved))
     advise_on_cost(run.learner, stacklevel=3)

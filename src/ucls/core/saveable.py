@@ -1,4 +1,4 @@
-"""Whether what was learned can still be saved: asked while an agent learns, at almost no cost.
+"""Check while an agent learns, at almost no cost, whether it can still be saved.
 
 Squares of huge rewards and features overflow to infinity in a learner's state while its values are still finite. Such
 a state cannot be saved. That is reported when it happens, not when the agent is saved.
@@ -11,12 +11,12 @@ from typing import Any, Protocol
 
 from ucls.errors import Notice, UserError
 
-WHILE, AFTER = 0.01, 0.03  # parts of the time that the checks may take: between two steps, and after some of them
+WHILE, AFTER = 0.01, 0.03  # fractions of the time that checks may take: while learning, and after a call of learn
 ADVICE = "scale the rewards or features down (below 1e100)"
 
 
 class Learns(Protocol):
-    """What can say that it cannot be saved."""
+    """An object that knows whether it can be saved."""
 
     def refuse_unsound(self) -> None:
         """Refuse to be saved if it could not be loaded again."""
@@ -30,7 +30,7 @@ class Saveable:
         self._last, self._cost, self._told = -math.inf, math.inf, False
 
     def look(self, learner: Learns, steps: int, share: float) -> None:
-        """Warn if the state can no longer be saved; do nothing if a check now would take more than this part of the
+        """Warn if the state can no longer be saved; do nothing if a check would take more than this fraction of the
         time since the last one."""
         now = time.perf_counter()
         if self._told or share * (now - self._last) < self._cost < math.inf:

@@ -2,7 +2,7 @@
 
 They are compiled, unless the algorithm says `COMPILED = False`; environments and features always are.
 
-Little is imported here on purpose: the machine code that is kept of these depends on what this module imports.
+Little is imported here on purpose: the saved machine code depends on what this module imports.
 """
 
 import functools
@@ -15,12 +15,12 @@ from ucls.kernels import active as la
 from ucls.kernels._jit import engine_of, woven
 from ucls.kernels.ranges import ACTION
 
-DIVERGED = 1e9  # a value this many times the largest reward is no value: the run has diverged
+DIVERGED = 1e9  # a run has diverged if a value exceeds this many times its largest reward
 
 
 class Pending(NamedTuple):
     """What a learner carries from one step to the next: the features of its state, the action it chose there, and
-    the largest reward (in size) it has met. `xs_next` is where the next state's features are written."""
+    the largest absolute reward so far. `xs_next` is where the next state's features are written."""
 
     xs: la.Active
     xs_next: la.Active
@@ -29,7 +29,7 @@ class Pending(NamedTuple):
 
 
 class Kernels(NamedTuple):
-    """The steps of a learner and the looks into it, in many states at once, compiled for its algorithm and features."""
+    """The step functions of a learner, and queries in many states at once, for its algorithm and features."""
 
     begin: Any
     advance: Any
@@ -40,12 +40,12 @@ class Kernels(NamedTuple):
 
 
 def never_full(state):
-    """The state of an algorithm whose data do not grow."""
+    """The default of `full`, for algorithms whose data do not grow."""
     return False
 
 
 def never_told(state, x):
-    """The part of a value that is not known, of an algorithm that does not tell."""
+    """The default of `unknown`, for algorithms that do not provide it."""
     return np.nan
 
 

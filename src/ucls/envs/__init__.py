@@ -1,24 +1,28 @@
-"""The environments: one file each, compiled; `gym.py` makes any of them a Gymnasium environment.
+"""The built-in environments: one file each, compiled; `gym.py` makes any of them a Gymnasium environment.
 
 An environment is a module with
 
-- `Env`, a NamedTuple of settings (see `ucls.settings`), numbers only, among them `discount` and `cutoff` (the number
-  of steps after which an episode is truncated; 0 for never);
-- `ACTIONS`, the names of the actions; `LOW` and `HIGH`, the bounds of its state, which is also the observation (and
-  `bounds(env)` where settings move them);
+- `Env`, a NamedTuple of numeric settings (see `ucls.settings`), among them `discount` and `cutoff` (the number of steps
+  after which an episode is truncated; 0 for never);
+- `ACTIONS`, the names of the actions;
+- `LOW` and `HIGH`, the bounds of the state, which is also the observation (and `bounds(env)`, if settings change them);
 - compiled `reset(env, s, rng)` and `step(env, s, a, rng) -> (reward, discount, terminated)`, where `s` is a float64
-  array that is changed in place and the discount is 0 when the episode terminated;
-- `FEATURES`, the name and settings of the features the paper uses for it;
-- `facts(env)`, numbers that some algorithms take as defaults: `reward_max`, `return_max`;
-- `measure(env)`, the name of what runs in it are compared by (see `runs.measures.Measures`): their whole reward, or,
-  where every step costs and the number of steps is given, the mean return of an episode;
-- `problem(env) -> planning.Problem`, what planning needs, and `optimal(env) -> planning.Optimal`, what an optimal
+  array that is changed in place; the discount is 0 after termination;
+- `FEATURES`, the name and settings of the features that the paper uses for it;
+- `facts(env)`, defaults for settings of algorithms: `reward_max`, `return_max`;
+- `measure(env)`, the name of the metric that runs are compared by (see `core.measures.Measures`): the total reward or,
+  if every step costs and the number of steps is fixed, the mean return of an episode;
+- `problem(env) -> planning.Problem`, the input of planning, and `optimal(env) -> planning.Optimal`, what an optimal
   policy achieves;
-- `draw(env, s, canvas)`, a picture of the state.
+- `draw(env, s, canvas)`, which draws the state.
 
-`Environment` below is the same as signatures.
+Optional:
 
-To add one: one file here, one line in `ENVIRONMENTS`.
+- `OBSERVATIONS`, the names of the state's components, which label the axes of maps.
+
+`Environment` below gives the signatures.
+
+To add one: one file here, one line in `ENVIRONMENTS`, and what `optimal` returns in `KNOWN`.
 """
 
 import importlib
@@ -28,7 +32,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 from ucls.errors import UserError, unknown
 from ucls.settings import describe, resolve, shown
 
-if TYPE_CHECKING:  # arrays, what makes and what is drawn on are heavy, and a list of ids needs none of them
+if TYPE_CHECKING:  # these are slow to import, and a list of ids needs none of them
     import numpy as np
 
     from ucls._canvas import Canvas
@@ -46,14 +50,14 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
 
 
 class Best(NamedTuple):
-    """What an optimal policy achieves: the reward a step, and the return and length of an episode if they end."""
+    """What an optimal policy achieves: reward per step and, if episodes terminate, an episode's return and length."""
 
     reward_rate: float
     episode_return: float | None = None
     episode_steps: float | None = None
 
 
-KNOWN = {  # what `optimal` says, with default settings or a few others; a test holds them against it
+KNOWN = {  # what `optimal` returns for the default settings and a few others; a test compares them
     ("ucls/RiverSwim-v0", ()): Best(0.22260210954856502),
     ("ucls/RiverSwim-v0", (("probabilities", "osband"),)): Best(0.42775950496580606),
     ("ucls/PuddleWorld-v0", ()): Best(-1.115120150565455, -36.666790799379754, 32.88153524924372),
@@ -65,12 +69,12 @@ KNOWN = {  # what `optimal` says, with default settings or a few others; a test 
 }
 
 
-IN_PLAY = ("s", "clock", "rng")  # the state, the steps of the running episode (0 if none runs), the generator
+# state, number of steps in the current episode (0 between episodes), generator
+IN_PLAY = ("s", "clock", "rng")
 
 
 class Environment(Protocol):
-    """What every environment has; `reset` and `step` are compiled. `bounds(env) -> (low, high)` only if settings move
-    them."""
+    """The required members; `reset` and `step` are compiled."""
 
     __name__: str
     Env: type[Any]
@@ -94,7 +98,7 @@ class Environment(Protocol):
 
 
 class BuiltinEnv(NamedTuple):
-    """An environment with its settings resolved: its module, asked for these settings."""
+    """A built-in environment with its settings: the functions of its module, called with these settings."""
 
     id: str
     module: Any
@@ -102,7 +106,7 @@ class BuiltinEnv(NamedTuple):
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings, as a person gives them."""
+        """The settings, as a user writes them."""
         return shown(self.env)
 
     @property
@@ -126,36 +130,36 @@ class BuiltinEnv(NamedTuple):
         return self.env.cutoff
 
     def reset(self, s: "np.ndarray", rng: "np.random.Generator") -> None:
-        """Let an episode begin in `s`."""
+        """Start an episode: write its first state into `s`."""
         self.module.reset(self.env, s, rng)
 
     def step(self, s: "np.ndarray", a: int, rng: "np.random.Generator") -> tuple[float, float, bool]:
-        """Take an action in `s`, which becomes the next state; the reward, the discount and whether that was all."""
+        """Take an action, change `s` to the next state; return the reward, the discount and whether it terminated."""
         return self.module.step(self.env, s, a, rng)
 
     def bounds(self) -> tuple[tuple[float, ...], tuple[float, ...]]:
-        """The bounds of the state, which some settings move."""
+        """The bounds of the state, which may depend on settings."""
         module = self.module
         return module.bounds(self.env) if hasattr(module, "bounds") else (module.LOW, module.HIGH)
 
     def facts(self) -> dict[str, float]:
-        """Numbers that some algorithms take as defaults."""
+        """Defaults for settings of algorithms."""
         return self.module.facts(self.env)
 
     def measure(self) -> str:
-        """The name of what runs in it are compared by."""
+        """The name of the metric that runs are compared by."""
         return self.module.measure(self.env)
 
     def problem(self) -> "Problem":
-        """What planning needs."""
+        """The input of planning."""
         return self.module.problem(self.env)
 
     def optimal(self) -> "Optimal":
-        """What an optimal policy achieves; it may have to be planned first."""
+        """What an optimal policy achieves; may take time to plan."""
         return self.module.optimal(self.env)
 
     def best(self) -> Best:
-        """What an optimal policy achieves; known without planning where nobody has changed a setting."""
+        """What an optimal policy achieves; needs no planning with default settings (`KNOWN`)."""
         for (id, settings), best in KNOWN.items():
             if id == self.id and self.env == make_builtin(id, dict(settings)).env:
                 return best
@@ -163,19 +167,19 @@ class BuiltinEnv(NamedTuple):
         return Best(found.reward_rate, found.episode_return, found.episode_steps)
 
     def draw(self, s: "np.ndarray", canvas: "Canvas") -> None:
-        """Draw a picture of a state."""
+        """Draw a state."""
         self.module.draw(self.env, s, canvas)
 
     def check_saved(self, saved: "Mapping[str, np.ndarray]") -> None:
-        """Refuse what was never in play in such a world."""
+        """Refuse an environment state that this environment cannot have saved."""
         from ucls.randomness import check_words
 
         low, high = self.bounds()
         s, clock = saved.get("s"), saved.get("clock")
         if s is None or clock is None or s.shape != (len(low),) or clock.shape != (1,):
-            raise UserError(f"this is not a checkpoint of {self.id}: make one with checkpoint()")
+            raise UserError(f"this is not a checkpoint of {self.id}: create one with checkpoint()")
         if s.dtype != "float64" or clock.dtype != "int64" or not ((s >= low) & (s <= high)).all():
-            raise UserError(f"the checkpoint cannot be right: its state is none of {self.id}")
+            raise UserError(f"the checkpoint cannot be right: its state is not one of {self.id}")
         if clock[0] < 0 or clock[0] >= (self.cutoff or 2**53):
             raise UserError("the checkpoint cannot be right: its episode has lasted longer than an episode can")
         check_words(saved.get("rng"))
@@ -193,19 +197,19 @@ def module_of(id: str) -> Environment:
 
 
 def to_arrays(in_play: "Mapping[str, np.ndarray]") -> "dict[str, np.ndarray]":
-    """What is in play in a world, under the names that the checkpoint of a run has for it."""
+    """The environment state, under its names in the checkpoint of a run."""
     return {f"world.{name}": in_play[name] for name in IN_PLAY}
 
 
 def from_arrays(arrays: "Mapping[str, np.ndarray]") -> "dict[str, np.ndarray]":
-    """What is in play in a world, as far as the checkpoint of a run has it; `BuiltinEnv.check_saved` checks it."""
+    """The environment state in the checkpoint of a run, if it has one; `BuiltinEnv.check_saved` checks it."""
     return {name: arrays[f"world.{name}"] for name in IN_PLAY if f"world.{name}" in arrays}
 
 
 def make_builtin(id: str, given: Mapping[str, object] = {}) -> BuiltinEnv:
     """Make an environment by its id, with settings by name.
 
-    >>> make_world("ucls/RiverSwim-v0", {"noise_sd": 0}).settings["noise_sd"]
+    >>> make_builtin("ucls/RiverSwim-v0", {"noise_sd": 0}).settings["noise_sd"]
     0.0
     """
     module = module_of(id)
@@ -213,9 +217,9 @@ def make_builtin(id: str, given: Mapping[str, object] = {}) -> BuiltinEnv:
 
 
 def default_measure(id: str, given: Mapping[str, object] = {}) -> str:
-    """What runs in an environment are compared by, if nobody says otherwise; settings of others than it are passed by.
+    """The default metric that runs in an environment are compared by; settings of algorithm and features are ignored.
 
-    In one that is not ours it is the mean return of the last episodes: nothing is known of it.
+    In a third-party environment it is the mean return of the last episodes.
 
     >>> default_measure("ucls/RiverSwim-v0", {"p": 0.1, "env.noise_sd": 0.0}), default_measure("FrozenLake-v1")
     ('reward', 'last_return')

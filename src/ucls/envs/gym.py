@@ -1,4 +1,4 @@
-"""The one door to Gymnasium: any environment of the package as a `gymnasium.Env`."""
+"""Any built-in environment as a `gymnasium.Env`."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -13,11 +13,11 @@ from ucls.randomness import from_words, to_words
 
 
 class BuiltinGymEnv(gymnasium.Env[np.ndarray, np.int64]):
-    """An environment by its id, with its settings by name; its state is the observation.
+    """A built-in environment by its id, with settings by name; the state is the observation.
 
-    >>> world = GymWorld("ucls/RiverSwim-v0", noise_sd=0.0)
-    >>> s, info = world.reset(seed=3)
-    >>> s_next, r, terminated, truncated, info = world.step(1)
+    >>> env = BuiltinGymEnv("ucls/RiverSwim-v0", noise_sd=0.0)
+    >>> s, info = env.reset(seed=3)
+    >>> s_next, r, terminated, truncated, info = env.step(1)
     >>> info
     {'discount': 0.99}
     """
@@ -39,7 +39,7 @@ class BuiltinGymEnv(gymnasium.Env[np.ndarray, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[np.ndarray, dict[str, Any]]:
-        """Start an episode; a seed makes the generator anew."""
+        """Start an episode; a seed recreates the generator."""
         super().reset(seed=None if seed is None else int(seed), options=options)
         self.world.reset(self._s, self.np_random)
         self._steps = 0
@@ -51,7 +51,7 @@ class BuiltinGymEnv(gymnasium.Env[np.ndarray, np.int64]):
         if not self._running:
             raise ResetNeeded("the episode is over or has not begun: call reset() before step()")
         if not self.action_space.contains(action):
-            raise UserError(f"action cannot be {action!r}: give a whole number from 0 to {self.world.n_actions - 1}")
+            raise UserError(f"action cannot be {action!r}: give an integer from 0 to {self.world.n_actions - 1}")
         r, gamma, terminated = self.world.step(self._s, int(action), self.np_random)
         self._steps += 1
         truncated = not terminated and 0 < self.world.cutoff <= self._steps
@@ -59,7 +59,7 @@ class BuiltinGymEnv(gymnasium.Env[np.ndarray, np.int64]):
         return self._s.copy(), r, terminated, truncated, {"discount": gamma}
 
     def render(self) -> np.ndarray | None:
-        """A picture of the state, 480 by 320."""
+        """An image of the state, 480 by 320 pixels."""
         if self.render_mode is None:
             gymnasium.logger.warn("render() draws nothing: make the environment with render_mode='rgb_array'")
             return None
@@ -70,7 +70,7 @@ class BuiltinGymEnv(gymnasium.Env[np.ndarray, np.int64]):
         return canvas.image()
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """Everything that the next steps depend on; a clock of 0 says that no episode is running."""
+        """Everything that the next steps depend on; a clock of 0 means that no episode is running."""
         clock = self._steps if self._running else 0
         return {"s": self._s.copy(), "clock": np.array([clock]), "rng": to_words(self.np_random)}
 

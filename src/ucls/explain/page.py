@@ -80,7 +80,7 @@ def _axis(axis: Axis | None) -> dict[str, Any] | None:
 
 
 def _packed(thoughts: Sequence[Thought], name: str) -> dict[str, Any] | None:
-    """One kind of number at all moments; the actions are whole numbers and stay as they are."""
+    """One kind of number at all moments; the actions are integers and stay as they are."""
     if getattr(thoughts[0], name) is None:
         return None
     values = np.array([getattr(thought, name) for thought in thoughts], np.float64)

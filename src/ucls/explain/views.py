@@ -105,7 +105,7 @@ def _plane(axes: Sequence[Axis], pair: tuple[int, int], through: np.ndarray, cou
 
 
 def _marks(axis: Axis, count: int, discrete: bool) -> np.ndarray:
-    """So many points along a dimension, or fewer where only whole numbers are states."""
+    """So many points along a dimension, or fewer where only integers are states."""
     if not discrete:
         return np.linspace(axis.low, axis.high, count)
     return np.rint(np.linspace(axis.low, axis.high, min(count, int(axis.high - axis.low) + 1)))

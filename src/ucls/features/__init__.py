@@ -3,27 +3,33 @@
 A features module has
 
 - `Settings`, a NamedTuple of settings (see `ucls.settings`);
-- `room(settings, low, high, n_actions) -> Room`, how large the coder would be, or a `UserError` where none can be made:
-  asked before `make`, so that nobody asks for memory that the machine does not have;
-- `make(settings, low, high, n_actions) -> Coder` for states between `low` and `high`, and a NamedTuple `Coder` that
-  starts with `size` (the number of features of all actions) and `n_active` (of one action), and may hold a table that
-  fills as states are seen;
-- compiled `encode(coder, s, xs)`, which writes indices and values for every action into `xs` (`kernels.Active`, a row
-  an action), the same state features in the same order for each; and `look(coder, s, xs)`, which gives what `encode`
-  would and leaves the table as it is;
-- `fit(dimensions, n_actions)`, if its settings depend on how many numbers a state has: some that make at most `BUDGET`
-  features, for environments that bring no settings of their own;
-- `FACTS`, if some algorithms should take numbers of theirs as defaults, as they do from the `facts` of environments:
-  `trace_decay` and `prior_visits`, of `one_hot`;
-- `notices(coder, settings)`, if a person should know something of a table: lines to be said, once each.
+- `room(settings, low, high, n_actions) -> Room`, the sizes of the coder, or a `UserError` if none can be made. It is
+  called before `make`, so that no more memory is requested than the machine has;
+- `make(settings, low, high, n_actions) -> Coder`, for states between `low` and `high`. `Coder` is a NamedTuple that
+  starts with `size` (the number of features of all actions) and `n_active` (the number of active features per action),
+  and may hold a table that fills as states are visited;
+- compiled `encode(coder, s, xs)`, which writes indices and values for every action into `xs` (`kernels.Active`, one row
+  per action): the same state features in the same order for each action;
+- compiled `look(coder, s, xs)`, which writes what `encode` would, without changing the table.
 
-The features of the actions are interleaved (index = feature of the state * number of actions + action) and features of
-the state are numbered by first visit, so that what has been seen is a leading block, which is all that a learner
-touches. A feature that would be active twice is active once; its other place has value 0.
+Optional:
 
-`Features` below is the same as signatures.
+- `DISCRETE = True`, if states must be integers within `low` and `high`. The bounds of the observations are then used
+  exactly as they are, other states are refused, continuous environments are refused, and maps show one cell per state;
+- `fit(dimensions, n_actions)`, settings that depend on the number of components of a state, for environments that have
+  no settings of their own for these features; they should give at most `BUDGET` features;
+- `FACTS`, defaults for settings of algorithms, like the `facts` of environments: `one_hot` sets `trace_decay` and
+  `prior_visits`;
+- `notices(coder, settings) -> list[str]`, messages for the user about the table, each shown once.
 
-To add one: one file here, one line in `FEATURES`; or a module of your own, by its import path.
+The features of the actions are interleaved (index = state feature * number of actions + action), and state features are
+numbered by first visit: the features visited so far are a leading block, and a learner touches nothing else. A feature
+that would be active twice is active once; its other entry has value 0.
+
+`Features` below gives the signatures.
+
+To add one: one file here and one line in `FEATURES`; or a module of your own, named by its import path. The features
+`PRECOMPUTED` are special: agents use them when the user gives a function of the observation, or an array.
 """
 
 import importlib
@@ -40,13 +46,13 @@ if TYPE_CHECKING:
 FEATURES = ("tiles", "one_hot", "scaled", "fourier", "rbf", "given")
 PRECOMPUTED = "given"  # the features used with a user's function or array
 CONTRACT = ("Settings", "Coder", "room", "make", "encode", "look")
-BUDGET = 2048  # features of all actions that `fit` makes at most: least squares takes time and room by their square
-DENSE = 200  # features of a state, at most, where all of them are active
-TILED = 3  # numbers of a state up to which tiles are the default: in CartPole's four, waves learn twice as fast
+BUDGET = 2048  # features of all actions that `fit` makes at most: the cost of least squares is quadratic in them
+DENSE = 200  # at most this many features of a state if all of them are active
+TILED = 3  # components of a state up to which tiles are the default: in CartPole, Fourier features learn twice as fast
 
 
 class Room(NamedTuple):
-    """How many features there are, of all actions; how many active ones, of each; how many numbers the coder holds."""
+    """The number of features of all actions, of active features per action, and of array elements in the coder."""
 
     size: int
     n_active: int
@@ -54,7 +60,7 @@ class Room(NamedTuple):
 
 
 class Features(Protocol):
-    """What every features module has; the two last are compiled."""
+    """The required members; the last two are compiled."""
 
     __name__: str
     Settings: type[Any]
@@ -80,7 +86,7 @@ def fitting(dimensions: int, n_actions: int, discrete: bool = False) -> str:
 
 
 def features_module(name: str | ModuleType) -> Features:
-    """The module of some features, by its name or, outside the package, by its import path; or that module itself."""
+    """The features module with a name or, outside the package, an import path; a module is checked and returned."""
     if not isinstance(name, str):
         return _checked(name, getattr(name, "__name__", repr(name)))
     if name in FEATURES:
@@ -89,7 +95,7 @@ def features_module(name: str | ModuleType) -> Features:
 
 
 def name_of(module: str | ModuleType) -> str:
-    """The name of some features: ours by their own, others by their import path."""
+    """The name of built-in features, or the import path of others."""
     name = module if isinstance(module, str) else module.__name__
     return name.removeprefix("ucls.features.")
 
@@ -107,5 +113,5 @@ def is_precomputed(name: str) -> bool:
 def _checked(module: ModuleType, name: str) -> Features:
     missing = [part for part in CONTRACT if not hasattr(module, part)]
     if missing:
-        raise UserError(f"module {name!r} makes no features: it lacks {', '.join(missing)}")
+        raise UserError(f"module {name!r} is not a features module: it lacks {', '.join(missing)}")
     return cast(Features, module)

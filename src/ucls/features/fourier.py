@@ -1,6 +1,6 @@
 """The Fourier basis of Konidaris, Osentoski and Thomas (2011): cosines along the dimensions and across few of them.
 
-A feature is cos(pi c'u), where u is the state between 0 and 1 and c are whole numbers from 0 to `order`, of which at
+A feature is cos(pi c'u), where u is the state between 0 and 1 and c are integers from 0 to `order`, of which at
 most `coupled` are not 0: the full basis, of all dimensions coupled, grows exponentially with them. Dense: for
 observations of many numbers, where tiles would be too many.
 """

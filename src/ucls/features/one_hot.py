@@ -1,6 +1,6 @@
-"""One feature for each state, numbered by first visit, for states that are whole numbers: one, or several together.
+"""One feature for each state, numbered by first visit, for states that are integers: one, or several together.
 
-Several whole numbers are one state: a number in a mixed radix, whose digits they are.
+Several integers are one state: a number in a mixed radix, whose digits they are.
 """
 
 import math
@@ -46,7 +46,7 @@ class Coder(NamedTuple):
 def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
     """A number for each state."""
     if not all(float(x).is_integer() and abs(x) <= 2**53 for x in (*low, *high)):
-        raise UserError("one_hot features are for whole numbers between whole bounds: use the features 'tiles'")
+        raise UserError("one_hot features are for integer states within integer bounds: use the features 'tiles'")
     n_states = math.prod(_values(low, high))
     if len(low) > 1 and n_states * max(abs(int(x)) for x in (1, *low, *high)) > 2**60:
         raise UserError(
@@ -57,7 +57,7 @@ def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
 
 
 def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
-    """Make a coder for the whole numbers from low to high.
+    """Make a coder for the integers from low to high.
 
     >>> coder = make(Settings(), [0.0, 1.0], [3.0, 10.0], n_actions=2)
     >>> coder.size, coder.place

@@ -1,4 +1,4 @@
-"""A Gymnasium environment with an agent in it: what it shows and takes, and where its episode is."""
+"""The adapter between an agent and its Gymnasium environment: it resets, steps, reads and observes it."""
 
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -41,7 +41,10 @@ class EnvAdapter:
         first_action: int = 0,
         reader: Mapped | None = None,
     ) -> None:
-        """Put a learner's plan into an environment; `reader` reads what it shows, if the features are somebody's."""
+        """Adapt an environment to a learner's configuration.
+
+        `discrete` says whether its features are for integer states; `reader` applies a user's features function.
+        """
         self.env, self._plan, self._discrete, self.reader = env, plan, discrete, reader
         if env is None:
             self.space, self.first_action = space, first_action
@@ -54,7 +57,7 @@ class EnvAdapter:
         self.observers: list[Observer] = []
 
     def on(self, env: Any, plan: Plan) -> "EnvAdapter":
-        """The same in another environment."""
+        """An adapter like this for another environment."""
         return EnvAdapter(env, plan, self._discrete, reader=self.reader)
 
     @property
@@ -63,7 +66,7 @@ class EnvAdapter:
         return own_builtin(self.env)
 
     def reset(self, after: int) -> np.ndarray:
-        """Begin an episode, after so many steps of the agent; the first time with the seed of the run."""
+        """Begin an episode when the agent has taken `after` steps; the first one uses the seed of the run."""
         given = self.env.reset(seed=self._seed)
         self._seed = None
         self.between_episodes = False
@@ -76,7 +79,7 @@ class EnvAdapter:
         return s
 
     def step(self, action: int, number: int) -> observations.Step:
-        """Take an action, numbered from 0, at the step of the agent that has this number."""
+        """Take an action, numbered from 0; `number` is the number of the step, for error messages."""
         given = self.env.step(action + self.first_action)
         try:
             step = observations.read_step(given, self.observed)
@@ -88,29 +91,29 @@ class EnvAdapter:
         return step
 
     def about(self) -> dict[str, Any]:
-        """What it is, as data."""
+        """A description of the environment, as data."""
         ours = self.ours
         env = {"env": None} if ours is None else {"env": ours.world.id, "env_settings": ours.world.settings}
         return {**env, "space": self.space, "first_action": self.first_action}
 
     def checkpoint(self) -> dict[str, np.ndarray]:
-        """What is in play, if that can be known: in our own environments, once an episode has begun."""
+        """The environment state: of a built-in environment, once an episode has begun; otherwise empty."""
         ours = self.ours
         if ours is None or self._seed is not None:
             return {}
         in_play = ours.checkpoint()
-        if self.between_episodes:  # of a step that failed, the world may still be in its episode
+        if self.between_episodes:  # after a failed step the environment may still be in its episode
             in_play["clock"] = np.zeros(1, np.int64)
         return to_arrays(in_play)
 
     def check(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Refuse what `checkpoint` cannot have made of our own environment."""
+        """Refuse an invalid state of a built-in environment."""
         ours = self.ours
         if ours is not None and "world.rng" in arrays:
             ours.world.check_saved(from_arrays(arrays))
 
     def restore(self, arrays: Mapping[str, np.ndarray]) -> None:
-        """Put our own environment back to where it was; another, or one where nothing began, begins a new episode."""
+        """Restore the state of a built-in environment; any other begins a new episode."""
         ours = self.ours
         self.between_episodes, self._seed = True, spawn(self._plan.seed).world
         if ours is not None and "world.rng" in arrays:
@@ -122,7 +125,7 @@ class EnvAdapter:
 
 
 def _at_fault(when: str, fault: UserError) -> UserError:
-    """What the environment gave cannot be read: that is its fault, unless features are made by a user's function."""
+    """An error for invalid output of the environment, or of the user's features function."""
     if isinstance(fault, FeaturesError):
         return UserError(f"{when}, {fault}")
     return UserError(f"the environment is at fault, {when}: {fault}")

@@ -1,9 +1,9 @@
-"""The bounds of the numbers that an agent observes: those given, or the space's own, or what a scout finds.
+"""The bounds of an observation's components: given by the user, declared by the space, or estimated.
 
-Features must know where observations lie. Where nobody says (CartPole's velocities), a scout goes before the run: it
-acts at random, and the range that it meets, with an eighth more on either side, serves for bounds. They need not be
-exact: tiles lie beyond them too, and waves take a state outside to be at its bound. A scout holds each action for up to
-16 steps: trembling on the spot it would not get far.
+Features need bounds. If a component has none (CartPole's velocities), they are estimated before the run: a random
+policy takes 1,000 steps, and the range of its observations, extended by an eighth on either side, becomes the bounds. They
+need not be exact: tiles continue beyond them, and Fourier features clip a state to them. The random policy repeats each
+action for up to 16 steps, because independent random actions would hardly move.
 """
 
 import warnings
@@ -18,29 +18,29 @@ from ucls.gym import observations
 from ucls.gym.layout import Layout, leaves
 from ucls.randomness import generator, scout_seed
 
-STEPS = 1000  # of a scout
-EPISODE = 200  # steps after which it begins again at the latest, to see more beginnings
-HOLD = 5  # an action is held for 1, 2, 4, 8 or 16 steps
-MARGIN = 1 / 8  # of the range that was met
-SHOWN = 6  # bounds that a notice tells
+STEPS = 1000  # of the random policy
+EPISODE = 200  # steps after which it resets at the latest, to see more initial states
+HOLD = 5  # an action is repeated for 1, 2, 4, 8 or 16 steps
+MARGIN = 1 / 8  # of the observed range
+SHOWN = 6  # bounds that a warning lists
 LAST = [np.finfo(np.float16).max, *(float(np.iinfo(t).max) for t in (np.int32, np.uint32, np.int64, np.uint64))]
 EXTREMES = [*LAST, *(-x for x in LAST), *(float(np.iinfo(t).min) for t in (np.int32, np.int64))]  # they bound nothing
 
 
 class Bounds(NamedTuple):
-    """Bounds of every number; NaN where there is none."""
+    """Bounds of every component; NaN if there is none."""
 
     low: np.ndarray
     high: np.ndarray
 
     @property
     def missing(self) -> np.ndarray:
-        """Which numbers lack a bound, or both."""
+        """Which components lack a bound."""
         return np.isnan(self.low) | np.isnan(self.high)
 
 
 def bounds_of(env: Any, layout: Layout, low: Any, high: Any, seed: int) -> tuple[list[float], list[float]]:
-    """The bounds of the observations of an environment; those that nobody gives are learned there, by a scout."""
+    """The bounds of the observations of an environment; missing ones are estimated with a random policy."""
     bounds = given_bounds(layout, low, high)
     if bounds.missing.any():
         known = observations.Observed(layout, *bounds)
@@ -50,15 +50,15 @@ def bounds_of(env: Any, layout: Layout, low: Any, high: Any, seed: int) -> tuple
 
 
 def own_bounds(layout: Layout) -> Bounds:
-    """The bounds that the spaces of observations have."""
+    """The bounds that the observation space declares."""
     own = leaves(layout)
     return Bounds(np.array([x for leaf in own for x in leaf.low]), np.array([x for leaf in own for x in leaf.high]))
 
 
 def given_bounds(layout: Layout, low: Any, high: Any) -> Bounds:
-    """The bounds that are given, or else the space's own.
+    """The bounds that the user gives, or else those of the space.
 
-    None and NaN in `low` or `high` leave a number to its space; an infinite one says that it has no bound.
+    None and NaN in `low` or `high` leave a component to its space; an infinite value means that it has no bound.
     """
     fixed = np.array([leaf.whole for leaf in leaves(layout) for _ in leaf.low])
     own = own_bounds(layout)
@@ -66,9 +66,7 @@ def given_bounds(layout: Layout, low: Any, high: Any) -> Bounds:
     found = []
     for mine, theirs in zip(own, asked, strict=True):
         if (fixed & ~np.isnan(theirs) & (theirs != mine)).any():
-            raise UserError(
-                "low and high are for numbers in a Box: whole numbers have their bounds, give None for them"
-            )
+            raise UserError("low and high are for numbers in a Box: integers have their bounds, give None for them")
         mine = np.where(np.isin(mine, EXTREMES) & ~fixed, np.nan, mine)
         bound = np.where(np.isnan(theirs), mine, theirs)
         found.append(np.where(np.abs(bound) <= FAR, bound, np.nan))
@@ -80,12 +78,12 @@ def given_bounds(layout: Layout, low: Any, high: Any) -> Bounds:
 
 
 def with_room(low: list[float], high: list[float]) -> tuple[list[float], list[float]]:
-    """The bounds, for features that need room between them: a number that has only one value gets some."""
+    """The bounds, for features that need a range: a component with a single value gets one."""
     return low, [b if a < b else a + max(1.0, abs(a)) for a, b in zip(low, high, strict=True)]
 
 
 def _read(given: Any, size: int) -> np.ndarray:
-    """Bounds that a person gave, NaN where none is."""
+    """Bounds given by the user, NaN for missing ones."""
     if given is None:
         return np.full(size, np.nan)
     try:
@@ -98,7 +96,7 @@ def _read(given: Any, size: int) -> np.ndarray:
 
 
 def _walk(env: Any, known: observations.Observed, seed: int) -> Iterator[np.ndarray]:
-    """The states that a scout meets."""
+    """The states that the random policy visits."""
     choice, actions = generator(scout_seed(seed)), env.action_space
     yield _blame(observations.read_reset, env.reset(seed=int(choice.integers(2**31))), known, 0)
     action, held, begun = 0, 0, 0
@@ -128,7 +126,7 @@ def _meet(states: Iterator[np.ndarray]) -> Bounds:
 
 
 def _fill(bounds: Bounds, met: Bounds, names: list[str]) -> Bounds:
-    """The bounds, with what was met where they lack: a margin more, in round numbers."""
+    """The bounds, with missing ones taken from the visited range plus a margin, rounded."""
     low, high = bounds.low.copy(), bounds.high.copy()
     for i in np.flatnonzero(bounds.missing):
         least, most = float(met.low[i]), float(met.high[i])
@@ -139,7 +137,7 @@ def _fill(bounds: Bounds, met: Bounds, names: list[str]) -> Bounds:
         a, b = (float(np.clip(round(x, digits), -FAR, FAR)) for x in (least - margin, most + margin))
         low[i] = a if np.isnan(low[i]) else low[i]
         high[i] = b if np.isnan(high[i]) else high[i]
-        if low[i] >= high[i]:  # all that was met lies beyond the bound that was given
+        if low[i] >= high[i]:  # all visited states lie beyond the bound that was given
             low[i], high[i] = (high[i] - (b - a), high[i]) if np.isnan(bounds.low[i]) else (low[i], low[i] + (b - a))
         if not -FAR <= low[i] < high[i] <= FAR:
             raise UserError(f"{names[i]} has no bounds and goes beyond {FAR:g}: wrap the environment to scale it")
@@ -147,7 +145,7 @@ def _fill(bounds: Bounds, met: Bounds, names: list[str]) -> Bounds:
 
 
 def _tell(found: Bounds, before: Bounds, names: list[str]) -> Bounds:
-    """Say which bounds were found, and how to give others."""
+    """Warn which bounds were estimated, and how to change them."""
     which = np.flatnonzero(before.missing)
     told = ", ".join(f"{names[i]} {found.low[i]:g} to {found.high[i]:g}" for i in which[:SHOWN])
     more = f", and {len(which) - SHOWN:,} more" if len(which) > SHOWN else ""

@@ -1,4 +1,4 @@
-"""Actions as whole numbers, for environments that take others: a grid over their Box, every combination of choices.
+"""Actions as integers, for environments that take others: a grid over their Box, every combination of choices.
 
 >>> import gymnasium
 >>> env = DiscreteActions(gymnasium.make("Pendulum-v1"), bins=5)
@@ -55,7 +55,7 @@ class DiscreteActions(gymnasium.ActionWrapper[Any, Any, Any], gymnasium.utils.Re
         """The action of the environment that has this number."""
         if not self.action_space.contains(action):
             last = int(self.action_space.n) - 1  # pyright: ignore[reportAttributeAccessIssue]
-            raise UserError(f"action cannot be {brief(action)}: give a whole number from 0 to {last}")
+            raise UserError(f"action cannot be {brief(action)}: give an integer from 0 to {last}")
         index = np.unravel_index(int(action), self._shape)
         numbers = (choices[int(i)] for choices, i in zip(self._choices, index, strict=True))
         return _build(self.env.action_space, numbers)
@@ -106,7 +106,7 @@ class _Grid:
     def refuse_unused(self) -> None:
         """Refuse bins and bounds where there is no box."""
         if self._given and not self.size:
-            raise UserError("bins, low and high are for actions in a Box: these are whole numbers, leave them out")
+            raise UserError("bins, low and high are for actions in a Box: these are integers, leave them out")
 
 
 def _each(name: str, given: Any, size: int, dtype: Any) -> np.ndarray:

@@ -1,6 +1,7 @@
-"""Observations that a function of the user's turns into features, or that say which row of an array they are.
+"""Features precomputed by a user's function of the observation, or looked up in the rows of a user's array.
 
-The function gets the observation as the environment gives it, of any space, and returns as many numbers every time.
+The function gets the observation as the environment returns it, from any space, and always returns the same number of
+features.
 """
 
 from collections.abc import Callable
@@ -18,11 +19,11 @@ MOST = 100_000
 
 
 class FeaturesError(UserError):
-    """A function of the user's made features that cannot be used: the environment is not to blame."""
+    """A user's function returned invalid features: the environment is not at fault."""
 
 
 class Mapped(observations.Observed):
-    """What an observation is where features are made of it by `function`; `space` is where it comes from."""
+    """Reads observations of `space` by a user's `function`, which returns features."""
 
     def __init__(self, function: Callable[[Any], Any], size: int, space: Any) -> None:
         self.function, self.space = function, space
@@ -30,17 +31,17 @@ class Mapped(observations.Observed):
         super().__init__(Leaf((), (size,), nothing, nothing, whole=False), nothing, nothing)
 
     def read(self, observation: Any) -> np.ndarray:
-        """The features of an observation, which are the state of a learner."""
+        """The features of an observation, which serve as the state of a learner."""
         numbers = features_of(self.function, observation)
         if len(numbers) != self.size:
             raise FeaturesError(
                 f"{_called(self.function)} returned {len(numbers)} numbers for {brief(observation)}, but {self.size} "
-                "before: return as many every time"
+                "before: always return the same number"
             )
         return numbers
 
     def read_many(self, observations: Any) -> np.ndarray | None:
-        """The features of a batch of observations; None for what is none: one observation."""
+        """The features of a batch of observations; None for a single observation."""
         shape = getattr(self.space, "shape", None)
         batch = real_numbers(observations)
         if shape is None or batch is None or batch.shape[1:] != shape or batch.ndim != len(shape) + 1:
@@ -48,20 +49,22 @@ class Mapped(observations.Observed):
         return np.array([self.read(observation) for observation in batch]).reshape(len(batch), self.size)
 
     def bounds(self, low: Any, high: Any) -> tuple[list[float], list[float]]:
-        """Bounds for the sake of form: features that are given are taken as they are."""
+        """Nominal bounds: precomputed features are used as they are."""
         if low is not None or high is not None:
-            raise UserError("low and high bound observations: features of your own are taken as they are")
+            raise UserError(
+                "low and high are for observations, but your own features are used as they are: leave them out"
+            )
         return [0.0] * self.size, [1.0] * self.size
 
     def names(self) -> list[str]:
-        """What the features are called."""
+        """The names of the features."""
         return [f"features[{i}]" for i in range(self.size)]
 
 
 def reader_of(features: Any, env: Any, seed: int) -> Mapped | None:
-    """What observations are for features that are a function or an array; the first one tells how many there are.
+    """The reader for features that are a function or an array; the first observation determines their number.
 
-    None for features by name, or a module of them.
+    None for features by name or module.
     """
     if features is None or isinstance(features, str) or hasattr(features, "encode"):
         return None
@@ -69,7 +72,7 @@ def reader_of(features: Any, env: Any, seed: int) -> Mapped | None:
     function = features if callable(features) else _row_of(features, space)
     given = env.reset(seed=seed)
     if not isinstance(given, tuple) or len(given) != 2:
-        raise UserError(f"reset() cannot give {brief(given)}: it is a pair (observation, info), info a mapping")
+        raise UserError(f"reset() cannot give {brief(given)}: return a pair (observation, info), info a mapping")
     size = len(features_of(function, given[0]))
     if not 0 < size <= MOST:
         raise UserError(f"{_called(function)} returned {size} numbers for {brief(given[0])}: return from 1 to {MOST:,}")
@@ -77,12 +80,12 @@ def reader_of(features: Any, env: Any, seed: int) -> Mapped | None:
 
 
 def saved_reader(plan: Plan, features: Any, env: Any) -> Mapped | None:
-    """What observations are for an agent from a file, if its features were made by a function that is given again."""
+    """The reader for an agent from a file whose features are precomputed; None if they are not, or not given again."""
     if not is_precomputed(plan.features):
         return None
     if features is None and env is not None:
         raise UserError(
-            "the agent's features were made by a function or an array of yours: give it, load(features=...)"
+            "the agent's features were computed by your own function or array: give it again, load(features=...)"
         )
     if features is None:
         return None
@@ -91,7 +94,7 @@ def saved_reader(plan: Plan, features: Any, env: Any) -> Mapped | None:
 
 
 def features_of(function: Callable[[Any], Any], observation: Any) -> np.ndarray:
-    """The features that a stranger's function makes of an observation: finite numbers in a row."""
+    """The features that a user's function returns for an observation: a one-dimensional array of finite numbers."""
     try:
         given = function(observation)
     except Exception as error:
@@ -100,12 +103,12 @@ def features_of(function: Callable[[Any], Any], observation: Any) -> np.ndarray:
     numbers = real_numbers(given)
     if numbers is None or numbers.ndim != 1 or not np.isfinite(numbers).all():
         made = f"{brief(given)} for {brief(observation)}"
-        raise FeaturesError(f"{_called(function)} returned {made}: return finite numbers in a row")
+        raise FeaturesError(f"{_called(function)} returned {made}: return a one-dimensional array of finite numbers")
     return numbers.astype(np.float64)
 
 
 def _called(function: Callable[[Any], Any]) -> str:
-    """What a message calls a function that makes features."""
+    """The name of a features function in messages."""
     return f"the features function {getattr(function, '__name__', type(function).__name__)!r}"
 
 

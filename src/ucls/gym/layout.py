@@ -1,4 +1,4 @@
-"""What an observation is made of, as data: boxes and whole numbers, alone or in tuples and mappings.
+"""What an observation is made of, as data: boxes and integers, alone or in tuples and mappings.
 
 An observation is flattened: the numbers of its parts, one after the other, are the state of a learner. The parts of a
 mapping come in Gymnasium's order, the numbers of an array row by row. So tiles span all numbers of all parts at once,

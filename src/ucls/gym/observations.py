@@ -1,6 +1,6 @@
-"""What an environment gives, read before a kernel sees it: numbers of the right kind, or one line that names the fault.
+"""Observations, rewards and flags, validated before a kernel sees them; errors are one line that names the problem.
 
-Kernels do not check the indices they make of an observation, so this is where it is done.
+Kernels do not check the indices they compute from an observation, so this is where they are checked.
 """
 
 import math
@@ -19,10 +19,10 @@ FIVE = "(observation, reward, terminated, truncated, info)"
 
 
 class Observed:
-    """What an observation is: its layout, and which of its numbers are whole, of which none lies outside its bounds."""
+    """Reads observations: their layout, and which components are integers, which must lie within their bounds."""
 
     def __init__(self, layout: Layout, low: Any, high: Any, whole: bool = False) -> None:
-        """Take the bounds of a plan; with `whole`, every number is a whole one, whatever its space says."""
+        """Take the bounds of a configuration; with `whole`, every component is an integer, whatever its space is."""
         self.layout = layout
         self._whole = np.concatenate([np.full(len(leaf.low), whole or leaf.whole) for leaf in leaves(layout)])
         self.size = len(self._whole)
@@ -35,7 +35,7 @@ class Observed:
         self._plain = self.shape if isinstance(layout, Leaf) and not self._any_whole else None
 
     def read(self, observation: Any) -> np.ndarray:
-        """The observation as the state of a learner."""
+        """The state for an observation."""
         if type(observation) in WHOLE and self._number is not None and observation in self._number:
             return np.array([observation], np.float64)
         if type(observation) is np.ndarray and observation.dtype in PLAIN and observation.shape == self._plain:
@@ -45,27 +45,27 @@ class Observed:
         return self._read_any(observation)
 
     def _read_any(self, observation: Any) -> np.ndarray:
-        """The observation, whatever it is, or what is wrong with it."""
+        """The state for any kind of observation, or an error that says what is wrong with it."""
         s = flatten(self.layout, observation)
         if self._any_whole and not (sound := self.sound(s)).all():
             i = int(np.argmin(sound))
             name, limits = self.names()[i], f"{self._low[i]:.0f} to {self._high[i]:.0f}"
             where = "here it" if self.size == 1 else f"there {name}"
-            raise UserError(f"an observation cannot be {brief(observation)}: {where} is a whole number from {limits}")
+            raise UserError(f"an observation cannot be {brief(observation)}: {where} is an integer from {limits}")
         return s
 
     def sound(self, states: np.ndarray) -> np.ndarray:
-        """Which numbers of states can be: finite ones, and of whole numbers those within their bounds."""
+        """Which components of states are valid: finite and, for integers, within their bounds."""
         possible = (states == np.floor(states)) & (self._low <= states) & (states <= self._high)
         return np.isfinite(states) & (possible | ~self._whole)
 
     def names(self) -> list[str]:
-        """What the numbers of a state are called."""
+        """The names of the components of a state."""
         return [name for leaf in leaves(self.layout) for name in leaf.names()]
 
 
 class Step(NamedTuple):
-    """What a step led to; the discount is None if the environment does not say one."""
+    """The result of a step; the discount is None if the environment does not report one."""
 
     s: np.ndarray
     reward: float
@@ -75,9 +75,9 @@ class Step(NamedTuple):
 
 
 def observed(space: Any, plan: Plan, discrete: bool) -> Observed:
-    """What observations are for the learner of a plan, from what `spaces.describe` said of their space.
+    """The reader of observations for a configuration, given what `spaces.describe` returned for their space.
 
-    A file of the compiled loop says nothing of it: there an observation is the state.
+    Files of the compiled loop do not describe a space: there an observation is the state.
     """
     size = len(plan.low)
     layout = Leaf((), (size,), plan.low, plan.high, whole=False) if space is None else layout_of(space)
@@ -87,40 +87,40 @@ def observed(space: Any, plan: Plan, discrete: bool) -> Observed:
 
 
 def check_fit(actions: Any, own: Mapping[str, Any] | None, plan: Plan, saved: Any) -> None:
-    """Refuse spaces that are not those of the plan; `own` is what `spaces.describe` says of the observations, `saved`
-    what it said when the plan was made, or None. Where features are made by somebody's function, `own` is None: it may
-    read anything.
+    """Refuse spaces that do not match the configuration.
 
-    A file of the compiled loop says nothing of a space: there the bounds of the plan are those of the world.
+    `own` is what `spaces.describe` returns for the observations, or None if a user's function computes the features;
+    `saved` is what it returned when the agent was made, or None for files of the compiled loop, where the bounds of the
+    configuration are those of the environment.
     """
     size = len(plan.low) if own is None else sum(len(leaf.low) for leaf in leaves(layout_of(own)))
     if actions.n != plan.n_actions or size != len(plan.low):
         raise UserError(
-            f"the agent was saved for {plan.n_actions} actions and {len(plan.low)} observed numbers, "
+            f"the agent was saved for {plan.n_actions} actions and {len(plan.low)} observation components, "
             f"but the environment has {actions.n} and {size}"
         )
     if own is None:
         return
     before = {"kind": own["kind"], "low": plan.low, "high": plan.high} if saved is None else saved
     if isinstance(before, Mapping) and before.get("kind") == "box" and "shape" not in before:
-        own = {name: value for name, value in own.items() if name != "shape"}  # files of before do not say it
+        own = {name: value for name, value in own.items() if name != "shape"}  # files of earlier versions lack it
     same_states = own["kind"] != "discrete" or (own["low"], own["high"]) == (plan.low, plan.high)
     if before != own or not same_states:
         raise UserError(f"the agent was saved for observations {brief(before)}, but the environment's are {brief(own)}")
 
 
 def read_reset(given: Any, kind: Observed) -> np.ndarray:
-    """The state that `reset` gave."""
+    """The state in what `reset` returned."""
     if not isinstance(given, tuple) or len(given) != 2 or not isinstance(given[1], Mapping):
-        raise UserError(f"reset() cannot give {brief(given)}: it is a pair (observation, info), info a mapping")
+        raise UserError(f"reset() cannot give {brief(given)}: return a pair (observation, info), info a mapping")
     return kind.read(given[0])
 
 
 def read_step(given: Any, kind: Observed) -> Step:
-    """What `step` gave."""
+    """The result in what `step` returned."""
     if not isinstance(given, tuple) or len(given) != 5:
         many = f"{len(given)} values" if isinstance(given, tuple) else brief(given)
-        raise UserError(f"step() cannot give {many}: it is {FIVE}; an environment of the old Gym needs a wrapper")
+        raise UserError(f"step() cannot give {many}: return {FIVE}; an environment for the old Gym API needs a wrapper")
     observation, reward, terminated, truncated, info = given
     if type(info) is not dict and not isinstance(info, Mapping):
         raise UserError(f"info cannot be {brief(info)}: it is a mapping")
@@ -147,7 +147,7 @@ def _reward(given: Any) -> float:
 
 
 def _single(given: Any) -> float | None:
-    """The number of a scalar, or of an array of one; None for anything else. Infinite if it is too large."""
+    """The value of a scalar or of an array with one element; None for anything else; infinite if it is too large."""
     numbers = real_numbers(given)
     sole = numbers is not None and (numbers.shape == () or (isinstance(given, np.ndarray) and numbers.size == 1))
     return float(as_floats(numbers).reshape(())) if numbers is not None and sole else None

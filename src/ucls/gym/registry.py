@@ -1,13 +1,13 @@
-"""Environments by name, the same everywhere: one of ours, any of Gymnasium's, or one that a module of a person's makes.
+"""Environments by name: the only place that turns strings into environments.
 
-- `ucls/RiverSwim-v0`: one of ours (`ucls envs`);
-- `FrozenLake-v1`: any id that Gymnasium knows;
-- `my_lakes:Lake-v0`: an id that Gymnasium knows once the module `my_lakes` is imported;
-- `my_lakes:make_lake`: a callable of the module, a function or a class, that returns an environment.
+- `ucls/RiverSwim-v0`: a built-in environment (`ucls envs` lists them);
+- `FrozenLake-v1`: any id registered with Gymnasium;
+- `my_lakes:Lake-v0`: an id that is registered when the module `my_lakes` is imported;
+- `my_lakes:make_lake`: a callable in that module, a function or a class, that returns an environment.
 
-Settings `env.NAME` are its keyword arguments. To make an environment is to import what its name says: so only a name
-that a person gave is ever made, never one that a file holds (but Gymnasium's own as they come, by the commands that
-look at a run).
+Settings `env.NAME` are its keyword arguments. Making an environment imports the code that its name refers to, so only
+names given by the user are ever made, never names read from a file. The exception are Gymnasium's own environments,
+which commands that inspect a saved run recreate.
 """
 
 import contextlib
@@ -30,19 +30,20 @@ from ucls.errors import UserError, unknown
 from ucls.settings import divided
 
 PARTS = ("reset", "step", "action_space", "observation_space")
-TOLD = 300  # characters of what somebody else's error says
-MADE: "WeakKeyDictionary[Any, tuple[str, dict[str, Any]]]" = WeakKeyDictionary()  # by factories, and how
-OF_MAKE = ("max_episode_steps", "disable_env_checker")  # what Gymnasium takes for every environment
+TOLD = 300  # characters of a third-party error message that are shown
+# environments made by factories, with their names and arguments
+MADE: "WeakKeyDictionary[Any, tuple[str, dict[str, Any]]]" = WeakKeyDictionary()
+OF_MAKE = ("max_episode_steps", "disable_env_checker")  # arguments that `gymnasium.make` takes for every environment
 
 
 def opened(env: Any, settings: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """An environment, made if it is given by its name, and the settings that are not its own."""
+    """An environment, made if it is given by its name, and the settings that are not the environment's."""
     own, given = divided(settings)
     if isinstance(env, str):
         return make_env(env, given), own
     if given:
         word = f"env.{next(iter(given))}"
-        raise UserError(f"setting {word!r} is for an environment given by its name: this one is made already")
+        raise UserError(f"setting {word!r} needs an environment given by its name: this one exists already")
     return env, own
 
 
@@ -52,7 +53,7 @@ def as_env(env: Any) -> Any:
 
 
 def make_env(name: str, settings: Mapping[str, Any] = {}) -> gymnasium.Env[Any, Any]:
-    """Make an environment by its name, with keyword arguments; whatever goes wrong is one line."""
+    """Make an environment by its name, with keyword arguments; any failure is a one-line `UserError`."""
     try:
         factory = _factory(name)
         if factory is None:
@@ -65,15 +66,15 @@ def make_env(name: str, settings: Mapping[str, Any] = {}) -> gymnasium.Env[Any, 
     except gymnasium.error.UnregisteredEnv:
         near = difflib.get_close_matches(name[:100], list(gymnasium.registry), n=3, cutoff=0.6)
         raise unknown("environment", name, dict.fromkeys([*ENVIRONMENTS, *near])) from None
-    except (Exception, SystemExit) as error:  # whatever a stranger's module or environment does when it is made
+    except (Exception, SystemExit) as error:  # third-party code may raise anything
         raise UserError(f"{brief_name(name)} cannot be made: {_told(error)}") from error
 
 
 def made_as(env: Any) -> tuple[str, dict[str, Any]] | None:
-    """The name and the keyword arguments of an environment that a factory made here."""
+    """The name and the keyword arguments of an environment that `make_env` made with a factory."""
     try:
         return MADE.get(env)
-    except TypeError:  # what cannot be a key
+    except TypeError:  # it is not hashable
         return None
 
 
@@ -102,7 +103,7 @@ def unusual_entry(spec: Any) -> dict[str, str]:
 
 
 def kind_in_words(value: Any) -> str:
-    """What an argument is that is no data: a space or a class by its name, of anything else the type."""
+    """A description of an argument that is not plain data: a space, the name of a class or function, or the type."""
     if isinstance(value, gymnasium.Space):
         return brief(value, 200)
     if isinstance(value, type):
@@ -112,7 +113,7 @@ def kind_in_words(value: Any) -> str:
 
 
 def source_of(function: FunctionType) -> str:
-    """The source of a function, without its layout; nothing if there is none."""
+    """The source of a function with normalized whitespace; empty if it is not available."""
     try:
         return " ".join(inspect.getsource(function).split())
     except (OSError, TypeError, SyntaxError):
@@ -120,7 +121,7 @@ def source_of(function: FunctionType) -> str:
 
 
 def makers(name: str) -> tuple[list[str], str]:
-    """The modules whose code makes an environment, and what its id is registered with, as text."""
+    """The modules whose code makes an environment, and its registration as text."""
     module, colon, _ = name.partition(":")
     modules = [_imported(module).__name__] if colon else []
     if _factory(name) is not None:
@@ -142,7 +143,7 @@ def _entry(point: Any) -> str:
 
 
 def versioned(name: str) -> str:
-    """The name with the version that an id without one means today: tomorrow there may be a newer.
+    """The name with its version; an id without one gets the newest version that is registered.
 
     >>> versioned("FrozenLake"), versioned("FrozenLake-v1")
     ('FrozenLake-v1', 'FrozenLake-v1')
@@ -172,7 +173,7 @@ def _factory(name: str) -> Callable[..., Any] | None:
             return None
         raise _nothing_of(module, module_name, path) from None
     if not callable(found):
-        raise UserError(f"{brief_name(name)} is no environment but {brief(found)}: name a callable that returns one")
+        raise UserError(f"{brief_name(name)} is {brief(found)}, not an environment: name a callable that returns one")
     return found
 
 
@@ -183,14 +184,14 @@ def _imported(name: str) -> ModuleType:
 
 
 def _told(error: BaseException) -> str:
-    """What an error says, in one line that is not too long."""
+    """The message of an error in one line of limited length."""
     kind = "" if isinstance(error, gymnasium.error.Error) else f"{type(error).__name__}: "
     words = " ".join(f"{kind}{error}".split())
     return words if len(words) <= TOLD else f"{words[: TOLD - 3]}..."
 
 
 def _nothing_of(module: ModuleType, name: str, path: str) -> UserError:
-    """That a module makes no such environment, with the nearest that it has."""
+    """An error for a module without such an environment, with the nearest name that it has."""
     there = [word for word, value in vars(module).items() if callable(value) and not word.startswith("_")]
     near = difflib.get_close_matches(path[:100], [*there, *gymnasium.registry], n=1, cutoff=0.5)
     hint = f": did you mean '{name}:{near[0]}'?" if near else ""
@@ -198,20 +199,20 @@ def _nothing_of(module: ModuleType, name: str, path: str) -> UserError:
 
 
 def _newest(id: str) -> str | None:
-    """The newest version of an id that has none; None if there is no such."""
+    """The newest version of an id that is given without one; None if there is no such id."""
     versions = [int(v) for known, _, v in (each.rpartition("-v") for each in gymnasium.registry) if known == id and id]
     return f"{id}-v{max(versions)}" if versions else None
 
 
 def _creator(id: str) -> Any:
-    """What makes the environment of an id, if that is registered."""
+    """The callable that makes the environment of an id, if it is registered."""
     spec = gymnasium.registry.get(id)
     entry = None if spec is None else spec.entry_point
     return load_env_creator(entry) if isinstance(entry, str) else entry
 
 
 def _refuse_unknown(maker: Any, settings: Mapping[str, Any], more: tuple[str, ...] = ()) -> None:
-    """Refuse keyword arguments that a maker does not take, as far as it says which those are."""
+    """Refuse keyword arguments that a callable does not take, if its signature tells."""
     if maker is None:
         return
     try:
@@ -233,11 +234,11 @@ def _checked(env: Any, name: str) -> Any:
     missing = [part for part in PARTS if not hasattr(env, part)]
     if missing or isinstance(env, type):
         lacks = f"it lacks {', '.join(missing)}" if missing else "it is a class"
-        raise UserError(f"{brief_name(name)} returned {brief(env)}, which is no environment: {lacks}")
+        raise UserError(f"{brief_name(name)} returned {brief(env)}, which is not an environment: {lacks}")
     return env
 
 
 def _noted(env: Any, name: str, settings: Mapping[str, Any]) -> Any:
-    with contextlib.suppress(TypeError):  # one that cannot be a key is not noted
+    with contextlib.suppress(TypeError):  # one that is not hashable is not recorded
         MADE[env] = name, dict(settings)
     return env

@@ -1,4 +1,4 @@
-"""A Gymnasium environment as an agent meets it: its actions, the bounds of what it shows."""
+"""The action and observation spaces of a Gymnasium environment, and default features for them."""
 
 import math
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from ucls.features import fitting
 from ucls.gym.layout import Layout, Leaf, leaves
 from ucls.gym.wrapping import wrapped_world, wrappers_of
 
-ONE_HOT = 5000  # features of states of several numbers; `runs.advice` says what least squares takes with so many
+ONE_HOT = 5000  # one-hot features at most, for states with several components; `core.advice` reports their cost
 
 
 def with_discrete_actions(env: Any) -> gymnasium.Env[Any, Any]:
@@ -24,41 +24,41 @@ def with_discrete_actions(env: Any) -> gymnasium.Env[Any, Any]:
         actions = brief(env.action_space)
         wrapped = f"ucls.DiscreteActions(env{', bins=3' if 'Box' in actions else ''})"
         raise UserError(
-            f"the actions are {actions}: only Discrete ones can be learned, wrap the environment: {wrapped}"
+            f"the action space is {actions}, but only Discrete is supported: wrap the environment, {wrapped}"
         )
     return env
 
 
 def refuse_none(env: Any) -> None:
-    """Refuse what is no environment, or many."""
+    """Refuse objects that are not an environment, or that are a vector of environments."""
     if hasattr(env, "single_action_space"):
-        raise UserError(f"{brief(env)} is a vector of environments: an agent learns in one of them")
+        raise UserError(f"{brief(env)} is a vector of environments: give a single one")
     parts = ("action_space", "observation_space", "reset", "step")
     if isinstance(env, type) or not all(hasattr(env, part) for part in parts):
         raise UserError(f"an environment cannot be {brief(env)}: give what gymnasium.make(id) returns, or the id")
 
 
 def facts_of(env: Any) -> dict[str, float]:
-    """What is known of our own world, unless a wrapper is around it that may change its rewards."""
+    """The facts of a built-in environment; none if a wrapper may change its rewards, or for any other environment."""
     ours = wrapped_world(env)
     changed = any(type(layer) is not gymnasium.wrappers.TimeLimit for layer in wrappers_of(env))
     return {} if ours is None or changed else ours.world.facts()
 
 
 def id_of(env: Any) -> str:
-    """The id that an environment is registered by; nothing if it is not, or there is none."""
+    """The id of an environment; empty if it is not registered, or None."""
     spec = getattr(env, "spec", None)
     return "" if spec is None else str(spec.id)
 
 
 def is_gymnasiums_own(id: str) -> bool:
-    """Whether an id names one of the environments that come with Gymnasium: code that nobody else can have chosen."""
+    """Whether an id is that of an environment that comes with Gymnasium, whose code can be trusted."""
     spec = gymnasium.registry.get(id)
     return spec is not None and str(spec.entry_point).startswith("gymnasium.envs.")
 
 
 def grid_of(env: Any) -> tuple[int, int] | None:
-    """The rows and columns of a world whose discrete states are the cells of a grid, where it tells."""
+    """The rows and columns of an environment whose discrete states are the cells of a grid, if it declares them."""
     bare = getattr(env, "unwrapped", None)
     for name in ("desc", "shape"):
         shape = getattr(bare, name, None)
@@ -69,8 +69,8 @@ def grid_of(env: Any) -> tuple[int, int] | None:
 
 
 def describe(space: gymnasium.Space[Any], path: str = "") -> dict[str, Any]:
-    """A space of observations as data, for `layout` and to be compared: its kind, its own bounds (None where it has
-    none) and its shape, unless that is clear; or its parts."""
+    """An observation space as data, for `layout` and for comparison: its kind, bounds (None if infinite) and shape
+    (unless one-dimensional), or its parts."""
     kinds = gymnasium.spaces
     if isinstance(space, kinds.Discrete):
         return {"kind": "discrete", "low": [float(space.start)], "high": [float(space.start + space.n - 1)]}
@@ -96,17 +96,17 @@ def describe(space: gymnasium.Space[Any], path: str = "") -> dict[str, Any]:
 
 
 def _numbers(low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
-    """Bounds as data, with their shape unless it is a row."""
+    """Bounds as data, with their shape unless it is one-dimensional."""
     bounds = {name: np.asarray(bound, np.float64).ravel().tolist() for name, bound in (("low", low), ("high", high))}
     finite = {name: [x if np.isfinite(x) else None for x in bound] for name, bound in bounds.items()}
     return finite if low.ndim == 1 else {**finite, "shape": list(low.shape)}
 
 
 def own_features(layout: Layout, n_actions: int, world: BuiltinEnv | None) -> tuple[str, dict[str, Any] | None]:
-    """The features of an environment: those of our world, with their settings, or what its observations ask for, which
-    are fitted to them.
+    """The default features of an environment: those of a built-in one, with their settings, or others that fit its
+    observations.
 
-    Whole numbers are a state together, which has a feature of its own if there are not too many.
+    Observations of integers only are discrete states, with one-hot features unless there are too many.
     """
     if world is not None:
         return world.features
@@ -120,6 +120,6 @@ def own_features(layout: Layout, n_actions: int, world: BuiltinEnv | None) -> tu
 
 
 def refuse_blind_optimism(given: Mapping[str, object], facts: Mapping[str, float]) -> None:
-    """Refuse to start from the best return where nobody knows it: from 0 an agent need not be optimistic."""
+    """Refuse optimistic initial values if the maximum possible return is unknown: 0 need not be optimistic."""
     if given.get("optimistic") == "yes" and "gmax" not in given and "return_max" not in facts:
-        raise UserError("optimistic=yes needs the best return of this environment: give it as gmax")
+        raise UserError("optimistic=yes needs the maximum possible return of this environment: give it as gmax")

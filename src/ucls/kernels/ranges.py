@@ -15,7 +15,7 @@ ucls.errors.UserError: the checkpoint cannot be right: 'pile.items' must be indi
 The rules, for every field whether it declares something or not:
 
 - numbers with a point are finite, unless the field says `INFINITE`;
-- whole numbers must declare a range, because nobody else can know what they index: a learner with a field that does not
+- integers must declare a range, because nobody else can know what they index: a learner with a field that does not
   is refused when it is made, not when its file is read;
 - an array has the shape that it was made with; one that may be longer says `Grows(axis)`, and where data grow at least
   one must;
@@ -206,7 +206,7 @@ def _require_array(name: str, array: np.ndarray, field: Field, beside: Any) -> N
         raise UserError(f"'{name}' holds {array.dtype}: a state is arrays of numbers")
     if array.dtype.kind in "iu" and field.range is None:
         raise UserError(
-            f"'{name}' holds whole numbers and does not say which: declare it as "
+            f"'{name}' holds integers and does not say which: declare it as "
             "Annotated[IntVector, COUNT], or another range of ucls.kernels.ranges"
         )
     if field.grows is not None and not 0 <= field.grows < array.ndim:

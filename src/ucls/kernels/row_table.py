@@ -1,4 +1,4 @@
-"""A table of rows of whole numbers: each distinct row once, numbered by first appearance.
+"""A table of rows of integers: each distinct row once, numbered by first appearance.
 
 A hash of a row says in which slot its number stands; if another row's stands there, the next slot is tried, and so on
 (open addressing). A full table is copied into a longer one outside of kernels; numbers stay.

@@ -128,7 +128,7 @@ def chooses_an_action(module: ModuleType, env: str) -> None:
         s = low + share * (high - low)
         run.learner.begin(np.floor(s) if is_discrete(run.learner.features) else s)
         a, n = run.learner.action, run.plan.n_actions
-        insist(0 <= a < n, f"act gives {a}: give a whole number from 0 to {n - 1}")
+        insist(0 <= a < n, f"act gives {a}: give an integer from 0 to {n - 1}")
 
 
 def is_exactly_its_budget_and_finite(module: ModuleType, env: str) -> None:
