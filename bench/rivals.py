@@ -23,7 +23,7 @@ def measure(effort: Effort) -> dict[str, Any]:
     skipped = (
         ""
         if find_spec("torch") and find_spec("stable_baselines3")
-        else "stable-baselines3 is not installed (`pip install ucls[rivals]`)"
+        else "stable-baselines3 is not installed (`pip install ucls[baselines]`)"
     )
     if not skipped:
         learners |= {name: _theirs(name) for name in THEIRS}

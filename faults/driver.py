@@ -75,7 +75,7 @@ def main() -> None:
     runner = logged(runner_named(asked.runner), asked.store.with_suffix(".log"))
     study = (troubled_study if asked.troubled else small_study)(asked.cells)
     with Store(asked.store, write=True) as store:
-        run_study(store, study, runner, quiet=True, checkpoint_every=asked.every)
+        run_study(store, study, runner, quiet=True, checkpoint_interval=asked.every)
 
 
 def runner_named(name: str) -> Runner:

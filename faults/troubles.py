@@ -72,4 +72,8 @@ def give_trouble(folder: Path, cells: int, runner: str) -> Seen:
 
 def is_the_failure(failure: Failure) -> bool:
     """Whether a failure is that of the cell that fails."""
-    return failure.id == failing_cell().id and "declare it again" in failure.error and "Traceback" in failure.traceback
+    return (
+        failure.id == failing_cell().id
+        and "declare the study again" in failure.error
+        and "Traceback" in failure.traceback
+    )

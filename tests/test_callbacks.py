@@ -64,7 +64,7 @@ def test_a_callback_begins_is_called_after_every_step_and_ends():
         lambda agent, saved: agent.advance(5),
         lambda agent, saved: agent.restore(saved, 10),
         lambda agent, saved: agent.explain("maps.html", steps=5),
-        lambda agent, saved: agent.watch("film.gif", steps=5),
+        lambda agent, saved: agent.record_video("film.gif", steps=5),
     ],
 )
 def test_what_would_change_the_agent_is_refused_in_a_callback_and_changes_nothing(change, tmp_path, monkeypatch):
@@ -148,7 +148,7 @@ def test_periods_are_of_the_agents_steps_whatever_the_calls_of_learn():
 
 def test_evaluate_keeps_the_best_and_leaves_the_run_as_it_was(tmp_path):
     alone = Agent("FrozenLake-v1", "sarsa", seed=2).learn(600)
-    evaluate = Evaluate(every=100, episodes=5, keep=tmp_path / "deep" / "best.safetensors", seed=7)
+    evaluate = Evaluate(every=100, n_eval_episodes=5, save_path=tmp_path / "deep" / "best.safetensors", seed=7)
     agent = Agent("FrozenLake-v1", "sarsa", seed=2).learn(600, callback=evaluate)
     assert np.array_equal(agent.history.ends, alone.history.ends)
     assert [step for step, _ in evaluate.evaluations] == [100, 200, 300, 400, 500, 600]
@@ -169,9 +169,9 @@ def test_evaluate_without_a_copy_is_refused_before_the_first_step(tmp_path):
 
     agent = Agent(Uncopied())
     with pytest.raises(UserError, match=r"no copy can be made of Uncopied, give an environment, env=...: a window"):
-        agent.learn(10, callback=Evaluate(keep=None))
+        agent.learn(10, callback=Evaluate(save_path=None))
     assert agent.steps == 0
-    agent.learn(10, callback=Evaluate(Corridor(), every=10, episodes=1, keep=None))
+    agent.learn(10, callback=Evaluate(Corridor(), every=10, episodes=1, save_path=None))
 
 
 def test_a_checkpoint_is_kept_in_time_and_at_the_end(tmp_path):
@@ -232,7 +232,7 @@ def test_learning_stops_when_the_last_episodes_return_enough():
 
 def test_a_csv_log_has_a_row_for_every_period_and_new_columns_as_they_come(tmp_path):
     path = tmp_path / "log.csv"
-    evaluate = Evaluate(every=40, episodes=2, keep=None)
+    evaluate = Evaluate(every=40, n_eval_episodes=2, save_path=None)
     agent = lake().learn(90, callback=[evaluate, CsvLog(path, every=20)])
     table = rows(path)
     assert [int(row["time/total_timesteps"]) for row in table] == [20, 40, 60, 80, 90]
@@ -251,10 +251,10 @@ def test_a_csv_log_is_gone_on_with_and_never_another_file(tmp_path):
         file.write("60,0.")
     Agent.load(kept, "FrozenLake-v1").learn(10, callback=CsvLog(path, every=10))
     assert [int(row["time/total_timesteps"]) for row in rows(path)] == [10, 20, 30, 40]
-    with pytest.raises(UserError, match="steps of another run"):
+    with pytest.raises(UserError, match="contains another run"):
         lake().learn(10, callback=CsvLog(path))
     path.write_text("my,own\n1,2\n")
-    with pytest.raises(UserError, match="not a log of ours"):
+    with pytest.raises(UserError, match="not a log written by CsvLog"):
         lake().learn(10, callback=CsvLog(path))
     assert path.read_text() == "my,own\n1,2\n"
 

@@ -213,7 +213,7 @@ def test_evaluate_says_what_evaluate_policy_says(tmp_path):
     path = agent.save(tmp_path / "a.safetensors")
     found = evaluate_policy(agent, n_eval_episodes=7, seed=3)
     told = json.loads(command("evaluate", path, "--episodes", 7, "--seed", 3, "--json").stdout)
-    assert (told["env"], told["episodes"], told["cut"]) == ("FrozenLake-v1", 7, 0)
+    assert (told["env"], told["episodes"], told["n_truncated"]) == ("FrozenLake-v1", 7, 0)
     assert (told["mean"], told["std"], told["lengths"]) == (found.mean, found.std, found.lengths.tolist())
     assert told["low"] <= told["mean"] <= told["high"]
     assert "95% interval" in command("evaluate", path).stdout
@@ -242,17 +242,17 @@ def test_runs_of_your_own_algorithm_are_evaluated_explained_and_watched(tmp_path
     )
     assert (told["agent"], told["steps"]) == ("my_agent", 50)
     assert command("explain", "run", "--algo", "my_agent").stdout.strip() == "maps.html"
-    assert command("watch", "run", "--algo", "my_agent", "--most-steps", 2).stdout.strip() == "watch.gif"
-    for name in ("evaluate", "explain", "watch"):
-        with pytest.raises(UserError, match="needs the algorithm 'my_agent': name its module by --algo"):
+    assert command("record-video", "run", "--algo", "my_agent", "--max-steps", 2).stdout.strip() == "video.gif"
+    for name in ("evaluate", "explain", "record-video"):
+        with pytest.raises(UserError, match="uses the algorithm 'my_agent': name its module with --algo"):
             command(name, "run")
-        with pytest.raises(UserError, match="holds the agent 'my_agent', not 'sarsa'"):
+        with pytest.raises(UserError, match="uses the algorithm 'my_agent', not 'sarsa'"):
             command(name, "run", "--algo", "sarsa")
 
 
 def test_evaluate_of_an_environment_that_a_file_may_not_name_needs_its_name(tmp_path):
     path = lake(is_slippery=False).learn(30).save(tmp_path / "a.safetensors")
-    with pytest.raises(UserError, match="name it by --env"):
+    with pytest.raises(UserError, match="name it with --env"):
         command("evaluate", path)
     words = ("--env", "FrozenLake-v1", "--set", "env.is_slippery=False", "--json")
     told = json.loads(command("evaluate", path, "--episodes", 2, *words).stdout)

@@ -57,7 +57,7 @@ def test_a_resumed_run_is_the_same_run(tmp_path):
 def test_summary_is_readable():
     text = ucls("train", RIVER, "--steps", 300).stdout
     assert "ucls-exact on ucls/RiverSwim-v0, seed 0" in text
-    assert "0.2226 a step is optimal" in text
+    assert "0.2226 per step is optimal" in text
 
 
 def test_a_run_that_diverges_says_so_and_saves_no_agent(tmp_path):
@@ -117,7 +117,7 @@ def test_foreign_environments_are_trained_too(tmp_path):
         ((RIVER, "--set", "lambda=-0.1"), "'lambda' cannot be '-0.1'"),
         ((RIVER, "--algo", "ucls", "--set", "trace_discount=never"), "one of previous, current"),
         ((RIVER, "--resume", "nowhere"), "no checkpoint at nowhere"),
-        ((RIVER, "--low", "0,x"), "give numbers with commas"),
+        ((RIVER, "--low", "0,x"), "give numbers separated by commas"),
     ],
 )
 def test_bad_input_is_one_line(words, message, tmp_path):
@@ -138,15 +138,15 @@ def test_main_turns_bad_input_into_exit_code_2():
 def test_a_checkpoint_of_another_agent_or_world_is_refused(tmp_path):
     ucls("train", RIVER, "--steps", 20, "--out", tmp_path / "run")
     before = (tmp_path / "run" / "agent.safetensors").read_bytes()
-    with pytest.raises(UserError, match="was learning in ucls/RiverSwim-v0"):
+    with pytest.raises(UserError, match="was trained in ucls/RiverSwim-v0"):
         ucls("train", "ucls/PuddleWorld-v0", "--resume", tmp_path / "run", "--out", tmp_path / "run")
-    with pytest.raises(UserError, match="already holds a run"):
+    with pytest.raises(UserError, match="already contains a run"):
         ucls("train", RIVER, "--out", tmp_path / "run")
     with pytest.raises(UserError, match="keeps its settings"):
         ucls("train", RIVER, "--resume", tmp_path / "run", "--set", "p=1")
     assert (tmp_path / "run" / "agent.safetensors").read_bytes() == before
     (tmp_path / "run" / "agent.safetensors").write_bytes(before[:1000])
-    with pytest.raises(UserError, match="damaged"):
+    with pytest.raises(UserError, match="corrupted"):
         ucls("train", RIVER, "--resume", tmp_path / "run")
 
 
@@ -187,7 +187,7 @@ def test_a_study_is_declared_run_looked_at_and_exported(tmp_path):
     assert ucls("study", "export", "tiny", *where, "--results-only").stdout.count("\n") == 7
     with pytest.raises(UserError, match="did you mean 'tiny'"):
         ucls("study", "status", "tinny", *where)
-    with pytest.raises(UserError, match="exclude each other"):
+    with pytest.raises(UserError, match="mutually exclusive"):
         ucls("paper", "--quick", "--full")
 
 
@@ -195,7 +195,18 @@ def test_ctrl_c_stops_a_study_within_seconds_and_loses_nothing(tmp_path):
     file, store = tmp_path / "long.toml", tmp_path / "s.sqlite"
     run = f'[[run]]\nalgorithm = "sarsa"\nenv = "{RIVER}"\n'
     file.write_text(f'name = "long"\nsteps = 500_000_000\nseeds = 0\n{run}')
-    command = [sys.executable, "-m", "ucls", "study", "run", str(file), "--store", str(store), "--checkpoint", "1"]
+    command = [
+        sys.executable,
+        "-m",
+        "ucls",
+        "study",
+        "run",
+        str(file),
+        "--store",
+        str(store),
+        "--checkpoint-interval",
+        "1",
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     partial, deadline = tmp_path / "s.sqlite.partial", time.monotonic() + 240
     while not list(partial.glob("*.safetensors")) and time.monotonic() < deadline:
@@ -205,7 +216,7 @@ def test_ctrl_c_stops_a_study_within_seconds_and_loses_nothing(tmp_path):
     out, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
     assert time.monotonic() - began < 30, "a wide margin: what is promised is seconds on an idle machine"
-    assert "stopped: the same command goes on" in out
+    assert "stopped: the same command resumes" in out
     assert "1 waiting" in out
     assert len(list(partial.glob("*.safetensors"))) == 1
 

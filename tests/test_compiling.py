@@ -125,7 +125,7 @@ def test_the_command_says_what_it_did_and_how_much_is_kept():
     assert found["cache"]["kernels"] > 0
     assert found["cache"]["bytes"] > 0
     said = command("compile", "ucls/OneState-v0", "--algo", "sarsa").stdout
-    assert "sarsa in ucls/OneState-v0: was there" in said
+    assert "sarsa in ucls/OneState-v0: already compiled" in said
     assert "MiB" in said
 
 

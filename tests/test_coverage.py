@@ -161,7 +161,7 @@ def test_off_policy_intervals_cover_while_ratios_are_bounded():
         states, r, rho = behavior(run, 2000)
         lstd = LSTD(2, 0.3)
         lstd.observe_batch(states[:-1, None], r, 0.9, states[1:, None], rho)
-        found = lstd.interval(X, p=0.1, factor="normal")
+        found = lstd.interval(X, confidence=0.9, factor="normal")
         hits += int(found.low[0] <= truth[0] <= found.high[0])
     band = proportion(hits, runs, confidence=0.998)
     assert band.low <= 0.9 <= band.high

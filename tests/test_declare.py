@@ -61,20 +61,20 @@ def test_a_wrong_value_is_named_with_its_own_line(text):
         ('"0-2"', '"5-2"', "line 3: seeds cannot be '5-2': give them from 0, below 1,000,000,000, the lower end"),
         ('"0-2"', '"-2"', "line 3: seeds cannot be '-2'"),
         ('"0-2"', "[1, -2]", "line 3: seeds cannot be [1, -2]"),
-        ('"0-2"', "[1, 1]", "line 3: seeds cannot be [1, 1]: give different ones"),
+        ('"0-2"', "[1, 1]", "line 3: seeds cannot be [1, 1]: give at least one seed, and none twice"),
         ('"0-2"', '"0-²"', "line 3: seeds cannot be '0-²'"),
         ('"0-2"', "[" * 3000 + "]" * 3000, "line 3: lists or tables are nested too deeply"),
-        ("steps = 2000", "steps = nan", "line 2: 'steps' is wrong: input should be a valid integer"),
+        ("steps = 2000", "steps = nan", "line 2: 'steps' is invalid: input should be a valid integer"),
         ("steps = 2000", "steps = 9223372036854775808", "line 2: 'steps' is wrong"),
-        ('name = "tiny"', f'name = "{"a" * 256}"', "line 1: 'name' is wrong: string should have at most 200"),
+        ('name = "tiny"', f'name = "{"a" * 256}"', "line 1: 'name' is invalid: string should have at most 200"),
         ('name = "tiny"', 'name = "a/b"', "line 1: 'name' is wrong"),
-        ('label = "sarsa"', f'label = "{"a" * 256}"', "line 9: 'label' is wrong: string should have at most 200"),
-        ('label = "sarsa"', 'label = "a\\nb"', "line 9: 'label' is wrong: it has characters that cannot be printed"),
-        ("p = [0.01, 0.1]", "p = nan", "line 18: 'set' is wrong: setting 'p' cannot be nan"),
-        ("p = [0.01, 0.1]", "p = [0.01, inf]", "line 18: 'set' is wrong: setting 'p' cannot be inf"),
-        ("p = [0.01, 0.1]", "p = 2020-01-01", "line 18: 'set' is wrong: a setting is a number, a short text"),
-        ("p = [0.01, 0.1]", "p = { low = 0.1, high = 1 }", "line 18: setting 'p' has a range, which only a study with"),
-        ('algorithm = "ucls"', 'algorithm = "../x"', "line 13: 'algorithm' is wrong: give a name from"),
+        ('label = "sarsa"', f'label = "{"a" * 256}"', "line 9: 'label' is invalid: string should have at most 200"),
+        ('label = "sarsa"', 'label = "a\\nb"', "line 9: 'label' is invalid: it contains unprintable characters"),
+        ("p = [0.01, 0.1]", "p = nan", "line 18: 'set' is invalid: setting 'p' cannot be nan"),
+        ("p = [0.01, 0.1]", "p = [0.01, inf]", "line 18: 'set' is invalid: setting 'p' cannot be inf"),
+        ("p = [0.01, 0.1]", "p = 2020-01-01", "line 18: 'set' is invalid: a setting must be a number, a short string"),
+        ("p = [0.01, 0.1]", "p = { low = 0.1, high = 1 }", "line 18: setting 'p' is a range, which requires a [sweep]"),
+        ('algorithm = "ucls"', 'algorithm = "../x"', "line 13: 'algorithm' is invalid: give a name from"),
         ('algorithm = "ucls"', 'algorithm = "sarsa"\nlabel = "x"\nsteps = 0', "line 15: 'steps' is wrong"),
     ],
 )
@@ -87,7 +87,7 @@ def test_an_astronomical_grid_is_refused_with_its_size_before_it_is_built():
     grid = ", ".join(f"{name} = [{values}]" for name in ("p", "beta", "eta", "c_max", "tilings"))
     said = refusal(PLAIN.replace("p = [0.01, 0.1]", grid.replace("tilings", '"features.tiles"')))
     runs = 2 * 3 * 1000**5 + 3
-    assert f"line 18: that makes {runs:,} runs, and a study has at most 1,000,000: list fewer values" in said
+    assert f"line 18: that makes {runs:,} runs, but a study has at most 1,000,000: list fewer values" in said
 
 
 def test_a_sweep_of_2_to_the_63_is_refused_and_a_sample_of_a_large_grid_is_drawn():
@@ -126,7 +126,7 @@ def test_strings_comments_and_tables_do_not_mislead_about_lines():
 def test_files_that_are_no_text_too_large_or_no_files_are_one_line(tmp_path):
     path = tmp_path / "s.toml"
     path.write_bytes(PLAIN.encode() + b"# \xff\n")
-    with pytest.raises(UserError, match="not text in UTF-8, at byte"):
+    with pytest.raises(UserError, match="not UTF-8 text at byte"):
         read_study(path)
     path.write_bytes(b"\xef\xbb\xbf" + PLAIN.encode())
     assert read_study(path).name == "tiny"

@@ -10,7 +10,7 @@ from conftest import always
 from ucls import cli, planning
 from ucls.core.run import Run, make_run
 from ucls.diagnostics import diagnose, optimal_values, policies, probe, probed, verdict
-from ucls.diagnostics.probe import DENSITIES, read
+from ucls.diagnostics.probe import DISTRIBUTIONS, read
 from ucls.envs import make_builtin
 from ucls.errors import UserError
 from ucls.testing import small_run
@@ -41,19 +41,21 @@ def test_a_fresh_ucls_is_as_optimistic_as_its_initial_radius_says():
 
 def test_covered_is_the_part_of_the_density_where_the_bound_holds():
     run = make_run(RIVER, "ucls-exact")
-    fresh = {density: probe(run.learner, optimal_values(run, density)).covered for density in DENSITIES}
-    assert fresh == pytest.approx(dict.fromkeys(DENSITIES, 1.0))  # nothing is known: return_max everywhere
+    fresh = {
+        distribution: probe(run.learner, optimal_values(run, distribution)).covered for distribution in DISTRIBUTIONS
+    }
+    assert fresh == pytest.approx(dict.fromkeys(DISTRIBUTIONS, 1.0))  # nothing is known: return_max everywhere
     stick = optimal_values(run, "uniform")
     none, half = np.zeros_like(stick.best), np.where(np.arange(2) == 0, stick.best + 1.0, stick.best - 1.0)
     assert read(stick, none, stick.best - 1.0, stick.best).covered == 0.0
     assert read(stick, none, half, stick.best).covered == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize("density", ["start", "uniform", "optimal"])
-def test_regret_is_radius_plus_error_minus_optimism(density):
+@pytest.mark.parametrize("distribution", ["start", "uniform", "optimal"])
+def test_regret_is_radius_plus_error_minus_optimism(distribution):
     run = small_run(RIVER, "ucls")
     run.advance(300)
-    found = probe(run.learner, optimal_values(run, density))
+    found = probe(run.learner, optimal_values(run, distribution))
     assert found.regret == pytest.approx(found.radius + found.value_error - found.optimism)
     assert found.bound == pytest.approx(found.radius + abs(found.value_error))
     assert found.regret > 0
@@ -106,7 +108,7 @@ def test_a_probed_run_is_bit_identical_to_one_that_is_left_alone(agent):
 def test_a_probe_numbers_no_tiles_of_the_states_it_looks_at():
     alone, watched = small_run(RIVER, "ucls"), small_run(RIVER, "ucls")
     alone.advance(200)
-    probed(watched, 200, points=3)
+    probed(watched, 200, measurements=3)
     mine, other = alone.learner.checkpoint(), watched.learner.checkpoint()
     assert all(np.array_equal(mine[name], other[name]) for name in mine)
 
@@ -179,7 +181,7 @@ def test_a_sound_verdict_tells_which_conditions_are_not_met():
 
 
 def test_a_run_that_diverges_is_read_up_to_there():
-    (one,) = diagnose(RIVER, "ucls", 400, [0], {"w_step": 1e9}, points=2)
+    (one,) = diagnose(RIVER, "ucls", 400, [0], {"w_step": 1e9}, measurements=2)
     assert one.verdict.word == "diverged"
     assert one.policies is None
     assert np.isfinite([values for name, values in one.readings.items() if name != "step"]).all()
@@ -189,17 +191,17 @@ def test_an_agent_without_bounds_and_an_unknown_density_are_refused():
     with pytest.raises(UserError, match="sarsa keeps no bounds"):
         probed(make_run(RIVER, "sarsa"), 10)
     with pytest.raises(UserError, match="did you mean 'start'"):
-        probed(make_run(RIVER, "ucls"), 10, density="stat")
+        probed(make_run(RIVER, "ucls"), 10, distribution="stat")
     with pytest.raises(UserError, match="steps from 0 to 10"):
         probed(make_run(RIVER, "ucls"), 10, at=[11])
 
 
 def test_the_command_draws_and_judges(tmp_path):
-    words = ["diagnose", "ucls/OneState-v0", "--algo", "ucls", "--steps", "300", "--points", "5", "--runs", "2"]
+    words = ["diagnose", "ucls/OneState-v0", "--algo", "ucls", "--steps", "300", "--measurements", "5", "--runs", "2"]
     words += ["--out", str(tmp_path)]
     text = CliRunner().invoke(cli.app, words).stdout
     assert "in 2 of 2 runs" in text or "in 1 of 2 runs" in text
-    assert "density: start" in " ".join(text.split())
+    assert "distribution: start" in " ".join(text.split())
     assert {path.name for path in tmp_path.iterdir()} == {f"diagnosis.{end}" for end in ("png", "svg", "json")}
     found = json.loads(CliRunner().invoke(cli.app, [*words[:-2], "--json"]).stdout)
     assert [row["seed"] for row in found] == [0, 1]
@@ -211,7 +213,7 @@ def test_the_command_draws_and_judges(tmp_path):
 @pytest.mark.slow
 def test_a_literal_threshold_ends_exploration_and_ours_learns():
     """Seed 0 of River Swim: the printed box loses its radius where it is, and stays at the bottom."""
-    ours, literal = (diagnose(RIVER, "ucls", 30_000, [0], s, points=6)[0] for s in ({}, {"trace_threshold": 0}))
+    ours, literal = (diagnose(RIVER, "ucls", 30_000, [0], s, measurements=6)[0] for s in ({}, {"trace_threshold": 0}))
     assert (ours.verdict.word, literal.verdict.word) == ("sound", "not optimistic")
     assert ours.readings["radius"][-1] > 0.1 > 0.001 > literal.readings["radius"][-1]
     assert literal.readings["widest"][-1] == pytest.approx(np.sqrt(11 / 32))  # optimism is left where it never was

@@ -33,7 +33,7 @@ def test_one_command_does_what_five_lines_do(log):
     x, x_next = np.array([[0], [1], [0], [1], [0], [0]]), np.array([[1], [0], [1], [0], [0], [1]])
     lstd = LSTD(size=2, lambda_=0.5)
     lstd.observe_batch(x, [1, 2, 2, 1, 0, 1], [0.9, 0.9, 0.9, 0, 0.9, 0.9], x_next)
-    value, low, high = lstd.interval([0], p=0.1)
+    value, low, high = lstd.interval([0], confidence=0.9)
     row = found["rows"][0]
     assert row == {
         "x": [0.0],
@@ -42,13 +42,19 @@ def test_one_command_does_what_five_lines_do(log):
         "low": pytest.approx(low),
         "high": pytest.approx(high),
     }
-    assert (found["transitions"], found["rank"], found["breaks"], found["lambda"], found["p"]) == (6, 2, 0, 0.5, 0.1)
+    assert (found["transitions"], found["rank"], found["breaks"], found["lambda"], found["confidence"]) == (
+        6,
+        2,
+        0,
+        0.5,
+        0.9,
+    )
 
 
 def test_the_table_is_readable_and_warns_of_breaks(log):
     text = ucls("evaluate-log", log(GOOD.replace("0,2,0.9,1", "0,2,0.9,0")), "--features", "one_hot").stdout
     assert "6 transitions; rank 2 of 2 features" in text
-    assert "x differs from the x_next before it in 1 transition:" in text
+    assert "in 1 transition, x differs from the preceding x_next:" in text
 
 
 def test_columns_affine_and_start(log):
@@ -113,7 +119,7 @@ def test_a_state_that_is_missing_is_refused(log):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--p", 0), "p must be between 0 and 1"),
+        (("--confidence", 0), "confidence must be between 0 and 1"),
         (("--lambda", 2), "lambda must be in [0, 1]"),
         (("--estimator", "sandwhich"), "did you mean 'sandwich'?"),
         (("--factor", "student"), "unknown factor 'student'"),

@@ -133,7 +133,7 @@ def test_an_episode_without_an_end_is_cut_off_with_a_word():
     endless = Agent("ucls/RiverSwim-v0", "sarsa").learn(5)
     with pytest.warns(Notice, match="2 of 2 episodes were truncated after 50 steps"):
         evaluation = evaluate_policy(endless, n_eval_episodes=2, max_steps=50)
-    assert (evaluation.cut, evaluation.lengths.tolist()) == (2, [50, 50])
+    assert (evaluation.n_truncated, evaluation.lengths.tolist()) == (2, [50, 50])
 
 
 @pytest.mark.parametrize(("mode", "lengths"), [("NextStep", [2, 2, 5]), ("Disabled", [2, 2, 5, 5])])

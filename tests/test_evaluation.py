@@ -113,8 +113,8 @@ def test_stream_equals_batch_in_every_form_of_features():
         assert lstd.report() == pytest.approx(whole.report())
         for name in set(ESTIMATORS) - ON_POLICY:
             np.testing.assert_allclose(lstd.spread(name).covariance, whole.spread(name).covariance, rtol=1e-8)
-    assert stream.interval([2], p=0.2) == pytest.approx(
-        tuple(part[0] for part in whole.interval(np.eye(D)[[2]], p=0.2))
+    assert stream.interval([2], confidence=0.8) == pytest.approx(
+        tuple(part[0] for part in whole.interval(np.eye(D)[[2]], confidence=0.8))
     )
 
 
@@ -270,6 +270,6 @@ def test_nothing_is_claimed_without_data_or_with_bad_settings():
             LSTD(**settings)
     lstd = LSTD(1)
     lstd.observe([0], 1.0, 0.0)
-    for words in ({"p": 0.0}, {"estimator": "sandwhich"}, {"factor": "student"}):
+    for words in ({"confidence": 0.0}, {"confidence": 90}, {"estimator": "sandwhich"}, {"factor": "student"}):
         with pytest.raises(UserError):
             lstd.interval([0], **words)

@@ -47,11 +47,13 @@ def test_the_command_trains_and_resumes_it(tmp_path):
     ucls(*words, "--steps", 300, "--resume", tmp_path / "part", "--out", tmp_path / "rest")
     files = [(tmp_path / name / "agent.safetensors").read_bytes() for name in ("whole", "rest")]
     assert files[0] == files[1]
-    with pytest.raises(UserError, match="holds the agent 'my_agent', not 'ucls-exact'"):
+    with pytest.raises(UserError, match="uses the algorithm 'my_agent', not 'ucls-exact'"):
         ucls("train", RIVER, "--steps", 10, "--resume", tmp_path / "part")
 
 
-@pytest.mark.parametrize("words", [("evaluate",), ("explain", "--out", "maps.html"), ("watch", "--out", "film.gif")])
+@pytest.mark.parametrize(
+    "words", [("evaluate",), ("explain", "--out", "maps.html"), ("record-video", "--out", "film.gif")]
+)
 def test_the_commands_for_a_saved_run_work_for_it(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     ucls("train", RIVER, "--algo", "my_agent", "--steps", 300, "--out", "mine")

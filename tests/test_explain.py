@@ -166,7 +166,7 @@ def test_the_command_shows_a_run_that_was_kept_as_it_is_or_learns_on(tmp_path):
         (("FrozenLake-v1", "--out", "."), "is a folder"),
         (("FrozenLake-v1", "--out", ""), "give a path"),
         ((newest("Taxi"), "--set", "nothing=1"), "nothing"),
-        (("ucls/PuddleWorld-v0", "--steps", "1", "--through", "1,2,3"), "2 numbers"),
+        (("ucls/PuddleWorld-v0", "--steps", "1", "--slice-at", "1,2,3"), "2 numbers"),
     ],
 )
 def test_what_cannot_be_explained_is_one_line(words, message, tmp_path, monkeypatch):
@@ -179,7 +179,7 @@ def test_what_cannot_be_explained_is_one_line(words, message, tmp_path, monkeypa
 def test_an_agent_explains_itself(tmp_path):
     agent = Agent("CartPole-v1", seed=1, low=[-2.4, -3, -0.21, -3], high=[2.4, 3, 0.21, 3], features="tiles", tiles=2)
     agent.learn(20)
-    data = page_data(agent.explain(tmp_path / "maps.html", through=[0, 0, 0.1, 0]))
+    data = page_data(agent.explain(tmp_path / "maps.html", slice_at=[0, 0, 0.1, 0]))
     assert data["steps"] == [20]
     assert data["views"][0]["through"] == ["0", "0", "0.1", "0"]
     assert data["views"][5]["title"] == "angle and angular velocity"

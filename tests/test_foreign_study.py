@@ -95,7 +95,7 @@ def test_settings_of_an_environment_may_be_a_table():
     parts = parse_study(text + "[run.set]\nagent.alpha = 0.2\nenv.is_slippery = [true, false]")
     assert whole.members == parts.members
     assert [member.label for member in parts.members] == ["sarsa env.is_slippery=true", "sarsa env.is_slippery=false"]
-    with pytest.raises(UserError, match=r"line 7: 'set' is wrong: setting 'env.is_slippery' is given twice"):
+    with pytest.raises(UserError, match=r"line 7: 'set' is invalid: setting 'env.is_slippery' is given twice"):
         parse_study(text + '"set" = { "env.is_slippery" = true, env.is_slippery = false }', "f.toml")
 
 
@@ -120,7 +120,7 @@ def test_settings_of_an_environment_may_be_a_table():
         ("low = [-2.4, ", "low = ['x', ", "line 11: 'low' is wrong"),
         ("low = [-2.4, ", "low = [3, ", "line 11: every number in low must be below"),
         ("discount = 0.0", "discount = 2", "line 13: 'discount' is wrong"),
-        ("discount = 0.0", 'probe = "start"', "line 13: probe measures against the optimum, which nobody knows"),
+        ("discount = 0.0", 'probe = "start"', "line 13: probe requires a known optimum"),
         ('-v1", "ucls/River', '-v1", "ucls/Rive', "line 16: unknown environment 'ucls/RiveSwim-v0'"),
         ('"CartPole-v1"', '"ucls/RiverSwim-v0"', "line 11: low, high and discount are for other environments"),
         ('"CartPole-v1"', '"Pendulum-v1"', "line 8: the actions are Box"),
@@ -193,7 +193,7 @@ from ucls.study.runners.run_cell import run_cell
 try:
     run_cell(cell._replace(env_code="another"))
 except UserError as error:
-    assert "the code of 'lakes:make_lake', or a version that it uses, is not what it was" in str(error)
+    assert "the code of 'lakes:make_lake', or of a package that it uses, has changed" in str(error)
 else:
     raise AssertionError
 kept = run_cell(make_cells("FrozenLake-v1", "sarsa", steps=5, seeds=[0], keep=True)[0]).result.learner

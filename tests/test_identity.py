@@ -129,7 +129,7 @@ def test_a_time_limit_belongs_to_an_environment(tmp_path):
     with pytest.warns(Notice, match=r"learned in FrozenLake-v1\(max_episode_steps=4\)"):
         Agent.load(path, "FrozenLake-v1")
     words = ["train", "FrozenLake-v1", "--algo", "sarsa", "--steps", 5, "--resume", path]
-    with pytest.raises(UserError, match=r"with env.max_episode_steps=4: give the same by --set"):
+    with pytest.raises(UserError, match=r"with env.max_episode_steps=4: give the same with --set"):
         command(*words)
     assert "55" in command(*words, "--set", "env.max_episode_steps=4", "--json").stdout
     assert max(evaluate_policy(agent, n_eval_episodes=20).lengths) <= 4
@@ -185,7 +185,7 @@ def test_evaluations_while_learning_use_the_statistics_of_that_time(tmp_path):
     from ucls.callbacks import Evaluate
 
     env = wrappers.NormalizeObservation(gymnasium.make("MountainCar-v0"))
-    evaluate = Evaluate(every=100, episodes=1, keep=None, max_steps=20)
+    evaluate = Evaluate(every=100, n_eval_episodes=1, save_path=None, max_steps=20)
     agent = Agent(env, "sarsa", low=[-5, -5], high=[5, 5], **SMALL)
     means = []
     agent.learn(200, callback=[evaluate, lambda _: means.append(evaluate._place.obs_rms.mean.copy())])
@@ -287,7 +287,7 @@ def test_a_factory_that_wraps_is_resumed_only_as_it_was(tmp_path):
     assert foreign.command(tmp_path, *words).returncode == 0
     card = (tmp_path / "run" / "agent.card.md").read_text()
     assert f"| which returns | {RIVER} in ClipReward(max_reward=0.5, min_reward=0) |" in card
-    for name, option in (("evaluate", "--json"), ("explain", "--steps=0"), ("watch", "--every=1")):
+    for name, option in (("evaluate", "--json"), ("explain", "--steps=0"), ("record-video", "--every=1")):
         told = foreign.command(tmp_path, name, "run", option)
         assert (told.returncode, told.stderr.count("\n")) == (2, 1)
         assert "rivers:make, which returns ucls/RiverSwim-v0 in ClipReward" in told.stderr
@@ -345,7 +345,7 @@ def test_a_wrong_suffix_is_refused_with_the_right_name(tmp_path, name):
     from ucls.core.run import make_run
 
     agent, path = Agent("FrozenLake-v1", "sarsa"), tmp_path / name
-    uses = (agent.save, Checkpoint, lambda keep: Evaluate(keep=keep), make_run(RIVER, "sarsa").save)
+    uses = (agent.save, Checkpoint, lambda keep: Evaluate(save_path=keep), make_run(RIVER, "sarsa").save)
     for use in uses:
         with pytest.raises(UserError, match=r"name it .*x(\.card)?\.safetensors"):
             use(path)

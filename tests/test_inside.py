@@ -93,7 +93,7 @@ def test_hardly_anything_of_the_shipped_radius_is_learned():
 
 
 def test_the_command_tells_what_bounds_are_made_of(tmp_path):
-    words = ["diagnose", "ucls/OneState-v0", "--steps", "300", "--points", "4", "--algo"]
+    words = ["diagnose", "ucls/OneState-v0", "--steps", "300", "--measurements", "4", "--algo"]
     text = CliRunner().invoke(cli.app, [*words, "ucls", "--out", str(tmp_path)]).stdout
     assert "what its bounds are made of" in text
     assert all(name in text for name in (MOVED, AGREES, "c_max", LEARNED))
@@ -105,6 +105,6 @@ def test_the_command_tells_what_bounds_are_made_of(tmp_path):
 
 
 def test_readings_stay_what_studies_keep():
-    (one,) = diagnose("ucls/OneState-v0", "gv-ucb", 200, [0], points=2)
+    (one,) = diagnose("ucls/OneState-v0", "gv-ucb", 200, [0], measurements=2)
     assert not set(one.inside) & set(one.readings)
     assert set(one.inside) == {MOVED, "corr(a, A^-1 z_bar)", "sigma"}

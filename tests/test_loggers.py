@@ -32,7 +32,7 @@ def points(folder):
 
 def test_tensorboard_gets_every_number_at_its_step(tmp_path):
     pytest.importorskip("tensorboardX", reason="tensorboardX is not installed")
-    evaluate = Evaluate(every=40, episodes=2, keep=None)
+    evaluate = Evaluate(every=40, n_eval_episodes=2, save_path=None)
     agent = lake().learn(90, callback=[TensorBoard(tmp_path, every=20), evaluate])
     shown = points(tmp_path)
     assert [step for step, _ in shown["time/fps"]] == [20, 40, 60, 80, 90]

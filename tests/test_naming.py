@@ -8,7 +8,7 @@ import pytest
 
 import foreign
 from ucls import Agent, checkpoint
-from ucls.cli.train import how_to_go_on
+from ucls.cli.train import how_to_resume
 from ucls.errors import UserError
 from ucls.gym.registry import make_env, makers, opened, versioned
 from ucls.settings import parse
@@ -92,8 +92,8 @@ def test_a_name_without_a_version_means_the_newest_there_is(lakes):
     ("words", "code", "said"),
     [
         (["lakes:make_lake", "--set", "env.is_slippery=false"], 0, "kept    reset with a seed repeats"),
-        (["lakes:make_lake", "--set", "p=1"], 2, "setting 'p' is not the environment's"),
-        (["sarsa", "--set", "env.x=1"], 2, "--set is for the keyword arguments of an environment"),
+        (["lakes:make_lake", "--set", "p=1"], 2, "setting 'p' is not a setting of the environment"),
+        (["sarsa", "--set", "env.x=1"], 2, "--set applies to environments only"),
     ],
 )
 def test_an_environment_is_checked_by_its_name(tmp_path, words, code, said):
@@ -124,7 +124,7 @@ def test_words_of_an_environment_are_numbers_flags_or_text():
 
 def test_a_stopped_run_says_how_its_environment_is_named_again():
     order = Order("lakes:make_lake", "sarsa", 10, 0, {"env.is_slippery": False, "env.note": "4"}, None, "float64", None)
-    said = how_to_go_on(order, {"new_steps": 4, "out": "run", "diverged": False})
+    said = how_to_resume(order, {"new_steps": 4, "out": "run", "diverged": False})
     assert (
         "ucls train lakes:make_lake --algo sarsa --set env.is_slippery=false --set 'env.note=\"4\"' --steps 6" in said
     )
@@ -142,7 +142,7 @@ def test_training_takes_a_factory_and_goes_on_only_in_the_same_world(tmp_path):
     assert json.loads(made.stdout)["steps"] == 40
     other = foreign.command(tmp_path, *words, "--resume", "run")
     assert other.returncode == 2
-    assert "was learning in lakes:make_lake with env.is_slippery=false: give the same by --set" in other.stderr
+    assert "was trained in lakes:make_lake with env.is_slippery=false: give the same with --set" in other.stderr
     same = foreign.command(tmp_path, *words, "--resume", "run", "--set", "env.is_slippery=false")
     assert json.loads(same.stdout)["steps"] == 80
 

@@ -102,7 +102,7 @@ def test_evaluate_log_chooses_lambda_and_says_what_the_data_are_worth(tmp_path):
     assert (found["lambda"], found["growth"]) == (lstd.lambda_, pytest.approx(lstd.report().growth))
     assert found["effective_sample_size"] == pytest.approx(lstd.report().effective_sample_size)
     text = " ".join(ucls("evaluate-log", path).stdout.split())
-    assert f"off-policy: effective sample size {found['effective_sample_size']:,.0f} (of the weights" in text
+    assert f"off-policy: effective sample size {found['effective_sample_size']:,.0f} (of the trace weights" in text
     assert f"lambda {lstd.lambda_:g}, gamma^2 lambda^2 E[rho^2] = {found['growth']:.2g}" in text
     with pytest.raises(UserError, match=r"log\.npz: with lambda 0\.9 no variance exists: .* give lambda 0\.[1-8]"):
         ucls("evaluate-log", path, "--lambda", 0.9)

@@ -28,7 +28,7 @@ SLOW = {"docs/diagnose.md", "docs/studies.md"}
 LOGS = {"docs/evaluation.md"}  # pages that take a log of transitions for granted
 MADE = {"docs/practice.md": {"best.card.md", "best.safetensors", "last.card.md", "last.safetensors", "log.csv"}}
 COMMANDS = {  # of pages whose every command must run: what a reader tries first
-    "README.md": {"train", "evaluate", "explain", "watch"},
+    "README.md": {"train", "evaluate", "explain", "record-video"},
     "docs/extend.md": {"train", "check"},
 }
 HOURS = {"paper", "sweeps", "departures", "coverage"}  # commands that make whole pages

@@ -112,7 +112,7 @@ def test_studies_run_it(tmp_path):
 
 def test_its_optimism_can_be_measured():
     runs = [small_run(RIVER, module, seed=1) for module in ("my_agent", plain(my_agent))]
-    one, other = (probed(run, 200, points=2)[1] for run in runs)
+    one, other = (probed(run, 200, measurements=2)[1] for run in runs)
     assert other["step"].tolist() == [0, 50, 200]
     assert all(np.allclose(one[name], other[name], equal_nan=True) for name in one)
 

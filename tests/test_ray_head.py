@@ -64,7 +64,7 @@ def test_a_study_whose_ray_head_is_killed_ends_in_one_line_with_code_3_and_resum
     ours, other = tmp_path / "ours", tmp_path / "other"
     ours.mkdir(), other.mkdir()
     with ray_head() as (address, head):
-        process = shell.begin(ours, "run", "study.toml", "--ray", address, "--checkpoint", "0.1", "--json")
+        process = shell.begin(ours, "run", "study.toml", "--ray", address, "--checkpoint-interval", "0.1", "--json")
         kept, deadline = ours / "s.sqlite.partial", time.monotonic() + 120
         while not list(kept.glob("[!.]*")) and process.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
@@ -73,7 +73,9 @@ def test_a_study_whose_ray_head_is_killed_ends_in_one_line_with_code_3_and_resum
         out, errors = process.communicate(timeout=90)
     assert process.returncode == 3, errors
     assert time.monotonic() - began < 58  # Ray itself would end the process after 60 seconds
-    assert errors.startswith(f"ucls: the head of Ray at {address} is gone: finished runs are saved; start Ray again")
+    assert errors.startswith(
+        f"ucls: the Ray head node at {address} does not answer: finished runs are saved; restart Ray"
+    )
     assert (errors.count("\n"), out) == (1, "")
     status = shell.begin(ours, "status", "campaign", "--json")
     assert json.loads(status.communicate(timeout=60)[0])["done"] < 4

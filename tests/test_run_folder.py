@@ -1,4 +1,4 @@
-"""The files of a run folder may be damaged, or come from anybody: each is read, or refused in one line."""
+"""The files of a run folder may be corrupted, or come from anybody: each is read, or refused in one line."""
 
 import os
 import tracemalloc
@@ -46,7 +46,7 @@ def test_a_small_history_that_unpacks_to_much_is_refused_before_it_takes_memory(
 def test_a_result_that_is_no_json_of_ours_is_one_line_and_stays(tmp_path, content):
     (tmp_path / "agent.safetensors").write_bytes(b"")
     (tmp_path / "result.json").write_bytes(content)
-    with pytest.raises(UserError, match=r"result.json was not written by ucls: move it away, or give another --out"):
+    with pytest.raises(UserError, match=r"result.json was not written by ucls: move it, or give another --out"):
         run_folder.refuse_unusable(tmp_path, tmp_path / "agent.safetensors")
     assert (tmp_path / "result.json").read_bytes() == content
 
@@ -61,5 +61,5 @@ def test_a_pipe_in_the_folder_of_a_run_is_refused_and_not_waited_for(tmp_path, n
 
 def test_a_pipe_is_no_table_of_metrics(tmp_path):
     os.mkfifo(tmp_path / "log.csv")
-    with pytest.raises(UserError, match="not a log of ours"):
+    with pytest.raises(UserError, match="not a log written by CsvLog"):
         csv_log.read(tmp_path / "log.csv")

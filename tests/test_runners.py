@@ -252,7 +252,7 @@ def test_the_cell_that_kills_its_job_fails_alone(tmp_path, monkeypatch):
 
 def test_a_cluster_where_jobs_die_before_they_begin_is_no_cells_fault(tmp_path, monkeypatch):
     began = []
-    with pytest.raises(UserError, match="look into"):
+    with pytest.raises(UserError, match="see the logs in"):
         run_on_fake(began.append, cells_of(n=5, steps=1), tmp_path, monkeypatch)
     assert [len(batch.cells) for batch in began] == [5, 5, 5]
 
@@ -319,7 +319,7 @@ def test_what_is_not_there_is_said_in_one_line(tmp_path, monkeypatch):
 @needs_submitit
 def test_slurm_that_is_not_there_is_said_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(UserError, match="there is no Slurm here"):
+    with pytest.raises(UserError, match="Slurm is not available on this machine"):
         list(run_slurm(cells_of(n=1), Checkpoints(tmp_path / "p"), Event()))
 
 
@@ -328,7 +328,7 @@ def test_an_address_where_nobody_answers_is_said_in_one_line():
 
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound and not listening: nobody else can answer there
-        with pytest.raises(UserError, match="nobody answers for Ray at 127"):
+        with pytest.raises(UserError, match="no answer from Ray at 127"):
             _check_address(f"127.0.0.1:{taken.getsockname()[1]}")
     with pytest.raises(UserError, match="HOST:PORT"):
         _check_address("here")

@@ -38,8 +38,8 @@ def test_looking_at_a_study_runs_nothing_that_it_names(study, words, name):
 
 def test_listing_and_rescuing_a_store_runs_nothing_that_its_studies_name(study):
     command("study", "list", "--store", "runs.sqlite")
-    with suppress(UserError):  # there is nothing to rescue
-        command("study", "rescue", "new.sqlite", "--store", "runs.sqlite")
+    with suppress(UserError):  # there is nothing to recover
+        command("study", "recover", "new.sqlite", "--store", "runs.sqlite")
     assert not (study / "made").exists()
 
 

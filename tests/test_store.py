@@ -17,7 +17,7 @@ from ucls.errors import Notice, UserError
 from ucls.study import Store, make_cells, run_study
 from ucls.study.database import APPLICATION
 from ucls.study.export import export_csv, export_parquet
-from ucls.study.rescue import rescue
+from ucls.study.rescue import recover
 from ucls.study.result import summarize
 from ucls.study.runners.local import local_runner
 from ucls.study.schema import MIGRATIONS
@@ -63,7 +63,7 @@ def test_one_writer_at_a_time_and_readers_beside_it(tmp_path):
     path = tmp_path / "s.sqlite"
     with Store(path, write=True) as store:
         run_study(store, study_of(make_cells(RIVER, "sarsa", steps=10, seeds=[0])), pretend(), quiet=True)
-        with pytest.raises(UserError, match="another process is running a study"):
+        with pytest.raises(UserError, match="is in use by another study"):
             Store(path, write=True)
         with Store(path) as reader:
             assert reader.studies()["s"].done == 1
@@ -71,7 +71,7 @@ def test_one_writer_at_a_time_and_readers_beside_it(tmp_path):
 
 
 @pytest.mark.parametrize("write", [False, True])
-def test_foreign_newer_and_damaged_files_are_left_as_they_are(tmp_path, write):
+def test_foreign_newer_and_corrupted_files_are_left_as_they_are(tmp_path, write):
     newer, foreign, text = tmp_path / "newer.sqlite", tmp_path / "foreign.sqlite", tmp_path / "text.sqlite"
     for path, script in (
         (newer, f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {len(MIGRATIONS) + 1};"),
@@ -87,9 +87,9 @@ def test_foreign_newer_and_damaged_files_are_left_as_they_are(tmp_path, write):
     cut.write_bytes((tmp_path / "whole.sqlite").read_bytes()[:1500])
     for path, words in (
         (newer, "newer ucls"),
-        (foreign, "not a store of ucls"),
-        (text, "damaged or foreign"),
-        (cut, "damaged or foreign"),
+        (foreign, "not a ucls store"),
+        (text, "corrupted or not a store"),
+        (cut, "corrupted or not a store"),
     ):
         before = path.read_bytes()
         with pytest.raises(UserError, match=words):
@@ -156,7 +156,9 @@ def programmed(tmp_path, script):
 @pytest.mark.parametrize("script", PROGRAMS.values(), ids=PROGRAMS)
 def test_a_store_with_anything_but_its_tables_is_refused(tmp_path, script, write):
     path, _ = programmed(tmp_path, script)
-    with pytest.raises(UserError, match=r"is not used, it contains a (foreign|changed) .*: `ucls study rescue NEW"):
+    with pytest.raises(
+        UserError, match=r"is refused because it contains a (foreign|changed) .*: `ucls study recover NEW"
+    ):
         Store(path, write=write)
 
 
@@ -185,7 +187,7 @@ def test_results_are_rescued_from_a_store_with_triggers(tmp_path, old):
         db.executescript(f"{drops} CREATE TRIGGER u AFTER UPDATE ON result BEGIN DELETE FROM cell; END;")
         db.executescript("PRAGMA user_version = 1;")
         db.close()
-    assert rescue(path, tmp_path / "new.sqlite") == (2, ("s",))
+    assert recover(path, tmp_path / "new.sqlite") == (2, ("s",))
     with Store(tmp_path / "new.sqlite") as store:
         assert [store.result(cell.id).measures.reward for cell in cells] == [0.0, 10.0]
 
@@ -193,7 +195,7 @@ def test_results_are_rescued_from_a_store_with_triggers(tmp_path, old):
 def test_an_endless_view_is_not_read_to_rescue_anything(tmp_path):
     path, _ = programmed(tmp_path, PROGRAMS["an endless view"])
     with pytest.raises(UserError, match="its 'study' is not a plain table"):
-        rescue(path, tmp_path / "new.sqlite")
+        recover(path, tmp_path / "new.sqlite")
 
 
 def test_a_store_that_was_analyzed_is_used(tmp_path):
@@ -229,10 +231,10 @@ def test_the_lock_belongs_to_the_file_whatever_its_name(tmp_path):
     (link := tmp_path / "elsewhere" / "link.sqlite").symlink_to(path)
     with Store(path, write=True) as store:
         run_study(store, study_of(cells), pretend(), quiet=True)
-        with pytest.raises(UserError, match="another process is running a study"):
+        with pytest.raises(UserError, match="is in use by another study"):
             Store(link, write=True)
         path.rename(moved := tmp_path / "moved.sqlite")
-        with pytest.raises(UserError, match="another process is running a study"):
+        with pytest.raises(UserError, match="is in use by another study"):
             Store(moved, write=True)
         moved.rename(path)
     with Store(link, write=True) as store:
@@ -255,7 +257,7 @@ def test_export_overwrites_nothing_but_an_earlier_export(tmp_path, format):
     command(*words)
     assert out.read_bytes() == first
     out.write_text("id,label\n1,mine\n")
-    with pytest.raises(UserError, match="is not an export of a study, it is left as it is: give another --out"):
+    with pytest.raises(UserError, match="is not an exported study: give another --out"):
         command(*words)
     assert out.read_text() == "id,label\n1,mine\n"
     store = path.read_bytes()
@@ -269,7 +271,7 @@ def test_export_overwrites_nothing_but_an_earlier_export(tmp_path, format):
 HOSTILE = "\x1b[2Jred\r\nline [bold]\u202e"
 
 
-@pytest.mark.parametrize("words", ["list", "status --errors", "show", "compare", "export"])
+@pytest.mark.parametrize("words", ["list", "status --tracebacks", "show", "compare", "export"])
 def test_escapes_and_line_breaks_out_of_a_store_are_shown_escaped(tmp_path, words, monkeypatch):
     path, cells = tmp_path / "s.sqlite", make_cells(RIVER, "sarsa", steps=10, seeds=range(2))
     name, study = HOSTILE, study_of(cells, HOSTILE, HOSTILE)

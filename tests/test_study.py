@@ -62,7 +62,7 @@ def test_a_cell_survives_json():
 
 def test_cells_of_other_numerics_are_refused():
     [cell] = make_cells(RIVER, "ucls", steps=100, seeds=[0])
-    with pytest.raises(UserError, match="declare it again"):
+    with pytest.raises(UserError, match="declare the study again"):
         run_cell(cell._replace(numerics=RESULTS_VERSION + 1))
 
 
@@ -139,13 +139,13 @@ def test_a_list_is_a_grid():
     [
         ('algorithm = "sarsa"', 'algoritm = "sarsa"', "line 5: the key 'algorithm' is missing"),
         ("steps = 2000", "stesp = 2000", "line 2: unknown key 'stesp': did you mean 'steps'?"),
-        ("steps = 2000", "steps = 0", "line 2: 'steps' is wrong: input should be greater than or equal to 1"),
+        ("steps = 2000", "steps = 0", "line 2: 'steps' is invalid: input should be greater than or equal to 1"),
         ('seeds = "0-2"', 'seeds = "0..2"', "seeds cannot be '0..2'"),
         ('seeds = "0-2"', 'seeds = "0-2000000000"', "below 1,000,000,000"),
         ('algorithm = "ucls"', 'algorithm = "ulcs"', "line 9: unknown algorithm 'ulcs': did you mean 'ucls'?"),
         ("p = [0.01, 0.1]", "q = [0.01, 0.1]", "line 11: unknown setting 'q'"),
         ("p = [0.01, 0.1]", "p = [0.01, -1]", "line 11: setting 'p' cannot be -1"),
-        ("p = [0.01, 0.1]", "p = []", "line 11: setting 'p' has an empty list"),
+        ("p = [0.01, 0.1]", "p = []", "line 11: setting 'p' is an empty list"),
         ('baseline = "sarsa"', 'baseline = "sarsaa"', "line 4: unknown label 'sarsaa': did you mean 'sarsa'?"),
         ("steps = 2000", "steps = = 2000", "is not TOML: Invalid value (at line 2, column 9)"),
         ('name = "tiny"', 'name = "../tiny"', "line 1: 'name' is wrong"),

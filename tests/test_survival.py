@@ -1,4 +1,4 @@
-"""Whatever is damaged, full, locked or killed: one line says so, and no result is lost or different in silence."""
+"""Whatever is corrupted, full, locked or killed: one line says so, and no result is lost or different in silence."""
 
 import fcntl
 import json
@@ -24,7 +24,7 @@ from ucls import checkpoint
 from ucls.errors import UserError
 from ucls.study import Store, make_cells, parse_study, run_study
 from ucls.study.partial import Checkpoints, partial_file
-from ucls.study.rescue import rescue
+from ucls.study.rescue import recover
 from ucls.study.result import pack
 from ucls.study.runners.base import outcome_of
 from ucls.study.runners.cores import _quota, cores
@@ -74,13 +74,13 @@ def full(tmp_path):
         ("DELETE FROM circumstance WHERE cell = 3", ()),
     ],
 )
-def test_a_damaged_result_is_said_to_be_damaged_and_made_again(full, sql, values):
+def test_a_corrupted_result_is_said_to_be_corrupted_and_made_again(full, sql, values):
     id = cells_of(6)[2].id
     with Store(full) as store:
         want = store.result(id)
     sqlite(full, sql, *values)
     with Store(full) as store:
-        assert [row.status for row in store.rows("s")].count("damaged") == 1
+        assert [row.status for row in store.rows("s")].count("corrupted") == 1
         assert store.result(id) is None
         assert id not in store.digests("s")
         assert store.studies()["s"].done == 5
@@ -103,9 +103,9 @@ def test_a_damaged_result_is_said_to_be_damaged_and_made_again(full, sql, values
         "DELETE FROM cell WHERE number = 2",
     ],
 )
-def test_a_damaged_study_is_refused_until_it_is_declared_again(full, sql):
+def test_a_corrupted_study_is_refused_until_it_is_declared_again(full, sql):
     sqlite(full, sql)
-    with Store(full) as store, pytest.raises(UserError, match="run it again from its file, which mends it"):
+    with Store(full) as store, pytest.raises(UserError, match="run it again from its file, which restores it"):
         store.rows("s")
     with Store(full, write=True) as store:
         run_study(store, study_of(cells_of(6)), pretend(), quiet=True)
@@ -117,14 +117,14 @@ def test_a_file_with_broken_pages_is_refused_and_what_is_sound_is_rescued(full, 
     [root] = sqlite(full, "SELECT rootpage FROM sqlite_master WHERE name = 'failure'")
     content[(root - 1) * 4096 : root * 4096] = b"\xff" * 4096
     full.write_bytes(content)
-    with pytest.raises(UserError, match=r"it is damaged or foreign: .* \(try `ucls study rescue`\)"):
+    with pytest.raises(UserError, match=r"is corrupted or not a store: .* \(try `ucls study recover`\)"):
         Store(full, write=True)
-    with Store(full) as store, pytest.raises(UserError, match="damaged"):
+    with Store(full) as store, pytest.raises(UserError, match="corrupted"):
         store.rows("s")
     assert full.read_bytes() == content
-    assert rescue(full, tmp_path / "new.sqlite") == (6, ("s",))
+    assert recover(full, tmp_path / "new.sqlite") == (6, ("s",))
     with pytest.raises(UserError, match="is there already"):
-        rescue(full, tmp_path / "new.sqlite")
+        recover(full, tmp_path / "new.sqlite")
     with Store(tmp_path / "new.sqlite") as store:
         assert [row.measures.reward for row in store.rows("s")] == [10.0 * seed for seed in range(6)]
 
@@ -141,19 +141,19 @@ def test_an_index_that_names_another_cell_is_not_believed(full):
         assert store.result(ids[2]).measures.reward == 20.0
 
 
-def test_the_command_line_says_what_is_damaged_and_rescues(full, tmp_path):
+def test_the_command_line_says_what_is_corrupted_and_rescues(full, tmp_path):
     sqlite(full, "UPDATE result SET reward = 1 WHERE cell = 3")
     text = command("study", "status", "s", "--store", full).stdout
-    assert "s: 6 cells: 5 done, 1 damaged" in text
-    assert "damaged results are not used: `ucls study run` makes them again" in text
-    assert '"damaged": 1' in command("study", "compare", "s", "--store", full, "--json").stdout
-    assert "5 results and these studies: s" in command("study", "rescue", tmp_path / "n.sqlite", "--store", full).stdout
+    assert "s: 6 runs: 5 done, 1 corrupted" in text
+    assert "corrupted results are not used: `ucls study run` runs them again" in text
+    assert '"corrupted": 1' in command("study", "compare", "s", "--store", full, "--json").stdout
+    assert "recovered 5 results from" in command("study", "recover", tmp_path / "n.sqlite", "--store", full).stdout
     for words in (("status", "s" * 400), ("export", "s", "--out", tmp_path)):
         with pytest.raises(UserError):
             command("study", *words, "--store", full)
 
 
-def test_damaged_files_give_what_they_held_or_say_that_it_is_missing():
+def test_corrupted_files_give_what_they_held_or_say_that_it_is_missing():
     found = [stores.attempt(seed) for seed in range(60)]
     assert set(found) == {"fine", "refused"}
 
@@ -252,7 +252,7 @@ def test_a_partial_cell_that_does_not_verify_starts_again(tmp_path, change):
     change(about, arrays)
     path.write_bytes(checkpoint.to_bytes(arrays, about))
     done, whole = run_cell(cell, Checkpoints(tmp_path)), run_cell(cell)
-    assert "started again, what was kept of it is unsound" in done.note
+    assert "restarted from the beginning, its checkpoint is invalid" in done.note
     assert done.result.measures == whole.result.measures
     assert pack(done.result.arrays) == pack(whole.result.arrays)
     assert not path.exists()
@@ -279,7 +279,7 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
 
     monkeypatch.setattr("ucls.checkpoint.save", full)
     done = run_cell(cell, Checkpoints(tmp_path, -1.0))
-    assert done.note == "could not be kept unfinished, No space left on device"
+    assert done.note == "its checkpoint could not be saved: No space left on device"
 
 
 def test_a_learner_that_nobody_would_take_back_is_not_kept_and_the_run_goes_on(tmp_path, monkeypatch):
@@ -287,7 +287,7 @@ def test_a_learner_that_nobody_would_take_back_is_not_kept_and_the_run_goes_on(t
     want = run_cell(cell).result
     monkeypatch.setattr("ucls.core.learner.Learner.refuse_unsound", unsound)
     done = run_cell(cell, Checkpoints(tmp_path, -1.0))
-    assert done.note == "its learner is not kept: 'state.w' must be finite"
+    assert done.note == "its learner was not saved: 'state.w' must be finite"
     assert (done.result.measures, done.result.learner) == (want.measures, None)
     assert want.learner is not None
     assert list(tmp_path.iterdir()) == []
@@ -305,7 +305,7 @@ def test_an_outcome_file_with_a_changed_number_is_refused(tmp_path):
     about, arrays = checkpoint.load(path)
     about["measures"][0] += 1
     path.write_bytes(checkpoint.to_bytes(arrays, about))
-    with pytest.raises(UserError, match="seal does not hold"):
+    with pytest.raises(UserError, match="checksum does not match"):
         read_outcome(path)
 
 
@@ -343,7 +343,7 @@ def test_a_locked_store_is_said_to_be_locked_and_by_whom(full, monkeypatch):
     monkeypatch.setattr("ucls.study.database.LOCKED_SECONDS", 0.1)
     with (
         Store(full, write=True),
-        pytest.raises(UserError, match=rf"is locked, another .* in it \(process {os.getpid()}\): wait for it"),
+        pytest.raises(UserError, match=rf"is in use by another study \(process {os.getpid()}\): wait until it ends"),
     ):
         Store(full, write=True)
     db = sqlite3.connect(full, isolation_level=None)
@@ -389,9 +389,7 @@ def test_a_full_disk_in_mid_study_keeps_what_was_finished(full):
                 if stop.is_set():
                     return
 
-        with pytest.raises(
-            UserError, match=r"disk is full: make room; 1 of 4 runs were finished and are kept, and the"
-        ):
+        with pytest.raises(UserError, match=r"disk is full: free some space; 1 of 4 runs are finished and saved; the"):
             run_study(store, study_of(cells_of(10)), runner, quiet=True)
         assert stopped == [False, True]
     with Store(full, write=True) as store:
@@ -442,7 +440,18 @@ set = { tilings = 2, tiles = 2, memory = 4 }
 def test_a_signal_to_the_whole_group_keeps_every_unfinished_cell(tmp_path, number):
     (tmp_path / "long.toml").write_text(STUDY)
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": str(Path(ucls.__file__).parents[1])}
-    words = ["study", "run", "long.toml", "--store", "s.sqlite", "--checkpoint", "0.2", "--jobs", "2", "--json"]
+    words = [
+        "study",
+        "run",
+        "long.toml",
+        "--store",
+        "s.sqlite",
+        "--checkpoint-interval",
+        "0.2",
+        "--jobs",
+        "2",
+        "--json",
+    ]
     process = subprocess.Popen(
         [sys.executable, "-m", "ucls", *words],
         cwd=tmp_path,

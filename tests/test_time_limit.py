@@ -85,7 +85,7 @@ def test_a_hung_cell_is_ended_and_fails_and_the_others_are_done(tmp_path, monkey
     [failure] = failures
     assert (tally.done, tally.failed) == (3, 1)
     assert [row.status for row in rows] == ["failed", "done", "done", "done"]
-    assert "it did not stop at the time limit of 5 s, and its process was ended" in failure.error
+    assert "it did not stop at the time limit of 5 s, so its process was ended" in failure.error
     assert f"{module}.py" in failure.traceback
     assert "in step" in failure.traceback
     assert failure.attempts == 1  # no other worker was given it
@@ -181,7 +181,7 @@ def test_status_names_cells_that_run_far_longer_than_their_kind(tmp_path):
         slow_cell(path, cells, 4000)
         text = command("study", "status", "s", "--store", path).stdout
         [found] = json.loads(command("study", "status", "s", "--store", path, "--json").stdout)["running"]
-    assert "1 running now, the longest for 67 min" in text
+    assert "1 running, the longest for 67 min" in text
     assert "slow: sarsa on ucls/RiverSwim-v0, seed 3: running for 67 min, at the pace of the slowest finished" in text
     assert (found["id"], found["slow"]) == (cells[3].id, True)
     assert 4000 <= found["seconds"] < 4100

@@ -72,8 +72,8 @@ def test_a_checkpoint_without_a_history_takes_the_one_beside_it(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_keeps_the_run_and_says_how_to_go_on(tmp_path, number):
-    process = start(tmp_path, "--out", "my run", "--checkpoint-every", "0.002")
+def test_a_signal_keeps_the_run_and_says_how_to_resume(tmp_path, number):
+    process = start(tmp_path, "--out", "my run", "--checkpoint-interval", "0.12")
     file = tmp_path / "my run" / "agent.safetensors"
     wait_for(file, process)
     process.send_signal(number)
@@ -81,7 +81,7 @@ def test_a_signal_keeps_the_run_and_says_how_to_go_on(tmp_path, number):
     assert process.returncode == 128 + number, errors
     first, line = errors.strip().splitlines()[-2:]
     assert first == "ucls: saving the run; press Ctrl-C twice more to quit without saving"
-    words = shlex.split(line.partition("go on with: ")[2])
+    words = shlex.split(line.partition("resume with: ")[2])
     assert words[:2] == ["ucls", "train"]
     about, arrays = checkpoint.load(file)
     assert int(words[words.index("--steps") + 1]) == 900_000_000 - about["steps"]
@@ -104,7 +104,7 @@ def test_a_stop_without_a_folder_says_that_nothing_was_kept(monkeypatch):
     monkeypatch.setattr(training._Record, "keep_in_time", interrupt)
     result = ucls("train", RIVER, *TINY, "--steps", 500)
     assert result.exit_code == 130
-    assert "stopped after 1 of 500 steps; nothing was kept: give --out DIR" in result.stderr
+    assert "stopped after 1 of 500 steps; nothing was saved: use --out DIR" in result.stderr
 
 
 def test_the_save_finishes_unless_a_third_signal_comes(tmp_path, monkeypatch):
@@ -205,7 +205,7 @@ def test_a_kill_costs_no_more_than_the_minutes_between_checkpoints_or_one_step(t
 
 
 def test_a_kill_costs_what_was_done_since_the_last_checkpoint(tmp_path):
-    process = start(tmp_path, "--out", tmp_path / "killed", "--checkpoint-every", "0.001")
+    process = start(tmp_path, "--out", tmp_path / "killed", "--checkpoint-interval", "0.06")
     file = tmp_path / "killed" / "agent.safetensors"
     wait_for(file, process)
     time.sleep(0.5)
@@ -222,9 +222,9 @@ def test_a_kill_costs_what_was_done_since_the_last_checkpoint(tmp_path):
     ("make", "message"),
     [
         (lambda out: out.write_text("mine"), "is a file: give a folder"),
-        (lambda out: out.mkdir() or (out / "result.json").write_text("mine"), "already holds a result.json"),
-        (lambda out: out.mkdir() or (out / "history.npz").write_text("mine"), "already holds a history.npz"),
-        (lambda out: out.mkdir() or (out / "agent.safetensors").write_text("mine"), "already holds a run"),
+        (lambda out: out.mkdir() or (out / "result.json").write_text("mine"), "already contains result.json"),
+        (lambda out: out.mkdir() or (out / "history.npz").write_text("mine"), "already contains history.npz"),
+        (lambda out: out.mkdir() or (out / "agent.safetensors").write_text("mine"), "already contains a run"),
     ],
 )
 def test_a_folder_that_cannot_be_used_is_refused_before_the_run(tmp_path, monkeypatch, make, message):
@@ -267,9 +267,7 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_one_line(tmp_path, monkeypat
     with pytest.raises(OSError, match=lost):
         training.train(SHORT, tmp_path / "run", tmp_path / "run", every=1e-9, say=said.append)
     file = tmp_path / "run" / "agent.safetensors"
-    assert set(said) == {
-        f"no checkpoint this time: {file} cannot be written: No space left on device; the run continues"
-    }
+    assert set(said) == {f"checkpoint failed: {file} cannot be written: No space left on device; the run continues"}
     assert content(tmp_path / "run") == before
     assert sorted(path.name for path in (tmp_path / "run").iterdir()) == [
         "agent.card.md",
@@ -297,7 +295,7 @@ def test_without_room_for_a_file_the_run_is_saved_elsewhere_or_complete(tmp_path
     saved = out
     if file == "agent.safetensors":
         [saved] = home.iterdir()
-        assert f"the run is saved in {saved} instead; to continue, make room and give --resume {saved}" in str(
+        assert f"the run is saved in {saved} instead; to resume, free some space and use --resume {saved}" in str(
             error.value
         )
     else:
@@ -327,7 +325,7 @@ def test_a_run_that_nobody_would_take_back_is_not_saved_but_recorded(tmp_path, m
         ("--steps", "9" * 40),
         ("--seed", "-1"),
         ("--seed", "9" * 40),
-        ("--checkpoint-every", "-1"),
+        ("--checkpoint-interval", "-1"),
         ("--algo", ""),
         ("--algo", "."),
         ("--algo", "../x"),

@@ -211,8 +211,8 @@ def test_an_agent_tells_what_is_not_known_from_what_is_noisy():
     assert np.array_equal(unknown + noisy, radius)
     assert mean.shape == unknown.shape == noisy.shape == (2,)
     far = agent.uncertainty([0.95])
-    assert (far.unknown > unknown).all(), "where it has not been, more is not known"
-    with pytest.raises(UserError, match="ucls-exact does"):
+    assert (far.prior > unknown).all(), "where it has not been, more is not known"
+    with pytest.raises(UserError, match="does not separate prior and noise uncertainty: use ucls-exact"):
         Agent("ucls/RiverSwim-v0", "sarsa").uncertainty([0.05])
 
 

@@ -164,4 +164,4 @@ def test_the_command_opens_the_page_and_tells_its_path(tmp_path, monkeypatch, ca
     told = command("explain", "FrozenLake-v1", "--steps", "20", "--open")
     assert told.stdout.splitlines()[0] == "maps.html"
     assert asked == [(tmp_path / "maps.html").as_uri()]
-    assert ("there is no browser to open it with" in told.output) is not there
+    assert ("no browser was found to open the page" in told.output) is not there

@@ -121,7 +121,18 @@ def test_reading_a_run_does_not_change_it(tmp_path):
 
 def test_diagnose_says_what_it_leaves_out_and_is_valid_json(tmp_path):
     foreign.write_lakes(tmp_path)
-    words = ["diagnose", "lakes:make_lake", "--algo", "ucls-exact", "--steps", 120, "--points", 4, "--discount", 1]
+    words = [
+        "diagnose",
+        "lakes:make_lake",
+        "--algo",
+        "ucls-exact",
+        "--steps",
+        120,
+        "--measurements",
+        4,
+        "--discount",
+        1,
+    ]
     told = foreign.command(tmp_path, *words, "--set", "env.steps=7", "--out", "why")
     assert told.returncode == 0, told.stderr
     assert "regret and its bound f + g are left out: nobody knows the optimum of lakes:make_lake" in told.stdout
@@ -139,10 +150,10 @@ def test_diagnose_says_what_it_leaves_out_and_is_valid_json(tmp_path):
     ("words", "said"),
     [
         (["lakes:nothing"], "which is not an environment"),
-        (["FrozenLake-v1", "--density", "uniform"], "the density can only be 'visited' in FrozenLake-v1"),
+        (["FrozenLake-v1", "--distribution", "uniform"], "the distribution can only be 'visited' in FrozenLake-v1"),
         (["FrozenLake-v1", "--algo", "sarsa"], "sarsa keeps no bounds"),
         (["ucls/RiverSwim-v0", "--discount", "0.5"], "low, high and discount are for other environments"),
-        (["ucls/RiverSwim-v0", "--density", "visited"], "unknown density 'visited'"),
+        (["ucls/RiverSwim-v0", "--distribution", "visited"], "unknown distribution 'visited'"),
     ],
 )
 def test_what_cannot_be_diagnosed_is_one_line(tmp_path, words, said):

@@ -63,7 +63,7 @@ class Plain(gymnasium.Env):
 
 def test_a_film_has_a_frame_for_every_step_and_one_for_the_end(tmp_path):
     agent = Agent(Plain(), seed=1).learn(30)
-    path = agent.watch(tmp_path / "new" / "a.gif", 2, 10, env=Plain(np.full((60, 40, 3), 90, np.uint8)))
+    path = agent.record_video(tmp_path / "new" / "a.gif", 2, 10, env=Plain(np.full((60, 40, 3), 90, np.uint8)))
     assert agent.steps == 40
     with Image.open(path) as film:
         assert film.n_frames == 2 * (4 + 1)
@@ -108,7 +108,7 @@ def test_of_many_actions_those_are_shown_that_were_taken_or_reach_highest():
 def test_frames_differ_with_the_state_and_the_agent_is_as_before(tmp_path):
     agent = Agent(RIVER, seed=3, **SMALL).learn(400)
     before = checkpoint.to_bytes(agent.checkpoint(), {})
-    seen = frames(agent.watch(tmp_path / "a.gif", most_steps=12))
+    seen = frames(agent.record_video(tmp_path / "a.gif", max_steps=12))
     assert checkpoint.to_bytes(agent.checkpoint(), {}) == before
     assert len(seen) == 13
     assert seen[0].shape == (394, 888, 3)
@@ -119,15 +119,15 @@ def test_frames_differ_with_the_state_and_the_agent_is_as_before(tmp_path):
 
 def test_the_same_seed_is_the_same_film_and_greedy_is_not_exploring(tmp_path):
     agent = Agent(RIVER, "sarsa", seed=3, epsilon=1.0, **SMALL).learn(200)
-    films = [agent.watch(tmp_path / f"{k}.gif", most_steps=20, seed=5).read_bytes() for k in range(2)]
+    films = [agent.record_video(tmp_path / f"{k}.gif", max_steps=20, seed=5).read_bytes() for k in range(2)]
     assert films[0] == films[1]
-    assert agent.watch(tmp_path / "2.gif", most_steps=20, seed=5, deterministic=False).read_bytes() != films[0]
+    assert agent.record_video(tmp_path / "2.gif", max_steps=20, seed=5, deterministic=False).read_bytes() != films[0]
 
 
 def test_every_few_steps_are_shown_and_the_end(tmp_path):
     agent = Agent(Plain(), seed=1)
     shown = Plain(np.zeros((20, 20, 3), np.uint8))
-    assert len(frames(agent.watch(tmp_path / "a.gif", every=3, env=shown))) == 3  # steps 0 and 3, and the end
+    assert len(frames(agent.record_video(tmp_path / "a.gif", every=3, env=shown))) == 3  # steps 0 and 3, and the end
 
 
 @pytest.mark.parametrize("id", ["FrozenLake-v1", "CartPole-v1"])
@@ -135,7 +135,7 @@ def test_environments_of_gymnasium_are_drawn(tmp_path, id):
     pytest.importorskip("pygame", reason="pygame is not installed")
     bounds = {"low": [-2.4, -3, -0.21, -3], "high": [2.4, 3, 0.21, 3]} if id == "CartPole-v1" else {}
     agent = Agent(id, **bounds)
-    seen = frames(agent.watch(tmp_path / "a.gif", most_steps=3))
+    seen = frames(agent.record_video(tmp_path / "a.gif", max_steps=3))
     assert len(np.unique(seen[0][60:, 16:270].reshape(-1, 3), axis=0)) > 3
 
 
@@ -144,12 +144,12 @@ def test_a_kept_run_is_watched_in_the_environment_it_was_in(tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     command("train", "FrozenLake-v1", "--steps", "50", "--out", "run")
     before = {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()}
-    told = command("watch", "run", "--most-steps", "3", "--fps", "10")
-    assert told.stdout.strip() == "watch.gif"
-    assert MARK in (tmp_path / "watch.gif").read_bytes()[:2000]
+    told = command("record-video", "run", "--max-steps", "3", "--fps", "10")
+    assert told.stdout.strip() == "video.gif"
+    assert MARK in (tmp_path / "video.gif").read_bytes()[:2000]
     assert {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()} == before
-    command("watch", "run", "--most-steps", "2")  # one of ours may be replaced
-    assert len(frames("watch.gif")) == 3
+    command("record-video", "run", "--max-steps", "2")  # one of ours may be replaced
+    assert len(frames("video.gif")) == 3
 
 
 def test_a_file_names_no_environment_but_gymnasiums_own(tmp_path, monkeypatch):
@@ -160,7 +160,7 @@ def test_a_file_names_no_environment_but_gymnasiums_own(tmp_path, monkeypatch):
     for named in ({"env": "evil_module:FrozenLake-v1"}, {"env": "FrozenLake-v1", "settings": {"desc": ["S"]}}, 3, None):
         checkpoint.save(tmp_path / "spoilt.safetensors", {**about, "named": named}, arrays)
         with pytest.raises(UserError, match="no environment to be seen in: give the one it learned in"):
-            command("watch", "spoilt.safetensors")
+            command("record-video", "spoilt.safetensors")
     assert "evil_module" not in sys.modules
 
 
@@ -171,17 +171,17 @@ def test_an_environment_of_a_factory_is_watched(tmp_path, monkeypatch):
             f"import numpy\nfrom test_watch import Plain\ndef lake():\n    return Plain({shown})\n"
         )
     monkeypatch.syspath_prepend(tmp_path)
-    command("watch", "lake_shown:lake", "--steps", "10", "--most-steps", "2")
-    assert len(frames("watch.gif")) == 3
+    command("record-video", "lake_shown:lake", "--steps", "10", "--max-steps", "2")
+    assert len(frames("video.gif")) == 3
     with pytest.raises(UserError, match="not pixels"):
-        command("watch", "lake_hidden:lake", "--steps", "10")
+        command("record-video", "lake_hidden:lake", "--steps", "10")
 
 
 def test_a_film_in_mp4_can_be_written_and_replaced(tmp_path):
     pytest.importorskip("imageio_ffmpeg", reason="imageio-ffmpeg is not installed")
     agent, shown = Agent(Plain(), seed=1), Plain(np.full((33, 41, 3), 90, np.uint8))
     for _ in range(2):
-        film = agent.watch(tmp_path / "a.mp4", env=shown).read_bytes()
+        film = agent.record_video(tmp_path / "a.mp4", env=shown).read_bytes()
         assert film[4:8] == b"ftyp"
         assert len(film) > 2000
 
@@ -189,7 +189,7 @@ def test_a_film_in_mp4_can_be_written_and_replaced(tmp_path):
 def test_an_mp4_without_ffmpeg_is_one_line(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "imageio_ffmpeg", None)
     with pytest.raises(UserError, match=r"an MP4 needs imageio-ffmpeg: pip install 'ucls\[render\]'"):
-        Agent(RIVER, **SMALL).watch(tmp_path / "a.mp4")
+        Agent(RIVER, **SMALL).record_video(tmp_path / "a.mp4")
     assert list(tmp_path.iterdir()) == []
 
 
@@ -208,7 +208,7 @@ def test_an_mp4_without_ffmpeg_is_one_line(tmp_path, monkeypatch):
 def test_what_cannot_be_watched_is_one_line(words, message, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(UserError, match=message):
-        command("watch", *words)
+        command("record-video", *words)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -219,7 +219,7 @@ def test_a_film_replaces_a_film_and_nothing_else(tmp_path):
     (tmp_path / "folder.gif").mkdir()
     for path, message in ((mine, "is not a film of ours"), (tmp_path / "folder.gif", "is a folder")):
         with pytest.raises(UserError, match=message):
-            agent.watch(path)
+            agent.record_video(path)
     assert mine.read_bytes() == before
 
 
@@ -234,7 +234,7 @@ def test_a_film_replaces_a_film_and_nothing_else(tmp_path):
 )
 def test_an_environment_that_cannot_be_drawn_is_one_line(tmp_path, shown, message):
     with pytest.raises(UserError, match=message) as told:
-        (agent := Agent(Plain())).watch(tmp_path / "a.gif", steps=10, env=Plain(shown))
+        (agent := Agent(Plain())).record_video(tmp_path / "a.gif", steps=10, env=Plain(shown))
     assert agent.steps == 0
     assert "\n" not in str(told.value)
     assert list(tmp_path.iterdir()) == []
@@ -243,29 +243,29 @@ def test_an_environment_that_cannot_be_drawn_is_one_line(tmp_path, shown, messag
 def test_an_agent_is_watched_only_where_pictures_can_be_had_without_touching_its_run(tmp_path):
     agent, path = Agent(Plain()), tmp_path / "a.gif"
     with pytest.raises(UserError, match="is learning in this environment"):
-        agent.watch(path, env=agent.env)
+        agent.record_video(path, env=agent.env)
     blind = Plain(render_mode=None)
     blind.metadata = {"render_modes": ["ansi"]}
     with pytest.raises(UserError, match="gives no pictures: make it with render_mode='rgb_array'"):
-        agent.watch(path, env=blind)
+        agent.record_video(path, env=blind)
     with pytest.raises(UserError, match="the agent was saved for"):
-        agent.watch(path, env=gymnasium.make(RIVER, render_mode="rgb_array"))
+        agent.record_video(path, env=gymnasium.make(RIVER, render_mode="rgb_array"))
     loaded = Agent.load(agent.save(tmp_path / "agent.safetensors"))
     with pytest.raises(UserError, match="no environment to be seen in"):
-        loaded.watch(path)
-    assert loaded.watch(path, env=Plain(np.zeros((9, 9, 4), np.uint8))) == path
+        loaded.record_video(path)
+    assert loaded.record_video(path, env=Plain(np.zeros((9, 9, 4), np.uint8))) == path
 
 
 @pytest.mark.parametrize("wrap", [lambda env: env, lambda env: gymnasium.wrappers.TimeLimit(env, 3)])
 def test_an_environment_made_without_render_mode_is_watched_in_a_copy_that_has_one(tmp_path, wrap):
     agent = Agent(wrap(Plain(np.zeros((9, 9, 3), np.uint8), render_mode=None)))
-    assert len(frames(agent.watch(tmp_path / "a.gif", most_steps=2))) == 3
+    assert len(frames(agent.record_video(tmp_path / "a.gif", max_steps=2))) == 3
     given = Plain(np.zeros((9, 9, 3), np.uint8), render_mode=None)
-    assert len(frames(agent.watch(tmp_path / "a.gif", most_steps=2, env=given))) == 3
+    assert len(frames(agent.record_video(tmp_path / "a.gif", max_steps=2, env=given))) == 3
     assert (agent.env.render_mode, given.render_mode, agent.steps) == (None, None, 0)
 
 
-@pytest.mark.parametrize("wrong", [{"episodes": 0}, {"fps": 51}, {"every": 1.5}, {"most_steps": -1}, {"seed": None}])
+@pytest.mark.parametrize("wrong", [{"episodes": 0}, {"fps": 51}, {"every": 1.5}, {"max_steps": -1}, {"seed": None}])
 def test_numbers_that_make_no_film_are_refused(tmp_path, wrong):
     with pytest.raises(UserError, match=f"{next(iter(wrong))} cannot be"):
-        Agent(RIVER, **SMALL).watch(tmp_path / "a.gif", **wrong)
+        Agent(RIVER, **SMALL).record_video(tmp_path / "a.gif", **wrong)

@@ -43,7 +43,7 @@ def _asked(words: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--seeds", type=int, help="the first so many seeds")
     parser.add_argument(
-        "--rivals", action="store_true", help="DQN and PPO of Stable-Baselines3 (pip install 'ucls[rivals]')"
+        "--rivals", action="store_true", help="DQN and PPO of Stable-Baselines3 (pip install 'ucls[baselines]')"
     )
     parser.add_argument("--no-run", action="store_true", help="run nothing")
     parser.add_argument("--page", type=Path, help="write the page from what there is, and its data beside it")

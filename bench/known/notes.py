@@ -9,7 +9,7 @@ Some defaults were chosen with a look at these, though. Numbered states have the
 ```sh
 pip install 'ucls[environments]'
 python -m bench environments             # the study examples/environments.toml, in one process
-pip install 'ucls[rivals]'
+pip install 'ucls[baselines]'
 python -m bench environments --rivals    # DQN and PPO of Stable-Baselines3
 python -m bench environments --no-run --page docs/environments.md
 ```

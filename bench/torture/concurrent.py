@@ -74,7 +74,7 @@ def _studies(rng: random.Random, folder: Path) -> str:
 
 def _refused_in_one_line(ended: list[forks.Ended]) -> None:
     for each in ended:
-        if each.end == "refused" and not any(w in each.said for w in ("another", "already holds", "is locked")):
+        if each.end == "refused" and not any(w in each.said for w in ("another", "already contains", "is in use")):
             raise AssertionError(f"refused for another reason: {each.said}")
         if each.end == "interrupted":
             raise AssertionError("nobody interrupted it")

@@ -1,4 +1,4 @@
-"""Stores that contain programs (views, triggers, computed columns): refused at once, and their results rescued."""
+"""Stores that contain programs (views, triggers, computed columns): refused at once, and their results recovered."""
 
 import random
 import sqlite3
@@ -17,7 +17,7 @@ EXPRESSIONS = ("1", "seal(1)", "hex(zeroblob(1000000))", "random()", "(SELECT 1)
 
 
 def attempt(seed: int) -> str:
-    """Put programs into a store, then read it, run it and rescue it: "refused", or "fine" if SQLite took none."""
+    """Put programs into a store, then read it, run it and recover it: "refused", or "fine" if SQLite took none."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as folder:
         path, whole = Path(folder) / "s.sqlite", stores.whole_store()

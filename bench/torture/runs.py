@@ -45,7 +45,7 @@ def run_here(cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event) -> It
 def conduct_here(path: Path) -> Any:
     """Run the study in a store."""
     with Store(path, write=True) as store:
-        return run_study(store, study(), run_here, quiet=True, checkpoint_every=0.0)
+        return run_study(store, study(), run_here, quiet=True, checkpoint_interval=0.0)
 
 
 def trained(out: Path) -> dict[str, Any]:

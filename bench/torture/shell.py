@@ -32,7 +32,7 @@ def begin(folder: Path, *words: str, study: str = STUDY, limit: Callable[[], Non
     (folder / "study.toml").write_text(study)
     command = [sys.executable, "-m", "ucls", "study", *(words or ("run", "study.toml")), "--store", "s.sqlite"]
     if not words:
-        command += ["--checkpoint", "0.1", "--jobs", "1", "--json"]
+        command += ["--checkpoint-interval", "0.1", "--jobs", "1", "--json"]
     environment = {**os.environ, "PYTHONPATH": str(Path(ucls.__file__).parents[1])}
     pipes: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     return subprocess.Popen(command, cwd=folder, env=environment, start_new_session=True, preexec_fn=limit, **pipes)

@@ -19,7 +19,7 @@ from ucls.study.compare import compare_study
 from ucls.study.export import export_csv
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
-from ucls.study.rescue import rescue
+from ucls.study.rescue import recover
 from ucls.study.result import Circumstance, pack, summarize
 from ucls.study.runners.run_cell import run_cell
 from ucls.study.sweep import Winner
@@ -102,11 +102,11 @@ def _running(path: Path, whole: _Whole) -> str:
 def rescuing(path: Path, whole: _Whole) -> None:
     """Rescue what is sound: what comes out of it is what went in."""
     try:
-        rescue(path, new := path.with_name("new.sqlite"))
+        recover(path, new := path.with_name("new.sqlite"))
         with Store(new) as store:
-            ids = {row.id for row in store.rows("rescued")}
+            ids = {row.id for row in store.rows("recovered")}
             if any(_content(store.result(id) or whole.found[id][1]) != _content(whole.found[id][1]) for id in ids):
-                raise Different("something else was rescued")
+                raise Different("something else was recovered")
     except UserError as error:
         one_line(error)
 

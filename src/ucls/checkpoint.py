@@ -110,7 +110,7 @@ def from_bytes(blob: bytes, name: str = "the checkpoint") -> tuple[dict[str, Any
         text = json.loads(blob[8 : 8 + length]).get("__metadata__", {}).get("ucls")
     except Exception as error:  # the readers raise their own kinds, and others where a type or a shape is unknown
         why = " ".join(str(error).split())[:200]
-        raise UserError(f"{name} cannot be read as a checkpoint, it is damaged or foreign: {why}") from None
+        raise UserError(f"{name} is corrupted or not a checkpoint: {why}") from None
     if text is None:
         raise UserError(f"{name} is not a checkpoint of ucls: it says nothing about itself")
     return _about(text, name), arrays

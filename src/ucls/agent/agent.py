@@ -244,8 +244,8 @@ class Agent(AgentQueries):
         noted = {name: value for name, (value, _) in self.noted.items()}
         return {**self._diary.metrics(), "time/total_timesteps": float(self.steps), **noted}
 
-    def note(self, metrics: Mapping[str, float]) -> None:
-        """Add numbers to `metrics`, for callbacks that measure something; `noted` has the step of each."""
+    def log_metrics(self, metrics: Mapping[str, float]) -> None:
+        """Add values to `metrics`, for callbacks that measure something; `noted` has the step of each."""
         self.noted |= {str(name): (float(value), self.steps) for name, value in metrics.items()}
 
     def about(self) -> dict[str, Any]:

@@ -27,21 +27,21 @@ from ucls.stats.summary import interval_in_words
 class Evaluation(tuple[float, float]):
     """The mean and the standard deviation of episode returns, as a pair.
 
-    `returns` and `lengths` are those of every episode; `cut` is the number of episodes truncated at `max_steps`.
+    `returns` and `lengths` have one entry per episode; `n_truncated` episodes reached `max_steps`.
     """
 
     returns: np.ndarray
     lengths: np.ndarray
-    cut: int
+    n_truncated: int
 
-    def __new__(cls, returns: np.ndarray, lengths: np.ndarray, cut: int = 0) -> "Evaluation":
+    def __new__(cls, returns: np.ndarray, lengths: np.ndarray, n_truncated: int = 0) -> "Evaluation":
         self = super().__new__(cls, (float(np.mean(returns)), float(np.std(returns))))
-        self.returns, self.lengths, self.cut = returns, lengths, cut
+        self.returns, self.lengths, self.n_truncated = returns, lengths, n_truncated
         return self
 
     def __getnewargs__(self) -> tuple[np.ndarray, np.ndarray, int]:
         """For `copy` and `pickle`."""
-        return self.returns, self.lengths, self.cut
+        return self.returns, self.lengths, self.n_truncated
 
     @property
     def mean(self) -> float:
@@ -125,8 +125,8 @@ def _play(agent: Agent, env: Any, many: int, deterministic: bool, seed: int, lim
 
     play = rollouts.in_many if vector else rollouts.in_one
     played = play(policy, env, kind, seeds.world, many, bound)
-    if played.cut:
-        text = f"{played.cut} of {len(played.returns)} episodes were truncated after {bound:,} steps"
+    if played.n_truncated:
+        text = f"{played.n_truncated} of {len(played.returns)} episodes were truncated after {bound:,} steps"
         advice = "their partial returns are included. Raise max_steps to allow longer episodes"
         warnings.warn(f"{text}; {advice}", Notice, stacklevel=3)
     return Evaluation(*played)

@@ -42,9 +42,9 @@ class AgentQueries:
         return inference.interval(self.learner, self._stage.observed, observation)
 
     def uncertainty(self, observation: Any) -> Uncertainty:
-        """The two parts of the radius of every action's value: what is not known here, and what is noisy here.
+        """The two terms of the radius of every action: `prior`, which data replace, and `noise`.
 
-        Only some algorithms can tell them apart; `ucls-exact` can. Of a batch, arrays with a row for each observation.
+        Only some algorithms separate them, such as `ucls-exact`. For a batch, arrays with a row per observation.
         """
         refuse_diverged(self.diverged)
         return inference.uncertainty(self.learner, self._stage.observed, observation)
@@ -53,20 +53,21 @@ class AgentQueries:
         self,
         path: str | Path = "maps.html",
         steps: int = 0,
-        through: Sequence[float] | None = None,
+        slice_at: Sequence[float] | None = None,
         watch: Callable[[int], Any] = lambda done: None,
     ) -> Path:
-        """Write maps of what the agent expects, does not know, finds noisy and would do: one page for a browser.
+        """Write an HTML page that maps values, prior weight, noise, visits and chosen actions.
 
-        With `steps` it first learns for so many more, and the page has a slider over them. Where observations have more
-        than two numbers the maps are planes through the state `through`, by default the middle of the bounds.
+        With `steps` the agent first trains for that many more, and the page has a slider over them. If observations
+        have more than two components, the maps are slices through the state `slice_at`, by default the center of the
+        bounds.
         """
         refuse_diverged(self.diverged)
-        return maps_of(self, self._stage, path, whole("steps", steps), through, watch)
+        return maps_of(self, self._stage, path, whole("steps", steps), slice_at, watch)
 
-    def watch(
+    def record_video(
         self,
-        path: str | Path = "watch.gif",
+        path: str | Path = "video.gif",
         episodes: int = 1,
         steps: int = 0,
         *,
@@ -74,17 +75,17 @@ class AgentQueries:
         seed: int = 0,
         fps: int = 20,
         every: int = 1,
-        most_steps: int = 500,
+        max_steps: int = 500,
         env: Any = None,
         progress_bar: bool = False,
     ) -> Path:
-        """Write a film, GIF or MP4, of some episodes, with the interval of every action beside the picture.
+        """Record a video (GIF or MP4) of some episodes, with the confidence interval of every action.
 
-        It acts as in an evaluation, by its best means, or as it explores with `deterministic=False`; with `steps` it
-        first learns for so many more. The film's environment is made anew, or is `env`, made with
-        `render_mode="rgb_array"`: watching changes no run. `seed` is of the episodes; `every` so many steps are shown,
-        `fps` of them a second, and an episode is cut after `most_steps`.
+        The agent follows its greedy policy, or its exploring one with `deterministic=False`; with `steps` it first
+        trains for that many more. The video uses a copy of the environment, or `env`, which needs
+        `render_mode="rgb_array"`; recording does not change the agent's own run. `seed` is that of the episodes. One of
+        `every` steps is shown, at `fps` frames per second, and episodes are truncated after `max_steps`.
         """
         refuse_diverged(self.diverged)
-        showing = Showing(episodes, steps, deterministic, seed, fps, every, most_steps)
+        showing = Showing(episodes, steps, deterministic, seed, fps, every, max_steps)
         return write_film(self, self._stage, path, env, showing, progress_bar)

@@ -15,15 +15,15 @@ from ucls.gym.layout import as_floats, real_numbers
 from ucls.gym.observations import Observed, read_reset, read_step
 
 Policy = Callable[[np.ndarray], np.ndarray]  # the actions in many states, numbered as the environment does
-ENDLESS = 10_000  # steps after which an episode is cut off where nobody says how long one may be
+ENDLESS = 10_000  # steps after which an episode is truncated if the environment has no time limit
 
 
 class Episodes(NamedTuple):
-    """What came of episodes, and how many of them had no end: those count as they were when they were cut off."""
+    """The returns and lengths of episodes; truncated ones count with their partial return."""
 
     returns: np.ndarray
     lengths: np.ndarray
-    cut: int
+    n_truncated: int
 
 
 def is_vector(env: Any) -> bool:
@@ -32,7 +32,7 @@ def is_vector(env: Any) -> bool:
 
 
 def longest(env: Any) -> int:
-    """The steps after which an episode is cut off: those that the environment allows, if it says so."""
+    """The time limit of an episode: that of the environment, if it has one."""
     spec = getattr(env, "spec", None)
     if spec is None and is_vector(env) and hasattr(env, "get_attr"):
         try:
@@ -44,7 +44,7 @@ def longest(env: Any) -> int:
 
 def in_one(policy: Policy, env: Any, kind: Observed, seed: int, episodes: int, bound: int) -> Episodes:
     """Episodes in one environment, one after the other; the seed is that of the first."""
-    returns, lengths, cut = [], [], 0
+    returns, lengths, n_truncated = [], [], 0
     for number in range(1, episodes + 1):
         where = f"in episode {number} of the evaluation"
         s = _read(read_reset, env.reset(seed=seed if number == 1 else None), kind, where)
@@ -54,8 +54,8 @@ def in_one(policy: Policy, env: Any, kind: Observed, seed: int, episodes: int, b
             s, total, length, over = step.s, total + step.reward, length + 1, step.terminated or step.truncated
         returns.append(total)
         lengths.append(length)
-        cut += not over
-    return Episodes(np.array(returns), np.array(lengths), cut)
+        n_truncated += not over
+    return Episodes(np.array(returns), np.array(lengths), n_truncated)
 
 
 def _read(reader: Callable[[Any, Observed], Any], given: Any, kind: Observed, where: str) -> Any:
@@ -75,7 +75,7 @@ def in_many(policy: Policy, envs: Any, kind: Observed, seed: int, episodes: int,
     mode = autoreset_mode(envs)
     left = np.array([(episodes + i) // n for i in range(n)])
     total, length, resetting = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, bool)
-    returns, lengths, cut = [], [], 0
+    returns, lengths, n_truncated = [], [], 0
     observations, _ = envs.reset(seed=seed)
     while (left > 0).any():
         step = envs.step(policy(_states(observations, kind, n)))
@@ -87,13 +87,13 @@ def in_many(policy: Policy, envs: Any, kind: Observed, seed: int, episodes: int,
             returns.append(float(total[i]))
             lengths.append(int(length[i]))
             left[i] = left[i] - 1 if over[i] or mode == "Disabled" else 0
-            cut += int(endless[i])
+            n_truncated += int(endless[i])
         begun = over | endless if mode == "Disabled" else over
         if mode == "Disabled" and begun.any():
             observations, _ = envs.reset(options={"reset_mask": begun})
         total[begun], length[begun] = 0.0, 0
         resetting = begun if mode == "NextStep" else np.zeros(n, bool)
-    return Episodes(np.array(returns), np.array(lengths), cut)
+    return Episodes(np.array(returns), np.array(lengths), n_truncated)
 
 
 def autoreset_mode(envs: Any) -> str:

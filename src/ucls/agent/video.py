@@ -35,14 +35,14 @@ class Showing(NamedTuple):
     seed: int
     fps: int
     every: int
-    most_steps: int
+    max_steps: int
 
     def checked(self) -> "Showing":
         """The same with integers, if that can be filmed."""
-        counts = {name: whole(name, getattr(self, name), 1) for name in ("episodes", "every", "most_steps")}
+        counts = {name: whole(name, getattr(self, name), 1) for name in ("episodes", "every", "max_steps")}
         others = {"fps": whole("fps", self.fps, 1, FASTEST)}
         others |= {name: whole(name, getattr(self, name)) for name in ("steps", "seed")}
-        if counts["episodes"] * (counts["most_steps"] // counts["every"] + 2) > FRAMES:
+        if counts["episodes"] * (counts["max_steps"] // counts["every"] + 2) > FRAMES:
             raise UserError(f"a film has at most {FRAMES:,} frames: fewer episodes, fewer steps, or not every step")
         return self._replace(**counts, **others)
 
@@ -59,7 +59,7 @@ def write_film(agent: Any, own: EnvAdapter, path: str | Path, env: Any, showing:
             agent.learn(showing.steps, progress_bar=progress_bar)
             refuse_diverged(agent.diverged)
         scenes = []
-        with Progress(showing.episodes * showing.most_steps, wanted=progress_bar) as bar:
+        with Progress(showing.episodes * showing.max_steps, wanted=progress_bar) as bar:
             for episode in range(1, showing.episodes + 1):
                 scenes += _play(agent.learner, stage, episode, showing, bar)
         names = action_names(agent, stage)
@@ -125,8 +125,8 @@ def _play(learner: Learner, stage: EnvAdapter, episode: int, showing: Showing, b
     s, ending = stage.reset(0), ""
     while True:
         mean, radius = learner.interval(s)
-        if not ending and step == showing.most_steps:
-            ending = f"cut after {_steps(step)}"
+        if not ending and step == showing.max_steps:
+            ending = f"truncated after {_steps(step)}"
         action = None if ending else int(np.argmax(mean)) if showing.deterministic else learner.choose(s)
         if ending or step % showing.every == 0:
             unknown, noisy = learner.uncertainty(s) if hasattr(learner.algorithm, "parts") else (None, radius)
@@ -136,7 +136,7 @@ def _play(learner: Learner, stage: EnvAdapter, episode: int, showing: Showing, b
             return scenes
         taken = stage.step(action, step + 1)
         s, reward, step = taken.s, reward + taken.reward, step + 1
-        bar.update((episode - 1) * showing.most_steps + step, episode - 1, reward)
+        bar.update((episode - 1) * showing.max_steps + step, episode - 1, reward)
         if stage.between_episodes:
             ending = f"{'ended' if taken.terminated else 'time is up'} after {_steps(step)}"
 

@@ -1,17 +1,16 @@
-"""What can be done while an agent learns: `agent.learn(20_000, callback=[Evaluate(), CsvLog("log.csv")])`.
+"""Callbacks, called while an agent learns: `agent.learn(20_000, callback=[Evaluate(), CsvLog("log.csv")])`.
 
-A callback is anything that can be called with the agent. It is called after every step, and stops the learning by
-returning False; the others are called in that step all the same. It may have, besides,
+A callback is any callable that takes the agent. It is called after every step and stops training by returning False;
+the other callbacks are still called in that step. It may also have
 
 - `begin(agent)`, called before the first step of every `learn`;
-- `end(agent)`, called after the last, however that came about: an error or Ctrl-C are no excuse.
+- `end(agent)`, called after the last step, also after an error or Ctrl-C.
 
-It may ask, save, evaluate and copy the agent; `learn`, `advance` and `restore` are refused meanwhile.
+It may query, save, evaluate and copy the agent; `learn`, `advance` and `restore` are refused meanwhile.
 
-To measure something, `agent.note({"my/number": 3.0})` adds it to `agent.metrics`, which the logs here write: under the
-names of Stable-Baselines3, `rollout/ep_rew_mean`, `eval/mean_reward`, `time/fps`. Those that act every so many steps do
-so when the agent's steps are a multiple of that, whatever the calls of `learn` are; one comparison is all they cost
-else. What they keep is written whole or not at all.
+`agent.log_metrics({"my/number": 3.0})` adds your own metrics to `agent.metrics`, which the loggers write under the
+names of Stable-Baselines3: `rollout/ep_rew_mean`, `eval/mean_reward`, `time/fps`. Periodic callbacks act when the total
+number of steps is a multiple of `every`, across calls of `learn`. Files are written atomically.
 
 >>> import ucls
 >>> agent = ucls.Agent("FrozenLake-v1", seed=1)

@@ -1,4 +1,4 @@
-"""The numbers of an agent that learns, as a table."""
+"""Log the metrics of an agent to a CSV file."""
 
 import csv
 import io
@@ -10,13 +10,14 @@ from ucls.callbacks.keeping import refuse_unwritable
 from ucls.callbacks.periodic import Log
 from ucls.errors import UserError
 
-STEP = "time/total_timesteps"  # the first column, by which a table is known to be ours
+STEP = "time/total_timesteps"  # the first column, which identifies a log of ours
 
 
 class CsvLog(Log):
-    """Write the metrics every so many steps, a row each, to a CSV file; a cell is empty where there is no number.
+    """Append the agent's metrics to a CSV file every `every` steps; missing values are empty.
 
-    A table of before is gone on with, as far as the agent has come; of an agent that begins, it is refused.
+    If the file exists, rows up to the agent's current step are kept. A file that contains only later steps raises
+    `UserError`.
     """
 
     def __init__(self, path: str | Path, every: int = 1000) -> None:
@@ -26,17 +27,17 @@ class CsvLog(Log):
         self._rows: list[dict[str, str]] = []
 
     def begin(self, agent: Agent) -> None:
-        """Read what is there."""
+        """Read the existing file."""
         super().begin(agent)
         refuse_unwritable(self.path)
         self._names, rows = read(self.path) if self.path.exists() else ([STEP], [])
         self._rows = [row for row in rows if float(row[STEP]) <= agent.steps]
         if rows and not self._rows:
-            raise UserError(f"{self.path} has the steps of another run: give another name, or move it away")
+            raise UserError(f"{self.path} contains another run: give another path, or move the file")
         self._write_all()
 
     def write(self, numbers: dict[str, tuple[float, int]], steps: int) -> None:
-        """Write a row; where there is a new kind of number, all of them."""
+        """Append a row; rewrite the file if there is a new column."""
         row = {name: f"{value!r}" for name, (value, _) in numbers.items()} | {STEP: str(steps)}
         self._rows.append(row)
         more = [name for name in row if name not in self._names]
@@ -58,9 +59,9 @@ class CsvLog(Log):
 
 
 def read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
-    """The columns and the rows of a table of ours, without a row that was not finished; anything else is refused."""
+    """Read the columns and complete rows of a log; refuse any other file."""
     try:
-        if not path.is_file():  # a pipe would keep us waiting
+        if not path.is_file():  # reading a pipe would block
             raise ValueError
         lines = path.read_text(encoding="utf-8").splitlines(keepends=True)
         table = csv.DictReader(line for line in lines if line.endswith("\n"))
@@ -69,5 +70,5 @@ def read(path: Path) -> tuple[list[str], list[dict[str, str]]]:
         if names[:1] != [STEP]:
             raise ValueError
     except (OSError, ValueError, KeyError, csv.Error):
-        raise UserError(f"{path} is not a log of ours: give another name") from None
+        raise UserError(f"{path} is not a log written by CsvLog: give another path") from None
     return names, rows

@@ -1,4 +1,4 @@
-"""Callbacks that act every so many steps: what they have in common."""
+"""Base classes of periodic callbacks."""
 
 from abc import ABC, abstractmethod
 from typing import Any
@@ -8,18 +8,18 @@ from ucls.core.config import whole
 
 
 class Periodic(ABC):
-    """One that does `act(agent)` when the agent's steps reach a multiple of `every`; not once values have diverged."""
+    """Call `act(agent)` when the agent's steps reach a multiple of `every`, unless its values have diverged."""
 
     def __init__(self, every: int) -> None:
         self.every = whole("every", every, 1)
         self._next = 0
 
     def begin(self, agent: Agent) -> None:
-        """Look forward to the next multiple."""
+        """Find the next multiple."""
         self._next = (agent.steps // self.every + 1) * self.every
 
     def __call__(self, agent: Agent) -> bool | None:
-        """Act if it is time."""
+        """Call `act` if it is due."""
         if agent.steps < self._next:
             return None
         self._next = (agent.steps // self.every + 1) * self.every
@@ -27,28 +27,28 @@ class Periodic(ABC):
 
     @abstractmethod
     def act(self, agent: Agent) -> Any:
-        """Do what is to be done now and then; False stops the learning."""
+        """Perform the periodic action; return False to stop training."""
 
 
 class Log(Periodic):
-    """One that writes the numbers that are new: `write(numbers, steps)`, each with the step that it was measured at.
+    """Write new metrics with `write(numbers, steps)`, each with the step at which it was measured.
 
-    What `agent.note` noted is written once, though `agent.metrics` goes on to have it.
+    Metrics from `agent.log_metrics` are written once, although they stay in `agent.metrics`.
     """
 
     def __init__(self, every: int) -> None:
         super().__init__(every)
-        self._last: int | None = None  # the step of the last writing
+        self._last: int | None = None  # step of the last write
         self._seen: dict[str, int] = {}
 
     def begin(self, agent: Agent) -> None:
-        """Take what is known already as written."""
+        """Treat existing metrics as written."""
         super().begin(agent)
         self._last = agent.steps
         self._seen = {name: step for name, (_, step) in agent.noted.items()}
 
     def act(self, agent: Agent) -> None:
-        """Write what is new."""
+        """Write new metrics."""
         noted = {name: step for name, (_, step) in agent.noted.items()}
         fresh = {
             name: (value, noted.get(name, agent.steps))
@@ -59,10 +59,10 @@ class Log(Periodic):
         self.write(fresh, agent.steps)
 
     def end(self, agent: Agent) -> None:
-        """Write what came since."""
+        """Write the last metrics."""
         if agent.steps != self._last and not agent.diverged:
             self.act(agent)
 
     @abstractmethod
     def write(self, numbers: dict[str, tuple[float, int]], steps: int) -> None:
-        """Write numbers, each with its step, after so many steps."""
+        """Write metrics, each with its step, after `steps` steps in total."""

@@ -1,4 +1,4 @@
-"""Stop when the task is learned."""
+"""Stop training early."""
 
 import math
 
@@ -8,7 +8,7 @@ from ucls.errors import UserError
 
 
 class StopOnReturn:
-    """Stop the learning once the last so many episodes return at least `threshold` on average."""
+    """Stop training once the mean return of the last `episodes` episodes is at least `threshold`."""
 
     def __init__(self, threshold: float, episodes: int = 100) -> None:
         if isinstance(threshold, bool | str) or not math.isfinite(threshold):
@@ -17,7 +17,7 @@ class StopOnReturn:
         self._seen = 0
 
     def __call__(self, agent: Agent) -> bool | None:
-        """Look when an episode has ended."""
+        """Check the returns after every episode."""
         if agent.episodes == self._seen:
             return None
         self._seen = agent.episodes

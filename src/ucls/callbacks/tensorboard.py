@@ -1,4 +1,4 @@
-"""The door to TensorBoard, by tensorboardX."""
+"""Log metrics for TensorBoard, with tensorboardX."""
 
 from pathlib import Path
 from typing import Any
@@ -9,7 +9,7 @@ from ucls.errors import UserError
 
 
 class TensorBoard(Log):
-    """Write the metrics every so many steps for TensorBoard, which shows them: `tensorboard --logdir FOLDER`."""
+    """Write the metrics every `every` steps for TensorBoard; view them with `tensorboard --logdir FOLDER`."""
 
     def __init__(self, folder: str | Path, every: int = 1000) -> None:
         super().__init__(every)
@@ -17,7 +17,7 @@ class TensorBoard(Log):
         self._writer: Any = None
 
     def begin(self, agent: Agent) -> None:
-        """Begin a file in the folder; what another one has of later steps counts no more."""
+        """Open a new event file, which supersedes later steps of earlier files."""
         super().begin(agent)
         try:
             from tensorboardX import SummaryWriter  # pyright: ignore[reportMissingImports]
@@ -29,12 +29,12 @@ class TensorBoard(Log):
             raise UserError(f"{self.folder} cannot be written: {error.strerror}") from None
 
     def write(self, numbers: dict[str, tuple[float, int]], steps: int) -> None:
-        """Write a point for each."""
+        """Write one point per metric."""
         for name, (value, step) in numbers.items():
             self._writer.add_scalar(name, value, step)
 
     def end(self, agent: Agent) -> None:
-        """Write what came since, and close the file."""
+        """Write the last metrics and close the file."""
         try:
             super().end(agent)
         finally:

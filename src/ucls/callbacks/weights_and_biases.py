@@ -1,4 +1,4 @@
-"""The door to Weights & Biases; nothing leaves the machine unless somebody asks for it."""
+"""Log metrics to Weights & Biases; nothing leaves the machine by default."""
 
 import os
 from pathlib import Path
@@ -12,9 +12,9 @@ MODES = ("offline", "online", "shared", "disabled")
 
 
 class WeightsAndBiases(Log):
-    """Write the metrics every so many steps as a run of Weights & Biases, in `folder`/wandb.
+    """Write the metrics every `every` steps as a Weights & Biases run in `folder`/wandb.
 
-    Offline by default: `wandb sync` sends it later. More words go to `wandb.init`: its name, tags, notes.
+    Offline by default; upload it later with `wandb sync`. Other keyword arguments go to `wandb.init`.
     """
 
     def __init__(
@@ -33,9 +33,9 @@ class WeightsAndBiases(Log):
         self._run: Any = None
 
     def begin(self, agent: Agent) -> None:
-        """Begin a run; those of several calls of `learn` are one group."""
+        """Begin a run; the runs of several calls of `learn` form one group."""
         super().begin(agent)
-        if self.mode in ("offline", "disabled"):  # or it would tell its makers of itself even so
+        if self.mode in ("offline", "disabled"):  # it would send error reports even then
             os.environ.setdefault("WANDB_ERROR_REPORTING", "false")
         try:
             import wandb  # pyright: ignore[reportMissingImports]
@@ -48,11 +48,11 @@ class WeightsAndBiases(Log):
         self._more.setdefault("group", self._run.id)
 
     def write(self, numbers: dict[str, tuple[float, int]], steps: int) -> None:
-        """Write them as one point."""
+        """Write one point."""
         self._run.log({name: value for name, (value, _) in numbers.items()}, step=steps)
 
     def end(self, agent: Agent) -> None:
-        """Write what came since, and finish the run."""
+        """Write the last metrics and finish the run."""
         try:
             super().end(agent)
         finally:

@@ -13,11 +13,11 @@ from ucls.cli import check, compile, doctor, evaluate, explain, lists, look, pap
 from ucls.core.progress import tell_of_compiling
 from ucls.errors import Notice, Terminated, UserError, printable
 
-# What the parser of the command line raises: the class above its BadParameter, which has no public name.
+# The usage error of the command-line parser: the base class of BadParameter, which has no public name.
 USAGE: Any = typer.BadParameter.__mro__[1]
 
 app = typer.Typer(
-    help="Explore by optimism: Upper-Confidence Least-Squares, its rivals, and the domains they are compared on.",
+    help="Train, evaluate and inspect Upper-Confidence Least-Squares agents, which explore by optimism.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -29,7 +29,7 @@ app.command()(lists.features)
 app.command()(train.train)
 app.command()(evaluate.evaluate)
 app.command()(explain.explain)
-app.command()(watch.watch)
+app.command()(watch.record_video)
 app.command("evaluate-log")(look.evaluate_log)
 app.command()(look.diagnose)
 app.command()(check.check)
@@ -48,21 +48,21 @@ def _version(wanted: bool) -> None:
 @app.callback()
 def options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version, and no more.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
     ] = False,
 ) -> None:
-    """Take what stands before a command."""
+    """Handle the options that precede a command."""
 
 
 def main() -> None:
-    """Run the command; what the user can mend is one line on the error stream and exit code 2.
+    """Run the command. Errors that the user can fix are one line on standard error, with exit code 2.
 
-    Exit code 1 is for what went wrong after that: values that diverged, a disk that is full. 3 is for a cluster that is
-    gone in the middle of a study.
+    Exit code 1 means that something failed later: the values diverged, the disk is full. Exit code 3 means that a
+    cluster was lost in the middle of a study.
     """
     streams.prepare()
-    with suppress(OSError):  # the folder one is in was removed
-        sys.path.append(str(Path.cwd()))  # so that `--algo my_module` finds a module in the folder one is in
+    with suppress(OSError):  # the working directory was removed
+        sys.path.append(str(Path.cwd()))  # so that `--algo my_module` finds a module in the working directory
     warnings.formatwarning = _in_one_line
     tell_of_compiling()
     try:
@@ -90,7 +90,7 @@ def main() -> None:
 def _in_one_line(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
-    """A notice is for the person who runs the command: its words are enough."""
+    """Format a warning; a notice addresses the user, so its source line is left out."""
     place = "" if issubclass(category, Notice) else f"{filename}:{lineno}: {category.__name__}: "
     return f"ucls: {place}{printable(message)}\n"
 

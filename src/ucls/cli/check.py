@@ -1,4 +1,4 @@
-"""`ucls check`: whether an algorithm or an environment of one's own keeps its promises."""
+"""`ucls check`: test an algorithm or an environment against its contract."""
 
 import re
 from typing import Annotated
@@ -16,20 +16,22 @@ def check(
     name: Annotated[
         str,
         typer.Argument(
-            help="A name from `ucls algorithms`, a module of your own, or an environment's name.",
+            help="An algorithm from `ucls algorithms`, your own module, or an environment.",
             autocompletion=complete.algorithms_and_envs,
         ),
     ],
     env: Annotated[
         list[str] | None,
-        typer.Option(help="Check an algorithm in this environment; may be repeated.", autocompletion=complete.envs),
+        typer.Option(
+            help="An environment in which to test an algorithm; may be repeated.", autocompletion=complete.envs
+        ),
     ] = None,
-    low: Annotated[str | None, typer.Option(help="Lower bounds of an environment's observation, with commas.")] = None,
-    high: Annotated[str | None, typer.Option(help="Upper bounds of an environment's observation, with commas.")] = None,
+    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, separated by commas.")] = None,
+    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, separated by commas.")] = None,
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Check the promises that an algorithm or an environment is held to, and say which are broken."""
+    """Test an algorithm or an environment against its contract and report what fails."""
     from ucls.gym.registry import opened
     from ucls.settings import parse
     from ucls.testing import examine_algorithm, examine_environment
@@ -38,10 +40,10 @@ def check(
     if "/" in name or ":" in name or re.search(r"-v\d+$", name):
         made, others = opened(name, parse(settings or []))
         if others:
-            raise UserError(f"setting {next(iter(others))!r} is not the environment's: its own are env.NAME")
+            raise UserError(f"setting {next(iter(others))!r} is not a setting of the environment: write env.NAME=VALUE")
         verdicts = examine_environment(made, numbers_of("--low", low), numbers_of("--high", high))
     elif settings:
-        raise UserError("--set is for the keyword arguments of an environment: algorithms are checked as they come")
+        raise UserError("--set applies to environments only: algorithms are checked with their default settings")
     else:
         verdicts = examine_algorithm(name, env or WORLDS)
     rows = []

@@ -1,4 +1,4 @@
-"""`ucls compile`: machine code ahead of the runs that need it."""
+"""`ucls compile`: compile kernels before the first run."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 def compile_ahead(
     env: Annotated[
         str | None,
-        typer.Argument(help="An environment; if none is given, all of ours.", autocompletion=complete.envs),
+        typer.Argument(help="An environment; by default, all built-in ones.", autocompletion=complete.envs),
     ] = None,
     agent: Annotated[
         list[str] | None,
-        typer.Option("--algo", help="An algorithm; may be repeated; default: all.", autocompletion=complete.algorithms),
+        typer.Option("--algo", help="An algorithm; may be repeated. Default: all.", autocompletion=complete.algorithms),
     ] = None,
     settings: Settings = None,
     features: FeaturesName = None,
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one per core.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Compile kernels before they are needed, side by side: in an image, on a cluster, before a lecture.
+    """Compile kernels in advance, in parallel: for container images, clusters and demonstrations.
 
-    What is there already is not compiled again. `UCLS_CACHE_DIR` says where it is kept.
+    Kernels in the cache are not compiled again. `UCLS_CACHE_DIR` sets the cache folder.
     """
     from ucls.settings import parse
     from ucls.study.runners.base import one_thread_each
@@ -52,7 +52,7 @@ def compile_ahead(
     if as_json:
         print_json({"compiled": [one._asdict() for one in done], "cache": kept._asdict()})
     else:
-        where = f"in {kept.folder}" if kept.folder else "nowhere: there is no folder to keep them in"
+        where = f"in {kept.folder}" if kept.folder else "not saved: no cache folder is writable"
         print(f"{kept.kernels:,} kernels, {kept.bytes / 2**20:,.1f} MiB, {where}")
     failed = [one for one in done if one.error]
     for one in failed:
@@ -62,8 +62,8 @@ def compile_ahead(
 
 
 def in_words(one: "Done") -> str:
-    """What came of a task, in one line."""
+    """Describe the outcome of a task in one line."""
     if one.error:
         return f"{one.agent} in {one.env}: {one.error}"
-    what = f"{one.kernels} kernels in {one.seconds:.1f} s" if one.kernels else "was there"
+    what = f"{one.kernels} kernels in {one.seconds:.1f} s" if one.kernels else "already compiled"
     return f"{one.agent} in {one.env}: {what}"

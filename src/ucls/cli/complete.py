@@ -1,7 +1,7 @@
-"""What a shell completes (`ucls --install-completion`): names, found without importing anything heavy.
+"""Shell completion (`ucls --install-completion`): names, found without slow imports.
 
-A shell asks at every press of a key, so what is slow to import is left out: Gymnasium's own ids, the settings. Nothing
-here says an error: a person is in the middle of a word.
+A shell asks at every keystroke, so what is slow to import is left out: Gymnasium's ids and the settings. Nothing here
+reports an error: the user is still typing.
 """
 
 from collections.abc import Iterable
@@ -9,37 +9,37 @@ from pathlib import Path
 
 import typer
 
-SECONDS = 0.2  # to wait for a store that somebody writes
+SECONDS = 0.2  # to wait for a store that another process writes
 
 
 def algorithms(incomplete: str) -> list[str]:
-    """The algorithms of the package."""
+    """Complete built-in algorithms."""
     from ucls.algorithms import ALGORITHMS
 
     return _beginning(ALGORITHMS, incomplete)
 
 
 def envs(incomplete: str) -> list[str]:
-    """The environments of the package."""
+    """Complete built-in environments."""
     from ucls.envs import ENVIRONMENTS
 
     return _beginning(ENVIRONMENTS, incomplete)
 
 
 def algorithms_and_envs(incomplete: str) -> list[str]:
-    """What can be checked."""
+    """Complete algorithms and environments, for `ucls check`."""
     return algorithms(incomplete) + envs(incomplete)
 
 
 def features(incomplete: str) -> list[str]:
-    """The features of the package."""
+    """Complete built-in features."""
     from ucls.features import FEATURES
 
     return _beginning(FEATURES, incomplete)
 
 
 def studies(context: typer.Context, incomplete: str) -> list[str]:
-    """The studies in the store that the command names, and the files and folders that may declare one."""
+    """Complete the studies in the store of the command, and files that may declare one."""
     return _beginning(_kept(context.params.get("store")), incomplete) + _files(incomplete)
 
 
@@ -48,7 +48,7 @@ def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
 
 
 def _kept(store: object) -> list[str]:
-    """The names in a store: read only, nothing checked, and none if it cannot be read."""
+    """The names in a store, read-only and unchecked; none if it cannot be read."""
     import sqlite3
     from contextlib import closing
 
@@ -64,7 +64,7 @@ def _kept(store: object) -> list[str]:
 
 
 def _files(incomplete: str) -> list[str]:
-    """The TOML files and the folders that begin with these letters."""
+    """The TOML files and the folders that start with this text."""
     folder, _, start = incomplete.rpartition("/")
     above = f"{folder}/" if folder or incomplete.startswith("/") else ""
     try:

@@ -1,4 +1,4 @@
-"""`ucls doctor`: what a bug report needs."""
+"""`ucls doctor`: the details that a bug report needs."""
 
 import importlib.metadata
 import os
@@ -14,7 +14,7 @@ from ucls.cli.study import Json
 
 
 def doctor(as_json: Json = False) -> None:
-    """Say what a bug report needs: versions, machine, caches, and whether kernels compile and agree with Python."""
+    """Print details for a bug report: versions, machine, caches, and whether compiled kernels agree with NumPy."""
     facts = examine()
     if as_json:
         print_json(facts)

@@ -1,4 +1,4 @@
-"""`ucls evaluate`: how good an agent that was kept is, in episodes that it does not learn from."""
+"""`ucls evaluate`: the returns of a saved agent in episodes without learning."""
 
 from typing import Annotated, Any
 
@@ -12,25 +12,27 @@ from ucls.errors import UserError
 
 
 def evaluate(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="A run's folder, or the file of an agent.")],
-    episodes: Annotated[int, typer.Option(min=1, max=10**9, help="How many episodes.")] = 10,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="The folder of a saved run, or an agent's file.")],
+    episodes: Annotated[int, typer.Option(min=1, max=10**9, help="Number of episodes.")] = 10,
     env: Annotated[
         str | None,
-        typer.Option(help="The environment, by its name, if the run does not tell.", autocompletion=complete.envs),
+        typer.Option(help="The environment, if it cannot be recreated from the run.", autocompletion=complete.envs),
     ] = None,
     agent: AlgorithmOfRun = None,
     settings: Settings = None,
     features: FeaturesName = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the evaluation.")] = 0,
-    explore: Annotated[bool, typer.Option("--explore", help="Act as it explores, not by the best mean.")] = False,
+    explore: Annotated[
+        bool, typer.Option("--explore", help="Follow the exploring policy instead of the greedy one.")
+    ] = False,
     max_steps: Annotated[
-        int | None, typer.Option(min=1, max=10**15, help="Steps after which an episode is cut off.")
+        int | None, typer.Option(min=1, max=10**15, help="Truncate episodes after this many steps.")
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Say how good an agent is: the returns of some episodes, with an interval.
+    """Evaluate a saved agent: the mean return over several episodes, with a confidence interval.
 
-    Of a run that `ucls train --out` kept, or of an agent's file.
+    The agent does not learn meanwhile. RUN is the folder of `ucls train --out` or the file of `Agent.save`.
     """
     from ucls import checkpoint
     from ucls.agent.evaluate import evaluate_policy
@@ -38,12 +40,12 @@ def evaluate(
     from ucls.gym.spaces import id_of
 
     if not checkpoint.found(run).exists():
-        raise UserError(f"there is no run at {run}: give the folder of `ucls train --out`, or the file of an agent")
+        raise UserError(f"there is no run at {run}: give the folder of `ucls train --out` or the file of an agent")
     subject, _, name = subject_of(str(checkpoint.found(run)), agent, None, 0, env, settings, None, None, features)
     if subject.env is None:
         raise UserError(
-            f"{run} was in an environment that cannot be recreated from the file: name it by --env, its settings by "
-            "--set env.X=Y"
+            f"{run} was trained in an environment that cannot be recreated from the file: name it with --env, and "
+            "its settings with --set env.NAME=VALUE"
         )
     found = evaluate_policy(
         subject, n_eval_episodes=episodes, deterministic=not explore, seed=seed, max_steps=max_steps
@@ -62,7 +64,7 @@ def evaluate(
         "high": high,
         "confidence": 0.95,
         "mean_length": float(found.lengths.mean()),
-        "cut": found.cut,
+        "n_truncated": found.n_truncated,
         "returns": found.returns.tolist(),
         "lengths": found.lengths.tolist(),
     }
@@ -80,9 +82,9 @@ def _show(told: dict[str, Any]) -> None:
     console = Console(highlight=False)
     console.print(f"[bold]{told['agent']}[/] on [bold]{told['env']}[/], after {told['steps']:,} steps")
     rows = [
-        ("episodes", f"{told['episodes']:,}, of {told['mean_length']:.6g} steps on average"),
-        ("return", f"{told['mean']:.6g} on average, {interval_in_words(told['low'], told['high'])}"),
-        ("", f"{told['std']:.6g} is their standard deviation"),
+        ("episodes", f"{told['episodes']:,}, mean length {told['mean_length']:.6g} steps"),
+        ("return", f"mean {told['mean']:.6g}, {interval_in_words(told['low'], told['high'])}"),
+        ("", f"standard deviation {told['std']:.6g}"),
     ]
     for name, text in rows:
         console.print(f"  {name:9} {text}", markup=False)

@@ -1,4 +1,4 @@
-"""`ucls explain`: maps of what an agent is unsure of, as a page for a browser."""
+"""`ucls explain`: an HTML page with maps of values and uncertainty."""
 
 import sys
 from pathlib import Path
@@ -20,20 +20,25 @@ from ucls.cli.options import (
 def explain(
     what: RunOrEnvironment,
     agent: AlgorithmOfRun = None,
-    steps: Annotated[int | None, typer.Option(min=0, max=10**9, help="Steps to learn first: 20,000, or 0.")] = None,
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the run.")] = 0,
+    steps: Annotated[
+        int | None,
+        typer.Option(min=0, max=10**9, help="Steps to train first; 20,000 for a new agent, 0 for a saved run."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Random seed of a new agent.")] = 0,
     env: EnvironmentOfRun = None,
-    out: Annotated[str, typer.Option(help="The page to write.")] = "maps.html",
+    out: Annotated[str, typer.Option(help="The HTML page to write.")] = "maps.html",
     settings: Settings = None,
     features: FeaturesName = None,
-    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, with commas.")] = None,
-    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, with commas.")] = None,
-    through: Annotated[str | None, typer.Option(help="The state that planes go through, with commas.")] = None,
+    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, separated by commas.")] = None,
+    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, separated by commas.")] = None,
+    slice_at: Annotated[
+        str | None, typer.Option(help="The state through which to slice more than two dimensions, separated by commas.")
+    ] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
-    """See what an agent expects, does not know, finds noisy and would do, state by state and over time.
+    """Write an HTML page that maps values, prior weight, noise, visits and chosen actions over training.
 
-    Of a run that `ucls train --out` kept, or of a new one in an environment.
+    TARGET is a saved run, or an environment in which to train a new agent.
     """
     from ucls._html import refuse_page
     from ucls.cli.subject import subject_of
@@ -43,10 +48,10 @@ def explain(
     refuse_page(page)
     learner, more, _ = subject_of(what, agent, steps, seed, env, settings, low, high, features)
     with Progress(more) as bar:
-        written = learner.explain(page, more, numbers_of("--through", through), lambda done: bar.update(done, 0, 0.0))
+        written = learner.explain(page, more, numbers_of("--slice-at", slice_at), lambda done: bar.update(done, 0, 0.0))
     print(written)
     if open_page:
         import webbrowser
 
         if not webbrowser.open(written.absolute().as_uri()):
-            print("ucls: there is no browser to open it with", file=sys.stderr)
+            print("ucls: no browser was found to open the page", file=sys.stderr)

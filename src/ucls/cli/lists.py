@@ -1,4 +1,4 @@
-"""`ucls envs`, `ucls algorithms` and `ucls features`: what there is, with its settings."""
+"""`ucls envs`, `ucls algorithms` and `ucls features`: list them with their settings."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from ucls.cli.study import Json
 
 
 def envs(as_json: Json = False) -> None:
-    """List the environments with their settings and defaults."""
+    """List the built-in environments with their settings and defaults."""
     from ucls.envs import ENVIRONMENTS, make_builtin, module_of
     from ucls.settings import describe
 
@@ -45,7 +45,7 @@ def algorithms(as_json: Json = False) -> None:
 
 
 def features(as_json: Json = False) -> None:
-    """List the features with their settings and defaults; those of an environment that is not ours fit themselves."""
+    """List the features with their settings and defaults."""
     from ucls.features import FEATURES, features_module
     from ucls.settings import describe
 

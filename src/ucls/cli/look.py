@@ -1,4 +1,4 @@
-"""`ucls evaluate-log` and `ucls diagnose`: what a log says, and what happens inside a run."""
+"""`ucls evaluate-log` and `ucls diagnose`."""
 
 from pathlib import Path
 from typing import Annotated
@@ -14,52 +14,58 @@ from ucls.cli.study import Json
 
 def evaluate_log(
     file: Annotated[Path, typer.Argument(help="CSV with columns reward, discount, NAME..., NAME_next...; or .npz.")],
-    p: Annotated[float, typer.Option("--p", help="Intervals hold with probability 1 - p.")] = 0.1,
+    confidence: Annotated[float, typer.Option(help="Confidence level of the intervals.")] = 0.9,
     lambda_: Annotated[
-        float | None, typer.Option("--lambda", help="Decay of the eligibility trace; 0.9, less if ratios need it.")
+        float | None, typer.Option("--lambda", help="Trace decay; by default 0.9, or less for large ratios.")
     ] = None,
-    estimator: Annotated[str, typer.Option(help="Of the variance: leave_one_out, robust, ...")] = "leave_one_out",
+    estimator: Annotated[str, typer.Option(help="Variance estimator: leave_one_out, robust, ...")] = "leave_one_out",
     factor: Annotated[str, typer.Option(help="chebyshev (Theorem 1) or normal (narrower).")] = "chebyshev",
-    features: Annotated[str, typer.Option(help="columns, affine (and a constant) or one_hot.")] = "columns",
-    eta: Annotated[float, typer.Option(help="Added to the diagonal of A.")] = 0.0,
-    rows: Annotated[int, typer.Option(min=1, help="How many of the x met most often to show.")] = 10,
+    features: Annotated[str, typer.Option(help="columns, affine (columns and a constant) or one_hot.")] = "columns",
+    eta: Annotated[float, typer.Option(help="Regularization, added to the diagonal of A.")] = 0.0,
+    rows: Annotated[int, typer.Option(min=1, help="Number of feature vectors to show, most frequent first.")] = 10,
     as_json: Json = False,
 ) -> None:
-    """Estimate the values of the policy that made a log of transitions, with confidence intervals.
+    """Estimate state values, with confidence intervals, from a log of transitions of a fixed policy.
 
-    Columns: reward; discount (0 ends an episode); features NAME and NAME_next; optionally start (1 after a cutoff) and
-    rho (importance ratio).
+    Columns: reward; discount (0 at termination); features NAME and NAME_next; optionally start (1 in the first
+    transition of an episode) and rho (importance ratio).
     """
     from ucls.evaluation import logfile
 
-    evaluated = logfile.evaluate(file, p, lambda_, estimator, factor, features, rows, eta)
+    evaluated = logfile.evaluate(file, confidence, lambda_, estimator, factor, features, rows, eta)
     if as_json:
-        print_json({**logfile.as_data(evaluated), "p": p, "estimator": estimator, "factor": factor})
+        print_json({**logfile.as_data(evaluated), "confidence": confidence, "estimator": estimator, "factor": factor})
     else:
-        show.show_evaluation(evaluated, f"{file.name}: values with {100 * (1 - p):g}% intervals, {estimator}")
+        show.show_evaluation(evaluated, f"{file.name}: values with {100 * confidence:g}% intervals, {estimator}")
 
 
 def diagnose(
     env: Environment,
     agent: Annotated[
         str,
-        typer.Option("--algo", help="An algorithm that has confidence bounds.", autocompletion=complete.algorithms),
+        typer.Option(
+            "--algo", help="An algorithm that computes confidence bounds.", autocompletion=complete.algorithms
+        ),
     ] = DEFAULT,
-    steps: Annotated[int, typer.Option(min=1, help="Steps of each run.")] = 50_000,
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the first run.")] = 0,
-    runs: Annotated[int, typer.Option(min=1, help="Runs, with seeds one after another.")] = 1,
+    steps: Annotated[int, typer.Option(min=1, help="Steps per run.")] = 50_000,
+    seed: Annotated[int, typer.Option(min=0, help="Random seed of the first run.")] = 0,
+    runs: Annotated[int, typer.Option(min=1, help="Number of runs, with consecutive seeds.")] = 1,
     settings: Settings = None,
-    density: Annotated[str | None, typer.Option(help="Where to look: start, uniform or optimal; visited.")] = None,
-    points: Annotated[int, typer.Option(min=1, help="Readings along a run.")] = 30,
-    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, with commas.")] = None,
-    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, with commas.")] = None,
-    discount: Annotated[float | None, typer.Option(help="Discount in an environment that gives none: 0.99.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Folder for the figure and the numbers.")] = None,
+    distribution: Annotated[
+        str | None, typer.Option(help="State distribution: start, uniform or optimal; visited elsewhere.")
+    ] = None,
+    measurements: Annotated[int, typer.Option(min=1, help="Number of measurements during a run.")] = 30,
+    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, separated by commas.")] = None,
+    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, separated by commas.")] = None,
+    discount: Annotated[
+        float | None, typer.Option(help="Discount in third-party environments; 0.99 by default.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Folder for the figure and the data.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Say why an agent learns or fails: its optimism, radius, value error and regret along a run.
+    """Diagnose why an agent learns or fails: measure optimism, radius, value error and regret during a run.
 
-    In an environment that is not ours, what can be read without its optimum.
+    In a third-party environment, whose optimum is unknown, only what needs no optimum is measured.
     """
     from ucls import diagnostics
     from ucls.settings import listed, parse
@@ -67,8 +73,8 @@ def diagnose(
     given = parse(settings or [])
     around = {"low": numbers_of("--low", low), "high": numbers_of("--high", high), "discount": discount}
     seeds = range(seed, seed + runs)
-    diagnoses = diagnostics.diagnose(env, agent, steps, seeds, given, density, points, **around)
-    where = density or diagnostics.default_density(env)
+    diagnoses = diagnostics.diagnose(env, agent, steps, seeds, given, distribution, measurements, **around)
+    where = distribution or diagnostics.default_distribution(env)
     if out is not None:
         from ucls.figures.diagnosis import write_diagnosis
 

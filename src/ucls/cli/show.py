@@ -1,4 +1,4 @@
-"""What people see of results that the rooms below return as data."""
+"""Print results that other packages return as data."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -15,32 +15,32 @@ MOMENTS = 6  # of a run at which a table shows it
 
 
 def show_run(result: dict[str, Any]) -> None:
-    """Print what a person wants to know of a run."""
+    """Print the summary of a run."""
     from rich.console import Console
 
     console = Console(highlight=False)
     console.print(f"[bold]{result['agent']}[/] on [bold]{result['env']}[/], seed {result['seed']}")
-    more = f", {result['new_steps']:,} of them now," if result["new_steps"] < result["steps"] else ""
-    rows = [("steps", f"{result['steps']:,}{more} at {result['steps_per_second']:,.0f} a second")]
+    more = f", {result['new_steps']:,} of them new," if result["new_steps"] < result["steps"] else ""
+    rows = [("steps", f"{result['steps']:,}{more} at {result['steps_per_second']:,.0f} per second")]
     if result["episodes"]:
         last = "the last 20" if result["episodes"] > 20 else f"all {result['episodes']}"
-        rows.append(("episodes", f"{result['episodes']:,}, {last} of {result['last_episode_steps']:.1f} steps"))
-        rows.append(("return", f"{result['last_episode_return']:.6g} in {last} episodes"))
-    rows.append(("reward", f"{result['total_reward']:,.6g} in all"))
-    rows.append(("", f"{result['last_fifth_reward']:.4g} a step in the last fifth"))
+        rows.append(
+            ("episodes", f"{result['episodes']:,}, mean length {result['last_episode_steps']:.1f} steps in {last}")
+        )
+        rows.append(("return", f"mean {result['last_episode_return']:.6g} in {last} episodes"))
+    rows.append(("reward", f"{result['total_reward']:,.6g} in total"))
+    rows.append(("", f"{result['last_fifth_reward']:.4g} per step in the final 20%"))
     if result["optimal_reward_rate"] is not None:
-        rows.append(("", f"{result['optimal_reward_rate']:.4g} a step is optimal"))
-    rows.append(("saved", result["out"] or "nothing; --out DIR keeps the agent and the rewards"))
+        rows.append(("", f"{result['optimal_reward_rate']:.4g} per step is optimal"))
+    rows.append(("saved", result["out"] or "nothing; use --out DIR to save the agent and its rewards"))
     for name, text in rows:
         console.print(f"  {name:9} {text}", markup=False)
     if result["diverged"]:
-        console.print(
-            f"[bold red]diverged[/] after {result['steps']:,} steps: its values mean nothing and are not saved"
-        )
+        console.print(f"[bold red]diverged[/] after {result['steps']:,} steps; the agent is not saved")
 
 
 def show_settings(rows: Sequence[dict[str, Any]], key: str) -> None:
-    """Print what there is of a kind, each with its settings."""
+    """Print a list of algorithms, features or environments, each with its settings."""
     from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
@@ -57,7 +57,7 @@ def show_settings(rows: Sequence[dict[str, Any]], key: str) -> None:
 
 
 def show_claims(made: "Reproduction", out: Path) -> None:
-    """Print the verdicts on every claim, of this run and of the shipped one, and where the report is."""
+    """Print the verdict on every claim, of this and of the shipped reproduction, and the path of the report."""
     from rich.markup import escape
 
     from ucls.cli.tables import console, print_table
@@ -82,12 +82,12 @@ def show_claims(made: "Reproduction", out: Path) -> None:
     for finding in opening(made).findings:
         to.print(f"- {finding}", highlight=False, markup=False)
     if not made.complete:
-        to.print("[red]incomplete[/]: runs are missing (the same command goes on) or failed (`ucls study retry`)")
+        to.print("[red]incomplete[/]: runs are missing (the same command resumes) or failed (`ucls study retry`)")
     to.print(f"report   {out / 'report.html'}\nnumbers  {out / 'claims.json'}", highlight=False, markup=False)
 
 
 def show_evaluation(evaluated: "Evaluated", title: str) -> None:
-    """Print the intervals of a log's values, and what to know about the data."""
+    """Print the intervals of the values of a log, and diagnostics of its data."""
     import numpy as np
     from rich.markup import escape
 
@@ -107,7 +107,7 @@ def show_evaluation(evaluated: "Evaluated", title: str) -> None:
     )
     if evaluated.off_policy:
         to.print(
-            f"off-policy: effective sample size {report.effective_sample_size:,.0f} (of the weights of the traces); "
+            f"off-policy: effective sample size {report.effective_sample_size:,.0f} (of the trace weights); "
             f"lambda {evaluated.lstd.lambda_:g}, gamma^2 lambda^2 E[rho^2] = {report.growth:.2g} (must be below 1)",
             markup=False,
         )
@@ -116,11 +116,14 @@ def show_evaluation(evaluated: "Evaluated", title: str) -> None:
         to.print(f"not used: {names}", markup=False)
     if report.breaks:
         where = f"{report.breaks:,} transition{'s' * (report.breaks != 1)}"
-        to.print(f"x differs from the x_next before it in {where}: mark starts of episodes in a column 'start'")
+        to.print(
+            f"in {where}, x differs from the preceding x_next: "
+            "mark the first transition of every episode in a column 'start'"
+        )
 
 
 def _show_verdicts(diagnoses: "Sequence[Diagnosis]", columns: "Sequence[str]") -> Any:
-    """Print the verdict on every run and its late readings; gives the console, for what is to follow."""
+    """Print the verdict on every run and its late measurements; return the console."""
     from ucls.cli.tables import console, print_table
     from ucls.diagnostics import headline
 
@@ -134,7 +137,7 @@ def _show_verdicts(diagnoses: "Sequence[Diagnosis]", columns: "Sequence[str]") -
 
 
 def _show_inside(diagnoses: "Sequence[Diagnosis]", to: Any) -> None:
-    """Print what was read inside the learners at some moments, medians over the runs that got there."""
+    """Print the algorithm's own measurements at some steps, as medians over the runs that reached them."""
     import numpy as np
 
     from ucls.cli.tables import print_table
@@ -147,19 +150,19 @@ def _show_inside(diagnoses: "Sequence[Diagnosis]", to: Any) -> None:
     for i in np.unique(np.linspace(0, len(steps) - 1, MOMENTS).astype(int)):
         there = [[d.inside[name][i] for name in names] for d in diagnoses if i < len(d.readings["step"])]
         rows.append([f"{steps[i]:,}", *(_or_none(value) for value in np.median(there, axis=0))])
-    print_table(["step", *names], rows, "what its bounds are made of", to)
+    print_table(["step", *names], rows, "composition of the bound", to)
 
 
-def show_diagnosis(diagnoses: "Sequence[Diagnosis]", density: str, out: Path | None) -> None:
-    """Print what a person wants to know: the verdict, why, and the late readings of every run."""
+def show_diagnosis(diagnoses: "Sequence[Diagnosis]", distribution: str, out: Path | None) -> None:
+    """Print the verdict on every run, the reason, and its late measurements."""
     from ucls.diagnostics import COLUMNS, counts
 
     to = _show_verdicts(diagnoses, COLUMNS)
     optimum = diagnoses[0].readings["optimum"][0]
-    to.print(f"medians over the last fifth of the steps; density: {density}; E[Q*] = {optimum:.4g}")
+    to.print(f"medians over the final 20% of the steps; distribution: {distribution}; E[Q*] = {optimum:.4g}")
     count = counts(diagnoses)
     to.print(
-        f"optimistic in {count.optimistic} of {count.readings} readings; "
+        f"optimistic in {count.optimistic} of {count.readings} measurements; "
         f"regret above f + g in {count.above_the_bound} of those"
     )
     _show_inside(diagnoses, to)
@@ -168,11 +171,11 @@ def show_diagnosis(diagnoses: "Sequence[Diagnosis]", density: str, out: Path | N
 
 
 def show_visited(diagnoses: "Sequence[Diagnosis]", env: str, out: Path | None) -> None:
-    """Print what could be read in an environment that is not ours, and what could not."""
+    """Print what could be measured in a third-party environment, and what could not."""
     from ucls.diagnostics.visited import COLUMNS, LEFT_OUT
 
     to = _show_verdicts(diagnoses, COLUMNS)
-    to.print("medians over the last fifth of the steps, in the states that were visited")
+    to.print("medians over the final 20% of the steps, in the visited states")
     to.print(f"{LEFT_OUT} {env}", markup=False)
     _show_inside(diagnoses, to)
     if out is not None:
@@ -185,7 +188,7 @@ def _or_none(number: float) -> str:
 
 @contextmanager
 def counting(title: str, total: int, quiet: bool = False) -> Iterator[Callable[[Any], None]]:
-    """A bar on the error stream that counts to a total; gives the function to call after each."""
+    """Show a progress bar on standard error; yield the function that advances it."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 

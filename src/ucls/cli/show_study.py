@@ -1,4 +1,4 @@
-"""What `ucls study` prints of a study's data: its groups, how far it is, what it chose, how its labels compare."""
+"""Print the data of a study: its groups, progress, tuned settings and comparisons."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,25 +12,25 @@ if TYPE_CHECKING:
     from ucls.study.slow import RunningCell
     from ucls.study.sweep import Winner
 
-STATES = ("done", "diverged", "damaged", "failed", "waiting")
+STATES = ("done", "diverged", "corrupted", "failed", "waiting")
 
 
 def show_studies(studies: "Mapping[str, Progress]") -> None:
     """Print the studies of a store."""
-    names = [name + ("" if study.sound else " (damaged)") for name, study in studies.items()]
+    names = [name + ("" if study.sound else " (corrupted)") for name, study in studies.items()]
     numbers = [[f"{study.cells:,}", f"{study.done:,}"] for study in studies.values()]
-    _table(["study", "cells", "done"], [[name, *row] for name, row in zip(names, numbers, strict=True)])
+    _table(["study", "runs", "done"], [[name, *row] for name, row in zip(names, numbers, strict=True)])
 
 
 def show_groups(name: str, groups: "Sequence[RunGroup]") -> None:
-    """Print what a study consists of."""
+    """Print the groups of runs of a study."""
     print(f"{printable(name)}: {sum(group.runs for group in groups):,} runs")
     heads = ["label", "environment", "runs", "steps", "settings"]
     _table(heads, [[g.label, g.env, str(g.runs), f"{g.steps:,}", g.settings] for g in groups])
 
 
 def show_forecast(forecast: "Forecast") -> None:
-    """Print what would run and for how long."""
+    """Print what would run and how long it would take."""
     heads = ["label", "environment", "to run", "done", "steps/s", "minutes"]
     rows = [
         [g.label, g.env, f"{g.missing:,}", f"{g.done:,}", f"{g.speed:,.0f}", f"{g.seconds / 60:,.1f}"]
@@ -44,23 +44,23 @@ def show_forecast(forecast: "Forecast") -> None:
 
 
 def show_counts(name: str, store: object, counts: Mapping[str, int], stopped: bool = False) -> None:
-    """Print how many cells of a study are in which state."""
+    """Print how many runs of a study are in each state."""
     parts = [f"{counts[state]:,} {state}" for state in STATES if counts[state]]
-    print(printable(f"{name}: {counts['cells']:,} cells: {', '.join(parts) or 'none'} ({store})"))
-    if counts["damaged"]:
-        print("damaged results are not used: `ucls study run` makes them again")
+    print(printable(f"{name}: {counts['cells']:,} runs: {', '.join(parts) or 'none'} ({store})"))
+    if counts["corrupted"]:
+        print("corrupted results are not used: `ucls study run` runs them again")
     if stopped:
-        print("stopped: the same command goes on")
+        print("stopped: the same command resumes")
 
 
 def show_running(cells: "Sequence[RunningCell]") -> None:
-    """Print how many cells are running now, and which of them for far longer than others of their kind."""
+    """Print how many runs are in progress, and which of them take much longer than similar runs."""
     if cells:
-        print(f"{len(cells):,} running now, the longest for {_duration(cells[0].seconds)}")
+        print(f"{len(cells):,} running, the longest for {_duration(cells[0].seconds)}")
     for cell in cells:
         if cell.slow and cell.expected is not None:
             about = f"slow: {cell.agent} on {cell.env}, seed {cell.seed}: running for {_duration(cell.seconds)}"
-            others = f"at the pace of the slowest finished run it would need {_duration(cell.expected)}"
+            others = f"at the speed of the slowest finished run it would take {_duration(cell.expected)}"
             print(printable(f"{about}, {others} (process {cell.process} on {cell.machine})"))
 
 
@@ -71,7 +71,7 @@ def _duration(seconds: float) -> str:
 
 
 def show_failures(failures: "Sequence[Failure]", tracebacks: bool) -> None:
-    """Print what failed, and why."""
+    """Print the failed runs and their errors."""
     for failure in failures:
         print(printable(f"failed: {failure.agent} on {failure.env}, seed {failure.seed}: {failure.error}"))
         if tracebacks:
@@ -79,7 +79,7 @@ def show_failures(failures: "Sequence[Failure]", tracebacks: bool) -> None:
 
 
 def show_winners(winners: "Sequence[Winner]") -> None:
-    """Print the best settings that sweeps found."""
+    """Print the settings found by tuning."""
     from ucls.settings import listed
 
     rows = [[w.label, w.env, listed(w.settings), f"{w.trials[0].score:.5g}"] for w in winners]
@@ -98,23 +98,22 @@ def show_comparison(groups: "Sequence[Group]", to: Any = None) -> None:
         title, heads = f"{env}: {mine[0].measure}", ["label", "runs", "mean", "95%", "median", "IQM"]
         against = next((group.baseline for group in mine if group.baseline), None)
         rows = [_compared(group, against is not None, escape(group.label)) for group in mine]
-        more = [f"less {against}", "95%", "p", "better"] if against is not None else []
+        more = [f"minus {against}", "95%", "p", "better"] if against is not None else []
         if fits([*heads, *more], rows, to):
             print_table([*heads, *more], rows, title, to)
             continue
         print_table(heads, [row[: len(heads)] for row in rows], title, to)
         if more:
             compared = [[row[0], *row[len(heads) :]] for row in rows if any(row[len(heads) :])]
-            print_table([heads[0], *more], compared, f"{title}, less {against}", to)
+            print_table([heads[0], *more], compared, f"{title}, minus {against}", to)
     if any(group.baseline for group in groups):
-        note = (
-            "differences on common seeds; p: permutation test, Holm's correction; better: chance to beat the baseline"
-        )
+        better = "better: probability of beating the baseline"
+        note = f"differences on common seeds; p: permutation test with Holm correction; {better}"
         to.print(f"[dim]{note}[/]")
 
 
 def _compared(group: "Group", against: bool, label: str) -> list[str]:
-    trouble = [f"{n} {word}" for word in ("diverged", "failed", "waiting", "damaged") if (n := getattr(group, word))]
+    trouble = [f"{n} {word}" for word in ("diverged", "failed", "waiting", "corrupted") if (n := getattr(group, word))]
     if trouble:
         label += f" [red]({', '.join(trouble)})[/]"
     cells = [label, str(group.runs), _number(group.mean[0]), _interval(group.mean), _number(group.median[0])]

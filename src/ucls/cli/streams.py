@@ -1,4 +1,4 @@
-"""The standard streams as the shell left them: some may be closed, and a reader may leave before the end."""
+"""The standard streams: some may be closed, and a reader may close its pipe early."""
 
 import contextlib
 import os
@@ -26,12 +26,12 @@ def prepare() -> None:
 
 
 def reader_left(error: BaseException) -> bool:
-    """Whether a command ended because nobody reads its output any more; libraries make an exit of that."""
+    """Whether a command ended because its output pipe was closed; libraries turn that into an exit."""
     return isinstance(error, BrokenPipeError) or isinstance(error.__context__, BrokenPipeError)
 
 
 def discard_output() -> None:
-    """Send the rest of the output nowhere: flushing it at exit would be one more error."""
+    """Discard the rest of the output: flushing it at exit would raise another error."""
     with contextlib.suppress(OSError, ValueError):
         _null_to(sys.stdout.fileno())
 

@@ -1,4 +1,4 @@
-"""The `ucls study` commands: declare, run, resume, look, compare, export."""
+"""The `ucls study` commands: declare, run, resume, inspect, compare, export."""
 
 import sys
 from collections import Counter
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from ucls.study.forecast import Forecast
     from ucls.study.records import Row
 
-app = typer.Typer(help="Run studies: many runs, kept in a store, that survive anything.", no_args_is_help=True)
+app = typer.Typer(
+    help="Run studies: many runs in one store, which resume after any interruption.", no_args_is_help=True
+)
 
 Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Named = Annotated[
@@ -27,12 +29,12 @@ Named = Annotated[
         autocompletion=complete.studies,
     ),
 ]
-StorePath = Annotated[Path, typer.Option("--store", help="The file that keeps the runs.")]
-Runs = Annotated[int | None, typer.Option(min=1, help="Seeds 0 to N - 1 in place of the study's own.")]
-Steps = Annotated[int | None, typer.Option(min=1, help="Steps a run in place of the study's own.")]
+StorePath = Annotated[Path, typer.Option("--store", help="The SQLite file with the results.")]
+Runs = Annotated[int | None, typer.Option(min=1, help="Use seeds 0 to N - 1 instead of the study's.")]
+Steps = Annotated[int | None, typer.Option(min=1, help="Steps per run, instead of the study's.")]
 TimeLimit = Annotated[
     float | None,
-    typer.Option(metavar="SECONDS", help="Seconds that a run may take at a stretch; no limit by default."),
+    typer.Option(metavar="SECONDS", help="Stop a run that takes longer than this; no limit by default."),
 ]
 
 DEFAULT_STORE = Path("out/studies.sqlite")
@@ -55,7 +57,7 @@ def list_studies(store: StorePath = DEFAULT_STORE, as_json: Json = False) -> Non
 def show(
     study: Named, store: StorePath = DEFAULT_STORE, runs: Runs = None, steps: Steps = None, as_json: Json = False
 ) -> None:
-    """Show what a study consists of."""
+    """Show the groups of runs of a study."""
     from ucls.study.forecast import groups_of
 
     declared = _kept(study, store) if runs is None and steps is None else None
@@ -74,15 +76,19 @@ def run(
     store: StorePath = DEFAULT_STORE,
     runs: Runs = None,
     steps: Steps = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
-    ray: Annotated[str | None, typer.Option(help="Run on Ray: `local`, or the address of a cluster.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one per core.")] = None,
+    ray: Annotated[str | None, typer.Option(help="Run on Ray: `local` or the address of a cluster.")] = None,
     slurm: Annotated[str | None, typer.Option(help="Run as job arrays in this Slurm partition.")] = None,
-    checkpoint: Annotated[float, typer.Option(min=0, help="Seconds between checkpoints inside a run.")] = 120.0,
+    checkpoint_interval: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="Seconds between checkpoints of a run.")
+    ] = 120.0,
     time_limit: TimeLimit = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run and for how long.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Print what would run and how long it would take.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Run what a store lacks of a study; a second call goes on where the first was stopped."""
+    """Run the missing runs of a study; repeat the command to resume an interrupted study."""
     from ucls.study import Store, run_study
     from ucls.study.forecast import forecast
     from ucls.study.runners import runner_of
@@ -93,7 +99,7 @@ def run(
         return
     runner = runner_of(jobs, ray, slurm)
     with Store(store, write=True) as opened:
-        tally = run_study(opened, declared, runner, quiet=as_json, checkpoint_every=checkpoint)
+        tally = run_study(opened, declared, runner, quiet=as_json, checkpoint_interval=checkpoint_interval)
         counts = _counts(opened.rows(declared.name))
     if as_json:
         about = {"name": declared.name, "store": str(store), "ran": tally.done, "stopped": tally.stopped}
@@ -111,18 +117,18 @@ def sweep(
     study: Named,
     store: StorePath = DEFAULT_STORE,
     steps: Steps = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Processes; as many as cores by default.")] = None,
+    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one per core.")] = None,
     time_limit: TimeLimit = None,
     as_json: Json = False,
 ) -> None:
-    """Find the best settings of each algorithm on tuning seeds, and print the choice."""
+    """Tune the settings of each algorithm on the tuning seeds and print the best."""
     from ucls.study import Store
     from ucls.study.run_study import tune
     from ucls.study.runners.local import local_runner
 
     declared = _limited(_declared(study, store, None, steps), time_limit)
     if not declared.tuned:
-        raise UserError(f"{study} has nothing to tune: give it a [sweep] table and lists or ranges in `set`")
+        raise UserError(f"{study} has nothing to tune: add a [sweep] table, and lists or ranges in `set`")
     with Store(store, write=True) as opened:
         tally, _ = tune(opened, declared, local_runner(jobs), quiet=as_json)
         winners = opened.choices(declared.name)
@@ -138,10 +144,10 @@ def sweep(
 def status(
     study: Named,
     store: StorePath = DEFAULT_STORE,
-    errors: Annotated[bool, typer.Option(help="With tracebacks.")] = False,
+    tracebacks: Annotated[bool, typer.Option(help="Print the traceback of every failed run.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Say how far a study is, what failed, and what runs far longer than other runs of its kind."""
+    """Show the progress of a study, its failed runs, and runs that take unusually long."""
     from ucls.study import Store
     from ucls.study.slow import running_cells
 
@@ -156,14 +162,14 @@ def status(
         return
     show_study.show_counts(name, store, counts)
     show_study.show_running(running)
-    show_study.show_failures(failures, tracebacks=errors)
+    show_study.show_failures(failures, tracebacks=tracebacks)
 
 
 @app.command()
 def compare(
     study: Named,
     store: StorePath = DEFAULT_STORE,
-    measure: Annotated[str | None, typer.Option(help="What to compare by; the environment's own by default.")] = None,
+    measure: Annotated[str | None, typer.Option(help="The measure to compare; by default the environment's.")] = None,
     baseline: Annotated[str | None, typer.Option(help="The label to compare with.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -186,11 +192,11 @@ def compare(
 def export(
     study: Named,
     store: StorePath = DEFAULT_STORE,
-    out: Annotated[Path | None, typer.Option(help="The file to write; the standard output for csv.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The file to write; csv goes to standard output by default.")] = None,
     format: Annotated[str, typer.Option(help="csv or parquet.")] = "csv",
-    results_only: Annotated[bool, typer.Option("--results-only", help="Without times and machines.")] = False,
+    results_only: Annotated[bool, typer.Option("--results-only", help="Leave out times and machines.")] = False,
 ) -> None:
-    """Write a row for every finished run, sorted by id."""
+    """Export one row per finished run, sorted by id."""
     from ucls.study import Store
     from ucls.study.export import export_csv, export_parquet, refuse_other_files
 
@@ -219,27 +225,29 @@ def export(
 
 @app.command()
 def retry(study: Named, store: StorePath = DEFAULT_STORE) -> None:
-    """Let the failed runs of a study wait again; `run` then tries them once more."""
+    """Reset the failed runs of a study, so that `run` tries them again."""
     from ucls.study import Store
 
     with Store(store, write=True) as opened:
         name = _name(study)
         opened.study(name)
-        print(f"{opened.retry(name)} runs wait again: `ucls study run {study}`")
+        print(f"{opened.retry(name)} failed runs reset; now use `ucls study run {study}`")
 
 
 @app.command()
-def rescue(new: Annotated[Path, typer.Argument(help="The store to make.")], store: StorePath = DEFAULT_STORE) -> None:
-    """Copy what is sound in a damaged store into a new one."""
-    from ucls.study.rescue import rescue as copy
+def recover(
+    new: Annotated[Path, typer.Argument(help="The new store to create.")], store: StorePath = DEFAULT_STORE
+) -> None:
+    """Copy the intact results of a corrupted store into a new one."""
+    from ucls.study.rescue import recover as copy
 
-    rescued = copy(store, new)
-    studies = printable(", ".join(rescued.studies)) or "none"
-    print(f"{new}: of {store}, {rescued.results:,} results and these studies: {studies}")
+    recovered = copy(store, new)
+    studies = printable(", ".join(recovered.studies)) or "none"
+    print(f"recovered {recovered.results:,} results from {store} into {new}; studies: {studies}")
 
 
 def _declared(study: str, store: Path, runs: int | None, steps: int | None) -> "Study":
-    """A study from its file, or from the definition that a store keeps under its name."""
+    """Read a study from its file, or from its definition in the store."""
     from ucls.study import Store, parse_study, read_study
     from ucls.study.store import is_there
 
@@ -250,12 +258,12 @@ def _declared(study: str, store: Path, runs: int | None, steps: int | None) -> "
     with Store(store) as opened:
         definition = opened.study(study).definition
     if not definition:
-        raise UserError(f"the study {study!r} was not declared in a file: run it from where it came")
+        raise UserError(f"the study {study!r} was not declared in a file: run the script that created it")
     return parse_study(definition, study, runs, steps)
 
 
 def _limited(study: "Study", time_limit: float | None) -> "Study":
-    """A study with the time limit of the command line, if there is one, in place of its own."""
+    """Apply the time limit of the command line, if there is one."""
     from ucls.study.toml import LONGEST, SHORTEST
 
     if time_limit is None:
@@ -266,7 +274,7 @@ def _limited(study: "Study", time_limit: float | None) -> "Study":
 
 
 def _kept(study: str, store: Path) -> "Study | None":
-    """A study by its name, as its store keeps it: looking there imports nothing. None of a file, or before tuning."""
+    """Read a study from its store, which imports nothing; None if it is given as a file or not tuned yet."""
     from ucls.study import Member, Store, Study
     from ucls.study.store import is_there
 
@@ -279,14 +287,14 @@ def _kept(study: str, store: Path) -> "Study | None":
 
 
 def _name(study: str) -> str:
-    """The name of a study that is given as such, or as its file."""
+    """Return the name of a study that is given by name or as a file."""
     from ucls.study.declare import name_of
 
     return name_of(Path(study)) if _is_file(study) else study
 
 
 def _is_file(study: str) -> bool:
-    """Whether a study is given as its file; a name may be longer than any file's."""
+    """Whether a study is given as a file; a name may be longer than any file name."""
     try:
         return Path(study).suffix == ".toml" or Path(study).is_file()
     except (OSError, ValueError):
@@ -303,12 +311,12 @@ def _is_terminal() -> bool:
 
 
 def _lines_shown(text: str) -> str:
-    """The lines of a text, each as it can be shown."""
+    """Make every line of a text printable."""
     return "\n".join(map(printable, text.split("\n")))
 
 
 def print_forecast(forecast: "Forecast", as_json: bool) -> None:
-    """Print what would run and for how long, for people or as JSON."""
+    """Print what would run and how long it would take, as text or JSON."""
     if as_json:
         print_json({**forecast._asdict(), "groups": [group._asdict() for group in forecast.groups]})
     else:

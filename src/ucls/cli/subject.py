@@ -1,4 +1,4 @@
-"""The agent that a command is about: one that was kept, or a new one that has to learn first."""
+"""The agent that a command works on: a saved one, or a new one to train first."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,11 +11,11 @@ from ucls.errors import UserError, printable
 if TYPE_CHECKING:
     from ucls.agent.agent import Agent
 
-STEPS = 20_000  # that a new agent learns, if nobody says how many
+STEPS = 20_000  # for which a new agent trains by default
 
 
 class Subject(NamedTuple):
-    """An agent, how many steps it is to learn first, and what its environment is made by, if a person named it."""
+    """An agent, the steps to train it first, and the name of its environment if the user gave one."""
 
     agent: "Agent"
     steps: int
@@ -33,7 +33,7 @@ def subject_of(
     high: str | None,
     features: str | None = None,
 ) -> Subject:
-    """The agent in a run's folder or file; or a new one in the environment of that name."""
+    """Load the agent of a saved run, or make a new one in the environment of that name."""
     from ucls import checkpoint
     from ucls.agent.agent import Agent
     from ucls.gym.registry import opened
@@ -46,11 +46,13 @@ def subject_of(
     bounds: dict[str, Any] = {"low": numbers_of("--low", low), "high": numbers_of("--high", high)}
     if not Path(what).exists():
         if env is not None:
-            raise UserError("--env is for a run that was kept: a new one is in the environment that is named first")
+            raise UserError(
+                "--env applies to saved runs: remove it, a new agent trains in the environment named as TARGET"
+            )
         new = Agent(what, agent or DEFAULT, seed=seed, settings=given, features=features, **bounds)
         return Subject(new, STEPS if steps is None else steps, what)
     if others or any(bound is not None for bound in bounds.values()):
-        raise UserError("a run has its settings and bounds: --set, --low and --high are for a new one")
+        raise UserError("a saved run keeps its settings: remove --low, --high and every --set except env.NAME")
     about, arrays = checkpoint.load(checkpoint_of(Path(what)))
     algorithm = _algorithm(about, agent, what)
     place = opened(env, given)[0] if env is not None else None if own else recreated(about)
@@ -59,16 +61,16 @@ def subject_of(
 
 
 def _algorithm(about: Mapping[str, Any], agent: str | None, what: str) -> Any:
-    """The module of the algorithm that a person named for a run; None for one of the package."""
+    """Return the module of a user's own algorithm; None for a built-in one."""
     from ucls.algorithms import ALGORITHMS, algorithm_module, name_of
 
     plan = about.get("plan")
     saved = plan.get("agent") if isinstance(plan, Mapping) else None
     if agent is None:
         if isinstance(saved, str) and saved not in ALGORITHMS:
-            raise UserError(f"{what} needs the algorithm {printable(saved)[:100]!r}: name its module by --algo")
+            raise UserError(f"{what} uses the algorithm {printable(saved)[:100]!r}: name its module with --algo")
         return None
     module = algorithm_module(agent)
     if saved not in (agent, name_of(module)):
-        raise UserError(f"{what} holds the agent {printable(saved)[:100]!r}, not {agent!r}: leave out --algo")
+        raise UserError(f"{what} uses the algorithm {printable(saved)[:100]!r}, not {agent!r}: remove --algo")
     return module

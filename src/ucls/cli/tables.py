@@ -1,4 +1,4 @@
-"""Tables that fit the terminal: words are wrapped, numbers never cut, and rows become blocks if that is not enough."""
+"""Tables that fit the terminal: words wrap, numbers stay whole, and rows become blocks if they do not fit."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,7 +11,7 @@ NUMBER = set("0123456789.,-+e% ")
 
 
 def console() -> Any:
-    """Where tables are printed: a file has no margin, so that nothing in it is cut or broken."""
+    """The console for tables; lines in a file are never wrapped."""
     from rich.console import Console
 
     terminal = Console(highlight=False)
@@ -19,7 +19,7 @@ def console() -> Any:
 
 
 def print_table(heads: Sequence[str], rows: Sequence[Sequence[str]], title: str = "", to: Any = None) -> None:
-    """Print rows of cells, which may have rich's markup, under their heads."""
+    """Print rows of cells, which may contain rich markup, under their headings."""
     to = to or console()
     cells, widths = _texts(rows), _fit(heads, rows, to.width)
     if title:
@@ -49,7 +49,7 @@ def _escaped(text: str) -> str:
 
 
 def _fit(heads: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> list[int] | None:
-    """Widths of the columns, the widest words wrapped first; None if numbers or names would have to be cut."""
+    """Choose column widths, wrapping the widest first; None if numbers or names would be split."""
     columns = list(zip(*([cell.plain for cell in row] for row in _texts(rows)), strict=True)) or [()] * len(heads)
     wanted = [max(map(_width, (head, *cells))) for head, cells in zip(heads, columns, strict=True)]
     least = [max(map(_longest_word, (head, *cells))) for head, cells in zip(heads, columns, strict=True)]

@@ -1,4 +1,4 @@
-"""`ucls train`: one run, kept and gone on with."""
+"""`ucls train`: train one agent, save it, resume it."""
 
 import shlex
 import sys
@@ -20,22 +20,26 @@ if TYPE_CHECKING:
 def train(
     env: Environment,
     agent: AlgorithmName = DEFAULT,
-    steps: Annotated[int, typer.Option(min=1, max=10**15, help="Steps to take.")] = 50_000,
-    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Seed of the run.")] = 0,
-    out: Annotated[str | None, typer.Option(help="Folder for the agent and the results.")] = None,
+    steps: Annotated[int, typer.Option(min=1, max=10**15, help="Number of steps.")] = 50_000,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Random seed.")] = 0,
+    out: Annotated[str | None, typer.Option(help="Folder in which to save the agent and its results.")] = None,
     settings: Settings = None,
     features: FeaturesName = None,
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
-    discount: Annotated[float | None, typer.Option(help="Discount in an environment that gives none: 0.99.")] = None,
-    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, with commas.")] = None,
-    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, with commas.")] = None,
-    resume: Annotated[str | None, typer.Option(help="Go on from the folder or file of an earlier run.")] = None,
-    checkpoint_every: Annotated[float, typer.Option(min=0, help="Minutes between checkpoints in --out; 0: none.")] = 5,
+    discount: Annotated[
+        float | None, typer.Option(help="Discount in third-party environments; 0.99 by default.")
+    ] = None,
+    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, separated by commas.")] = None,
+    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, separated by commas.")] = None,
+    resume: Annotated[str | None, typer.Option(help="Resume the run in this folder or file.")] = None,
+    checkpoint_interval: Annotated[
+        float, typer.Option(min=0, metavar="SECONDS", help="Seconds between checkpoints in --out; 0: none.")
+    ] = 300.0,
     as_json: Json = False,
 ) -> None:
-    """Let an agent learn in an environment.
+    """Train an agent in an environment.
 
-    With --out, Ctrl-C keeps what was learned and says how to go on; a kill costs what was learned since the last
+    With --out, Ctrl-C saves the run and prints the command that resumes it; a killed run resumes from its last
     checkpoint.
     """
     from ucls.settings import parse
@@ -44,30 +48,30 @@ def train(
 
     bounds = numbers_of("--low", low), numbers_of("--high", high)
     order = Order(env, agent, steps, seed, parse(settings or []), features, dtype, discount, *bounds)
-    result = carry_out(order, path_of("--out", out), path_of("--resume", resume), checkpoint_every, _say)
+    result = carry_out(order, path_of("--out", out), path_of("--resume", resume), checkpoint_interval, _say)
     if as_json:
         print_json(result)
     elif not result["stopped"]:
         show.show_run(result)
     if result["stopped"]:
-        _say(how_to_go_on(order, result))
+        _say(how_to_resume(order, result))
         raise typer.Exit(128 + result["stopped"])
     if result["diverged"]:
         raise typer.Exit(1)
 
 
-def how_to_go_on(order: "Order", result: dict[str, Any]) -> str:
-    """Say, in one line, where a run that was stopped is kept and which command goes on with it."""
+def how_to_resume(order: "Order", result: dict[str, Any]) -> str:
+    """Say, in one line, where a stopped run is saved and which command resumes it."""
     left = order.steps - result["new_steps"]
     ending = f"stopped after {result['new_steps']:,} of {order.steps:,} steps"
     if result["out"] is None:
-        return f"{ending}; nothing was kept: give --out DIR to keep a run that is stopped"
+        return f"{ending}; nothing was saved: use --out DIR to save a run that is stopped"
     if result["diverged"] or not left:
-        return f"{ending}; kept in {result['out']}"
+        return f"{ending}; saved in {result['out']}"
     words = ["ucls", "train", order.env, *(["--algo", order.agent] if order.agent != DEFAULT else [])]
     words += [word for name, value in order.env_settings.items() for word in ("--set", f"env.{name}={word_of(value)}")]
     words += ["--steps", str(left), "--resume", result["out"], "--out", result["out"]]
-    return f"{ending}; kept in {result['out']}, go on with: {shlex.join(words)}"
+    return f"{ending}; saved in {result['out']}, resume with: {shlex.join(words)}"
 
 
 def _say(line: str) -> None:

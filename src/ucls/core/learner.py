@@ -37,10 +37,10 @@ class FailedArithmetic(UserError):
 
 
 class Uncertainty(NamedTuple):
-    """The two terms of the radius for every action: the prior term (`unknown`) and the noise term (`noisy`)."""
+    """The two terms of the radius of every action: the prior term, which data replace, and the noise term."""
 
-    unknown: np.ndarray
-    noisy: np.ndarray
+    prior: np.ndarray
+    noise: np.ndarray
 
 
 class Learner:
@@ -146,7 +146,7 @@ class Learner:
         """In many states, for every action: the prior term, the noise term, and the prior's remaining weight in the
         value, from 0 to 1 (NaN if the algorithm does not provide it)."""
         if not hasattr(self.algorithm, "parts"):
-            raise UserError(f"{self.plan.agent} does not separate prior and noise uncertainty; use ucls-exact")
+            raise UserError(f"{self.plan.agent} does not separate prior and noise uncertainty: use ucls-exact")
         points = self._states(points)
         unknown, noisy, share = (np.zeros((len(points), self.plan.n_actions)) for _ in range(3))
         parts = self.hyper, self.coder, self.state

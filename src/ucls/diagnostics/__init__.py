@@ -6,7 +6,7 @@ the value of any policy can be computed (`ucls.planning`). Of an environment tha
 
 >>> from ucls.diagnostics import probed, verdict
 >>> from ucls.core.run import make_run
->>> history, readings = probed(make_run("ucls/OneState-v0", "ucls", seed=1), 8000, points=4)
+>>> history, readings = probed(make_run("ucls/OneState-v0", "ucls", seed=1), 8000, measurements=4)
 >>> readings["step"].tolist()
 [0, 500, 2000, 4500, 8000]
 >>> verdict(readings).word
@@ -20,18 +20,18 @@ from ucls.diagnostics.diagnose import (
     Diagnosis,
     as_data,
     counts,
-    default_density,
+    default_distribution,
     diagnose,
     headline,
 )
 from ucls.diagnostics.inside import inside
 from ucls.diagnostics.policies import Policies, policies
-from ucls.diagnostics.probe import DENSITIES, optimal_values, probe, probed
+from ucls.diagnostics.probe import DISTRIBUTIONS, optimal_values, probe, probed
 from ucls.diagnostics.verdict import Verdict, verdict
 
 __all__ = [
     "COLUMNS",
-    "DENSITIES",
+    "DISTRIBUTIONS",
     "VISITED",
     "Counts",
     "Diagnosis",
@@ -39,7 +39,7 @@ __all__ = [
     "Verdict",
     "as_data",
     "counts",
-    "default_density",
+    "default_distribution",
     "diagnose",
     "headline",
     "inside",

@@ -10,13 +10,13 @@ from ucls.core.history import History
 from ucls.core.run import make_run
 from ucls.diagnostics.inside import columns
 from ucls.diagnostics.policies import Policies, policies
-from ucls.diagnostics.probe import DENSITIES, POINTS, probed
+from ucls.diagnostics.probe import DISTRIBUTIONS, POINTS, probed
 from ucls.diagnostics.verdict import Verdict, verdict
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError
 from ucls.train.open_run import closed_after
 
-VISITED = "visited"  # the density of an environment that is not ours
+VISITED = "visited"  # the distribution of an environment that is not ours
 COLUMNS = ("optimism", "covered", "radius", "widest", "value_error", "regret", "bound")
 
 
@@ -48,8 +48,8 @@ def diagnose(
     steps: int,
     seeds: Iterable[int],
     settings: Mapping[str, Any] = {},
-    density: str | None = None,
-    points: int = POINTS,
+    distribution: str | None = None,
+    measurements: int = POINTS,
     **around: Any,
 ) -> list[Diagnosis]:
     """Run an agent with every seed and read it along the way.
@@ -57,16 +57,16 @@ def diagnose(
     In an environment that is not ours the readings are those of `visited`; `around` are its low, high and discount.
     """
     if env not in ENVIRONMENTS:
-        return _diagnose_visited(env, agent, steps, seeds, settings, density, points, around)
+        return _diagnose_visited(env, agent, steps, seeds, settings, distribution, measurements, around)
     if any(value is not None for value in around.values()):
         raise UserError("low, high and discount are for other environments; ours have their own, see their settings")
-    density = density or default_density(env)
+    distribution = distribution or default_distribution(env)
     diagnoses = []
     for seed in seeds:
         run = make_run(env, agent, seed=seed, settings=settings)
         into: list[dict[str, float]] = []
-        history, readings = probed(run, steps, points=points, density=density, into=into)
-        last = None if history.diverged else policies(run, density)
+        history, readings = probed(run, steps, measurements=measurements, distribution=distribution, into=into)
+        last = None if history.diverged else policies(run, distribution)
         diagnoses.append(Diagnosis(seed, history, readings, verdict(readings, history.diverged), last, columns(into)))
     return diagnoses
 
@@ -77,29 +77,29 @@ def _diagnose_visited(
     steps: int,
     seeds: Iterable[int],
     settings: Mapping[str, Any],
-    density: str | None,
-    points: int,
+    distribution: str | None,
+    measurements: int,
     around: Mapping[str, Any],
 ) -> list[Diagnosis]:
     from ucls.agent.agent import Agent
     from ucls.diagnostics.visited import judge, visited
 
-    if density not in (None, default_density(env)):
-        raise UserError(f"the density can only be {VISITED!r} in {env}: of its other states nobody knows")
+    if distribution not in (None, default_distribution(env)):
+        raise UserError(f"the distribution can only be {VISITED!r} in {env}: of its other states nobody knows")
     diagnoses = []
     for seed in seeds:
         into: list[dict[str, float]] = []
         learner = Agent(env, agent, seed=seed, settings=dict(settings), **around)
         with closed_after(learner):
-            history, readings = visited(learner, steps, points, into)
+            history, readings = visited(learner, steps, measurements, into)
         judged = judge(readings, history.diverged)
         diagnoses.append(Diagnosis(seed, history, readings, judged, None, columns(into)))
     return diagnoses
 
 
-def default_density(env: str) -> str:
+def default_distribution(env: str) -> str:
     """Where to look if nobody says: where episodes start, or where the agent has been."""
-    return DENSITIES[0] if env in ENVIRONMENTS else VISITED
+    return DISTRIBUTIONS[0] if env in ENVIRONMENTS else VISITED
 
 
 def headline(diagnoses: Sequence[Diagnosis]) -> str:

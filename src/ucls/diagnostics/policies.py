@@ -15,7 +15,7 @@ class Policies(NamedTuple):
     """The values of two greedy policies in every state, and the optimal ones.
 
     `mean` is the value of the policy greedy on the means (M), `bound` of the one greedy on what the agent maximizes,
-    mean + radius (M+CIR), and `optimal` is V*; `states` has a row for each state, `d` its weight under the density.
+    mean + radius (M+CIR), and `optimal` is V*; `states` has a row per state, `d` its weight in the distribution.
     `earned` is what the two earn a step, followed for as many steps as a run of the paper has.
     """
 
@@ -27,11 +27,11 @@ class Policies(NamedTuple):
     earned: tuple[float, float]
 
     def regrets(self) -> tuple[float, float]:
-        """What the two policies lose, averaged over the density."""
+        """What the two policies lose, averaged over the distribution."""
         return float(self.d @ (self.optimal - self.mean)), float(self.d @ (self.optimal - self.bound))
 
 
-def policies(run: Run, density: str = "start") -> Policies:
+def policies(run: Run, distribution: str = "start") -> Policies:
     """Evaluate the policies of a run (`Run.load` takes one from a checkpoint) as it is now, exactly, in every state.
 
     >>> from ucls.core.run import make_run
@@ -40,7 +40,7 @@ def policies(run: Run, density: str = "start") -> Policies:
     >>> max(policies(run).regrets()) < 1e-9
     True
     """
-    stick = optimal_values(run, density)
+    stick = optimal_values(run, distribution)
     mean, top = run.learner.survey(stick.table.points)
     values, earnings = [], []
     problem = run.world.problem()

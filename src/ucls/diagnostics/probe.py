@@ -1,7 +1,7 @@
-"""Readings along a run: the quantities of the Optimistic Values Theorem, under a density of states and actions.
+"""Readings along a run: the quantities of the Optimistic Values Theorem, under a distribution of states and actions.
 
 With Q-hat the learned means, U the radii, Q~ = Q-hat + U what the agent maximizes, pi the policy that does so, and all
-expectations over one density d(s, a):
+expectations over one distribution d(s, a):
 
     optimism     E[Q~ - Q*]          assumption 1: at least 0
     radius       E[U]                assumption 2: f(t), goes to 0
@@ -12,7 +12,7 @@ expectations over one density d(s, a):
 They obey regret = radius + value_error - optimism exactly. So where optimism holds the theorem cannot fail; what the
 readings tell is which of its three conditions fails, and by how much.
 
-The densities: `uniform` over states and actions, and `optimal`, the stationary distribution of the optimal policy with
+The distributions: `uniform` over states and actions; `optimal`, the stationary distribution of the optimal policy with
 its actions, are the paper's. Of the third, `start`, it names the states only: here every side takes its own best
 action, so that regret is the start's V* - V^pi and optimism is max Q~ - V*. The proof is the same.
 """
@@ -32,7 +32,7 @@ from ucls.errors import UserError, unknown
 from ucls.planning import Tabulated, best_values, evaluate, start_weights, tabulate, visits
 
 ROUNDING = 1e-6  # relative to the optimal value: what planning's tolerance leaves open
-DENSITIES = ("start", "uniform", "optimal")
+DISTRIBUTIONS = ("start", "uniform", "optimal")
 POINTS = 30
 
 
@@ -52,8 +52,8 @@ class Reading(NamedTuple):
     """The quantities of the theorem at one moment; `optimum` is E[Q*], `bound` is f + g.
 
     `widest` is the largest radius in any state of the grid: if it is small, exploration is over; if it is not but the
-    radius is, the optimism that is left elsewhere does not reach the states of the density. `covered` is the part
-    of the states and actions, weighed by the density, where Q~ is at least Q*.
+    radius is, the optimism that is left elsewhere does not reach the states of the distribution. `covered` is the part
+    of the states and actions, weighed by the distribution, where Q~ is at least Q*.
     """
 
     optimism: float
@@ -66,13 +66,13 @@ class Reading(NamedTuple):
     covered: float
 
 
-def optimal_values(run: Run, density: str = "start") -> OptimalValues:
+def optimal_values(run: Run, distribution: str = "start") -> OptimalValues:
     """What the readings of a run are held against; the last few are kept in memory."""
-    if density not in DENSITIES:
-        raise unknown("density", density, DENSITIES)
+    if distribution not in DISTRIBUTIONS:
+        raise unknown("distribution", distribution, DISTRIBUTIONS)
     me = run.learner
     refuse_boundless(me)
-    return _yardstick(run.world, density, reward_shift(me))
+    return _yardstick(run.world, distribution, reward_shift(me))
 
 
 def refuse_boundless(learner: Learner) -> None:
@@ -90,15 +90,15 @@ def reward_shift(learner: Learner) -> float:
 
 
 @functools.lru_cache(maxsize=4)
-def _yardstick(world: BuiltinEnv, density: str, shift: float) -> OptimalValues:
+def _yardstick(world: BuiltinEnv, distribution: str, shift: float) -> OptimalValues:
     table, best = _solved(world, shift)
     policy = np.argmax(best, axis=1)
-    if density == "uniform":
+    if distribution == "uniform":
         d_s = (table.twin == np.arange(len(table.twin))).astype(np.float64)
         d_s /= d_s.sum()
         return OptimalValues(table, best, d_s, np.repeat(d_s[:, None] / table.n_actions, table.n_actions, axis=1))
     start = start_weights(world.env, world.problem(), table)
-    if density == "start":
+    if distribution == "start":
         return OptimalValues(table, best, start, None)
     d_s = visits(table, policy, start)
     return OptimalValues(table, best, d_s, d_s[:, None] * _indicator(policy, table.n_actions))
@@ -134,7 +134,7 @@ def read(stick: OptimalValues, mean: np.ndarray, top: np.ndarray, q: np.ndarray)
 
 
 def _covered(stick: OptimalValues, top: np.ndarray) -> float:
-    """The part of the density where the bound holds; where every side takes its own best action, that of its best."""
+    """The fraction of the distribution where the bound holds; of the best actions if each side takes its own."""
     weights, best = stick.d, stick.best
     if weights is None:
         weights, best, top = stick.d_s, best.max(axis=1), top.max(axis=1)
@@ -146,18 +146,18 @@ def probed(
     steps: int,
     *,
     at: Iterable[int] | None = None,
-    points: int = POINTS,
-    density: str = "start",
+    measurements: int = POINTS,
+    distribution: str = "start",
     into: list[dict[str, float]] | None = None,
 ) -> tuple[History, dict[str, np.ndarray]]:
     """Advance a run by some steps, reading it before, at the steps `at` and after; the run is the same as without.
 
-    Without `at` there are `points` readings after the first, denser at the beginning. Returns what happened, and arrays
+    Without `at` there are `measurements` after the first, denser at the beginning. Returns what happened, and arrays
     by name: `step`, those of a `Reading`, `optimistic` (optimism is at least 0) and `holds` (regret is at most f + g).
     A run that diverges has no reading after its last sound one. What is read inside the learner is added to `into`.
     """
-    stick = optimal_values(run, density)
-    stops = stops_of(steps, at, points)
+    stick = optimal_values(run, distribution)
+    stops = stops_of(steps, at, measurements)
     parts, when, readings = [History(np.zeros(0), np.zeros(0, np.uint8))], [], []
     for now, then in zip([0, *stops[:-1]], stops, strict=True):
         if then > now:
@@ -176,10 +176,10 @@ def probed(
     return join(parts), columns_by_name
 
 
-def stops_of(steps: int, at: Iterable[int] | None, points: int) -> list[int]:
-    """The steps at which a run is read: the first, the last, and `at`, or `points` that are denser at the beginning."""
+def stops_of(steps: int, at: Iterable[int] | None, measurements: int) -> list[int]:
+    """The steps of the measurements: the first, the last, and `at`, or `measurements`, denser at the beginning."""
     if at is None:
-        at = [round(steps * (i / points) ** 2) for i in range(1, points)]
+        at = [round(steps * (i / measurements) ** 2) for i in range(1, measurements)]
     wanted = sorted({int(step) for step in at} | {0, steps})
     if wanted[0] < 0 or wanted[-1] > steps:
         raise UserError(f"a reading cannot be taken outside the run: give steps from 0 to {steps}")

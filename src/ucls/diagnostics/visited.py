@@ -52,7 +52,7 @@ class Reading(NamedTuple):
 
 
 def visited(
-    agent: Agent, steps: int, points: int, into: list[dict[str, float]] | None = None
+    agent: Agent, steps: int, measurements: int, into: list[dict[str, float]] | None = None
 ) -> tuple[History, dict[str, np.ndarray]]:
     """Let an agent learn for some steps, reading it along the way; returns what happened, and arrays by name.
 
@@ -62,7 +62,7 @@ def visited(
     refuse_boundless(agent.learner)
     parts, when, readings = [NOTHING], [], []
     with TrajectoryRecorder(agent, reward_shift(agent.learner)) as trajectory:
-        for now, then in itertools.pairwise(stops_of(steps, None, points)):
+        for now, then in itertools.pairwise(stops_of(steps, None, measurements)):
             parts.append(agent.advance(then - now))
             states, walked = trajectory.take()
             if agent.diverged:

@@ -201,7 +201,14 @@ def encode(log: Transitions, coding: str) -> tuple[Any, Any, int]:
 
 
 def evaluate(
-    path: Path, p: float, lambda_: float | None, estimator: str, factor: str, coding: str, rows: int, eta: float = 0.0
+    path: Path,
+    confidence: float,
+    lambda_: float | None,
+    estimator: str,
+    factor: str,
+    coding: str,
+    rows: int,
+    eta: float = 0.0,
 ) -> Evaluated:
     """Evaluate the policy that made a log, at the features that it met most often; without a lambda one is chosen."""
     log = read_log(path)
@@ -218,7 +225,7 @@ def evaluate(
     at = first[chosen]
     try:
         with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            interval = lstd.interval(x[at], p, estimator, factor)
+            interval = lstd.interval(x[at], confidence, estimator, factor)
         if not np.isfinite(interval.value).all():
             raise UserError(TOO_LARGE)
     except np.linalg.LinAlgError:

@@ -78,7 +78,7 @@ class LSTD:
     ...     lstd.observe([0], reward, 0.0)
     >>> lstd.value([0])
     1.5
-    >>> low, high = lstd.interval([0], p=0.1, factor="normal")[1:]
+    >>> low, high = lstd.interval([0], confidence=0.9, factor="normal")[1:]
     >>> round(low, 3), round(high, 3)
     (0.952, 2.048)
     >>> lstd.interval([1]).high  # never seen
@@ -190,16 +190,19 @@ class LSTD:
         return _shaped(self._dense(x) @ self.w, x)
 
     def interval(
-        self, x: Any, p: float = 0.1, estimator: str | Estimator = "leave_one_out", factor: str = "chebyshev"
+        self, x: Any, confidence: float = 0.9, estimator: str | Estimator = "leave_one_out", factor: str = "chebyshev"
     ) -> Interval:
-        """The value, and an interval that holds x'w* with probability at least 1 - p if the estimator is right.
+        """Return the value x'w and a confidence interval for x'w*.
 
-        Where x has a part that the data do not determine, or that a single transition decides, it is infinite: every
-        fit hits that transition exactly, so that its error is not known, whatever the estimator says.
+        The interval covers x'w* with probability at least `confidence` if the estimated covariance is correct. It is
+        infinite if the data do not determine the value, or if a single transition does: every fit matches that
+        transition exactly, which leaves its error unknown.
         """
+        if not 0 < confidence < 1:
+            raise UserError(f"confidence must be between 0 and 1, not {confidence}")
         X, fit = self._dense(x), self.fit()
         values = X @ self.w
-        radius = factor_of(p, factor) * self.standard_error(X, estimator)
+        radius = factor_of(1 - confidence, factor) * self.standard_error(X, estimator)
         if estimator != "leave_one_out":
             radius = np.where(np.isfinite(self.standard_error(X)), radius, np.inf)
         if self.eta > 0:  # the plug-in of the remainder ((A + eta I)^-1 A - I) w* = -eta (A + eta I)^-1 w*

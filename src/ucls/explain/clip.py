@@ -12,7 +12,7 @@ from ucls._files import write_atomic
 from ucls._html import refuse_file
 from ucls.errors import UserError
 
-MARK = b"made by ucls watch"
+MARK = b"made by ucls record-video"
 SUFFIXES = (".gif", ".mp4")
 FASTEST = 50  # frames a second: browsers show a GIF that asks for more slowly
 NEAR = 8  # steps of a color that nobody sees
@@ -23,7 +23,7 @@ def refuse_clip(path: Path) -> None:
     """Refuse, before the work, a film that cannot be written, or that would replace a file which is not ours."""
     if path.suffix.lower() not in SUFFIXES:
         raise UserError(f"a film cannot be {path.name!r}: give a name that ends in .gif or .mp4")
-    refuse_file(path, "film", MARK, path / "watch.gif")
+    refuse_file(path, "film", MARK, path / "video.gif")
     if path.suffix.lower() == ".mp4":
         _ffmpeg()
 

@@ -20,16 +20,16 @@ SMALLEST = 1e-5  # what is read inside a learner is drawn there if it is smaller
 FLOOR = 1e-3  # a regret or radius below this part of the optimal value is drawn there
 
 
-def write_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, out: Path) -> None:
+def write_diagnosis(title: str, diagnoses: Sequence[Diagnosis], distribution: str, out: Path) -> None:
     """Write the picture and the numbers it is made of."""
-    draw_diagnosis(title, diagnoses, density, out / "diagnosis")
-    about = {"title": title, "density": density, "runs": as_data(diagnoses)}
+    draw_diagnosis(title, diagnoses, distribution, out / "diagnosis")
+    about = {"title": title, "distribution": distribution, "runs": as_data(diagnoses)}
     write_atomic(out / "diagnosis.json", lambda path: path.write_text(as_json(about) + "\n"))
 
 
-def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, path: Path) -> None:
+def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], distribution: str, path: Path) -> None:
     """Draw every run thin and their median thick; PNG and SVG."""
-    if density == VISITED:
+    if distribution == VISITED:
         _draw_visited(title, diagnoses, path)
         return
     size = abs(float(diagnoses[0].readings["optimum"][0])) or 1.0
@@ -57,7 +57,7 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], density: str, pat
             ax.set_ylim(0.8 * FLOOR * size, max(2.5 * size, ax.get_ylim()[1]))
             ax.axhline(size, color=INK, linestyle=":", linewidth=0.9, label="|E[Q*]|")
             ax.legend(frameon=False, fontsize=7, loc="best")
-        axes[0].set_ylabel(f"value, density: {density}")
+        axes[0].set_ylabel(f"value, distribution: {distribution}")
         if rivers:
             _policies(axes[3], rivers)
         if told:

@@ -1,14 +1,12 @@
-"""Studies: what to run (`cell`, `declare`), what came of it (`store`), where it runs (`runners`).
+"""Studies: what to run (`cell`, `declare`), the results (`store`), where to run (`runners`).
 
-A cell is one run as data, and its id a digest of its content. A study is a tuple of labeled cells. Running a study is
-running the cells that the store lacks, so a study that was stopped, killed or enlarged goes on where it was.
+A cell specifies one run as data, and its id is a digest of its content. A study is a tuple of labeled cells. Running a
+study runs the cells without a result in the store, so a study that was stopped, killed or enlarged resumes.
 
-Two verbs say who does what:
-
-- `conduct(store, study, runner)`: the driver, one process, declares the study, gives the cells that the store lacks
-  to a runner, and writes down every outcome as it comes;
-- `run_local`, `run_ray`, `run_slurm` run cells somewhere, and end in `run_cell` in some worker process; each is a
-  `Runner`, which gives an `Outcome` for every cell. `runners.runner_of` makes the one that was asked for.
+- `run_study(store, study, runner)` is the driver, a single process: it declares the study, gives the missing cells to
+  a runner, and writes every outcome to the store as it arrives;
+- `run_local`, `run_ray` and `run_slurm` are runners: they call `run_cell` in worker processes and yield an `Outcome`
+  for every cell. `runners.runner_of` selects one.
 """
 
 from ucls.study.cell import Cell, make_cells

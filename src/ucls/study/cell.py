@@ -1,4 +1,4 @@
-"""A cell: what one run is, as data. Its id is a digest of its content, so equal cells are the same run everywhere."""
+"""A cell specifies one run as data. Its id is a digest of its content, so equal cells are the same run everywhere."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from ucls.algorithms import ALGORITHMS, DEFAULT, algorithm_module
 from ucls.core.config import DTYPES
-from ucls.diagnostics import DENSITIES
+from ucls.diagnostics import DISTRIBUTIONS
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError, unknown
 from ucls.features import FEATURES, features_module
@@ -16,11 +16,10 @@ from ucls.settings import completed, without_later
 from ucls.study.code import digest
 from ucls.train.open_run import plan_anywhere
 
-# The version of everything that decides a run's numbers. A change that alters any run raises it, and results of
-# different numerics never meet under one id.
+# Raised by every change that alters the results of any run, so that such results never share an id.
 RESULTS_VERSION = 1
 BINS = 500
-STEPS = 10**12  # of a run: more cannot be meant, and their rewards fill any memory
+STEPS = 10**12  # maximum per run: the rewards of more would fill any memory
 
 Pairs = tuple[tuple[str, Any], ...]
 
@@ -31,14 +30,13 @@ OWN = "agent."  # before the name of an algorithm's setting
 class Cell(NamedTuple):
     """One run as data.
 
-    `settings` are all of them, resolved, as pairs of a name with its group (`agent.p`, `features.tilings`,
-    `env.noise_sd`) and a value. Rewards are kept in sums of `resolution` steps. `probe` names the density under which
-    the Optimistic Values Theorem is measured along the way, `keep` asks for the final learner, and `code` is the digest
-    of an algorithm or features outside this package (`study.code`).
+    `settings` are all settings, resolved, as pairs of a name with its group (`agent.p`, `features.tilings`,
+    `env.noise_sd`) and a value. Rewards are stored as sums over `resolution` steps. `probe` names the state
+    distribution under which the quantities of the Optimistic Values Theorem are measured during the run, `keep` saves
+    the final learner, and `code` is the digest of an algorithm or features outside this package (`study.code`).
 
-    Of an environment that is not ours the settings are its keyword arguments. `low` and `high` are its bounds as far as
-    a person gave them or a scout found them, `discount` is what a person says, and `env_code` the digest of the code
-    that makes it.
+    In a third-party environment the settings are its keyword arguments. `low` and `high` are the observation bounds
+    that were given or estimated, `discount` is the given one, and `env_code` is the digest of the environment's code.
     """
 
     agent: str
@@ -64,7 +62,7 @@ class Cell(NamedTuple):
         return hashlib.sha256(self.json().encode()).hexdigest()[:24]
 
     def json(self) -> str:
-        """The content as canonical JSON; what is empty is left out."""
+        """The content as canonical JSON, without empty fields."""
         kept = {"seed"} if self.discount is None else {"seed", "discount"}
         content = {name: value for name, value in self._asdict().items() if value or name in kept}
         return json.dumps({**content, "settings": dict(self.settings)}, sort_keys=True, separators=(",", ":"))
@@ -86,7 +84,7 @@ class Cell(NamedTuple):
 
     @property
     def ours(self) -> bool:
-        """Whether its environment is one of ours."""
+        """Whether its environment is built in."""
         return self.env in ENVIRONMENTS
 
 
@@ -108,19 +106,19 @@ def make_cells(
 ) -> tuple[Cell, ...]:
     """Make a cell for each seed, with every setting checked and resolved once.
 
-    An environment that is not ours is made for that: `ucls.gym.registry` says how it is named.
+    A third-party environment is created for that; `ucls.gym.registry` says how to name one.
 
     >>> cells = make_cells("ucls/RiverSwim-v0", "ucls", steps=1000, seeds=range(2), settings={"p": 0.2})
     >>> dict(cells[1].settings)["agent.p"], cells[1].seed, cells[0].id == cells[1].id
     (0.2, 1, False)
     """
     if not 1 <= steps <= STEPS:
-        raise UserError(f"a run cannot have {steps:,} steps: give from 1 to {STEPS:,}")
+        raise UserError(f"a run cannot have {steps:,} steps: give 1 to {STEPS:,}")
     seeds = [operator.index(seed) for seed in seeds]
     if seeds and not 0 <= min(seeds) <= max(seeds) < 2**63:
-        raise UserError("seeds are numbers from 0 and below 2^63")
-    if probe and probe not in DENSITIES:
-        raise unknown("probe", probe, DENSITIES)
+        raise UserError("seeds must be integers from 0 to 2^63 - 1")
+    if probe and probe not in DISTRIBUTIONS:
+        raise unknown("probe", probe, DISTRIBUTIONS)
     if dtype not in DTYPES:
         raise UserError(f"dtype cannot be {dtype!r}: give one of {', '.join(DTYPES)}")
     if env not in ENVIRONMENTS:
@@ -132,7 +130,7 @@ def make_cells(
         env, algorithm, settings=settings, features=features, dtype=dtype, **around
     )
     if probe and env not in ENVIRONMENTS:
-        raise UserError(f"probe measures against the optimum, which nobody knows of {env}: leave it out")
+        raise UserError(f"probe requires a known optimum, and {env} has none: remove it")
     module: Any = algorithm_module(algorithm)
     groups = {"agent": without_later(module.Hyper, plan.settings), "features": plan.feature_settings, "env": world}
     resolved = sorted((f"{group}.{name}", value) for group, named in groups.items() for name, value in named.items())
@@ -158,7 +156,7 @@ def make_cells(
 
 
 def code_of(agent: str, features: str) -> str:
-    """The digest of the code of algorithm and features, as far as it is not part of this package."""
+    """The digest of the code of algorithm and features outside this package; empty if there is none."""
     modules: list[Any] = [] if agent in ALGORITHMS else [algorithm_module(agent)]
     modules += [] if features in FEATURES else [features_module(features)]
     return digest(module.__name__ for module in modules) if modules else ""

@@ -1,10 +1,10 @@
-"""The code behind a cell that is not part of this package, as a digest: other code makes another cell.
+"""A digest of the code of a cell outside this package: changed code makes a different cell.
 
 The digest covers the source of every module that is imported from outside the installed packages, however indirectly,
 and the versions of the installed packages that those modules import. `RESULTS_VERSION` stands for this one.
 
-Only `import` statements count, and `import_module` with the name itself, wherever they are in a file. What a module
-reads or imports in other ways is not seen. Nothing is imported to find out, so that a driver and its workers agree.
+Only `import` statements count, and `import_module` with the name itself, wherever they are in a file. Files that a
+module reads and other kinds of import are not tracked. Nothing is imported to compute the digest.
 """
 
 import ast

@@ -1,4 +1,4 @@
-"""Compare the labels of a study: what each achieved, and how it differs from a baseline on common seeds."""
+"""Compare the labels of a study, also with a baseline on common seeds."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -13,10 +13,10 @@ from ucls.study.records import Row
 
 
 class Group(NamedTuple):
-    """What the runs of one label achieved in one environment.
+    """The results of one label in one environment.
 
-    `mean`, `median` and `iqm` are of the sound runs, each with the ends of its 95% interval. These are None where there
-    is no interval: a single run has none. Against the baseline: `difference` is the mean over common seeds, `p` its
+    `mean`, `median` and `iqm` are over the runs that did not diverge, each with the ends of its 95% interval, which are
+    None for a single run. Compared with the baseline: `difference` is the mean over common seeds, `p` its
     permutation test corrected (Holm) for all comparisons of the study, `better` the probability that a run of this
     label beats one of the baseline's.
     """
@@ -28,7 +28,7 @@ class Group(NamedTuple):
     diverged: int
     failed: int
     waiting: int
-    damaged: int
+    corrupted: int
     mean: tuple[float | None, float | None, float | None]
     median: tuple[float | None, float | None, float | None]
     iqm: tuple[float | None, float | None, float | None]
@@ -46,7 +46,7 @@ class Sample(NamedTuple):
 
 
 def compare_study(rows: Sequence[Row], measure: str | None = None, baseline: str | None = None) -> list[Group]:
-    """Compare all labels in each environment, the best first; lengths of episodes are better if less."""
+    """Compare all labels in each environment, the best first; shorter episodes are better."""
     if measure is not None and measure not in Measures._fields:
         raise unknown("measure", measure, Measures._fields)
     if baseline is not None and baseline not in (labels := sorted({row.label for row in rows})):
@@ -63,7 +63,7 @@ def compare_study(rows: Sequence[Row], measure: str | None = None, baseline: str
 
 
 def _own_measure(env: str, rows: Sequence[Row]) -> str:
-    """What an environment is compared by; where a sound run ended no episode there is no return of the last ones."""
+    """The default measure of an environment; `mean_return` if a run completed no episode."""
     own = default_measure(env)
     sound = [row.measures for row in rows if row.env == env and row.measures is not None and row.status == "done"]
     lacking = own == "last_return" and any(measures.last_return is None for measures in sound)
@@ -71,7 +71,7 @@ def _own_measure(env: str, rows: Sequence[Row]) -> str:
 
 
 def _sample(rows: Sequence[Row], measure: str) -> Sample:
-    """What is measured of the runs that ended; one that has nothing to measure counts as diverged."""
+    """The measure of every finished run; a run without one counts as diverged."""
     ended = [row for row in rows if row.measures is not None]
     sign = sign_of(measure)
     raw = [getattr(row.measures, measure) for row in ended]
@@ -91,10 +91,10 @@ def _summarized(
     groups = []
     for i, ((env, label), some) in enumerate(members.items()):
         states = [row.status for row in some]
-        diverged, failed, waiting, damaged = (states.count(s) for s in ("diverged", "failed", "waiting", "damaged"))
-        runs = len(some) - failed - waiting - damaged
+        diverged, failed, waiting, corrupted = (states.count(s) for s in ("diverged", "failed", "waiting", "corrupted"))
+        runs = len(some) - failed - waiting - corrupted
         mean, median, iqm = (_ends(signed(summary[i][:3], sign_of(measures[env]))) for summary in summaries)
-        groups.append(Group(env, label, measures[env], runs, diverged, failed, waiting, damaged, mean, median, iqm))
+        groups.append(Group(env, label, measures[env], runs, diverged, failed, waiting, corrupted, mean, median, iqm))
     return groups
 
 
@@ -121,7 +121,7 @@ def _ends(estimate: Sequence[float | None]) -> tuple[float | None, float | None,
 
 
 def _corrected(groups: Sequence[Group]) -> list[Group]:
-    """The groups with their p corrected for all comparisons."""
+    """Correct the p values for all comparisons."""
     tested = [i for i, group in enumerate(groups) if group.p is not None]
     corrected = dict(zip(tested, holm([groups[i].p or 0.0 for i in tested]), strict=True))
     return [group._replace(p=float(corrected[i])) if i in corrected else group for i, group in enumerate(groups)]

@@ -1,7 +1,7 @@
-"""The file behind a store: who may write it, and every way in which it fails as one line. The one door to sqlite3.
+"""The SQLite file of a store: locking, schema checks, and one-line errors. The only module that imports sqlite3.
 
-A store may come from anybody, and a database can contain programs: views, triggers, generated columns. So a file is
-used only if it has exactly the tables of a store, and every statement ends on Ctrl-C or after `BUDGET` seconds.
+A store may be untrusted, and a database can contain code: views, triggers, generated columns. So a file is used only if
+it has exactly the tables of a store, and every statement ends on Ctrl-C or after `BUDGET` seconds.
 """
 
 import fcntl
@@ -23,7 +23,7 @@ from ucls.study.seal import seal
 
 APPLICATION = 0x55434C53  # "UCLS": SQLite's mark of whose file it is
 LOCKED_SECONDS = 10.0  # how long another program may hold the file before it is said to be locked
-LENGTH = 1 << 30  # bytes of a value: a damaged length must not fill memory
+LENGTH = 1 << 30  # bytes of a value: a corrupted length must not fill memory
 BUDGET = 600.0  # seconds that one statement may take
 INSTRUCTIONS = 100_000  # of SQLite between two looks at the clock: a few milliseconds
 STATISTICS = {  # the tables that ANALYZE creates
@@ -37,10 +37,10 @@ Values = Sequence[Any]
 class Database:
     """An open file of SQLite, ours and with the newest schema. One that is not ours is never rewritten.
 
-    With `rescue` a file that contains more than these tables is read too, and only the tables are.
+    With `recover` a file that contains more than these tables is read too, and only the tables are.
     """
 
-    def __init__(self, path: Path, write: bool, rescue: bool = False) -> None:
+    def __init__(self, path: Path, write: bool, recover: bool = False) -> None:
         self.path = path
         self._locks: list[int] = []
         self._deadline = time.monotonic() + BUDGET
@@ -50,7 +50,7 @@ class Database:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 self._locks = take_locks(path)
             with self._errors():
-                self._db = _open(path, write, rescue, self._over)
+                self._db = _open(path, write, recover, self._over)
         except BaseException as error:
             self._release()
             if isinstance(error, OSError):
@@ -104,7 +104,9 @@ class Database:
         failed (they do not fail otherwise), or the end of its time."""
         interrupted = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
         if interrupted and self._over():
-            raise UserError(f"{self.path} could not be read within {BUDGET:.0f} seconds: is it a store?") from None
+            raise UserError(
+                f"{self.path} could not be read within {BUDGET:.0f} seconds: check that it is a store"
+            ) from None
         if interrupted or "user-defined function raised" in str(error):
             raise KeyboardInterrupt from None
 
@@ -116,10 +118,10 @@ class Database:
         except sqlite3.Error as error:
             self._end_interrupted(error)
             raise UserError(_explained(error, self.path)) from None
-        except UnicodeDecodeError:  # SQLite quotes what is damaged
+        except UnicodeDecodeError:  # SQLite quotes what is corrupted
             raise UserError(_explained(sqlite3.DatabaseError("names that are no text"), self.path)) from None
         except (UnicodeEncodeError, OverflowError) as error:  # a name that is no text, a number beyond 64 bits
-            raise UserError(f"{self.path} cannot keep that: {error}") from None
+            raise UserError(f"{self.path} cannot store this: {error}") from None
 
 
 def refuse_strange(path: Path) -> None:
@@ -129,7 +131,7 @@ def refuse_strange(path: Path) -> None:
     except FileNotFoundError:
         return
     except (OSError, ValueError) as error:
-        raise UserError(f"there can be no store at {str(path)[:200]!r}: {error}"[:400]) from None
+        raise UserError(f"cannot open a store at {str(path)[:200]!r}: {error}"[:400]) from None
     if not stat.S_ISREG(mode):
         kind = "a folder" if stat.S_ISDIR(mode) else "a device or a pipe, not a file"
         raise UserError(f"{path} is {kind}: give a file as --store")
@@ -165,7 +167,7 @@ def _lock(file: Path, path: Path) -> int:
     except BlockingIOError:
         who = _written(lock)
         os.close(lock)
-        line = f"{path} is locked, another process is running a study in it{who}: wait for it, or give another --store"
+        line = f"{path} is in use by another study{who}: wait until it ends, or give another --store"
         raise UserError(line) from None
     except OSError:
         os.close(lock)
@@ -184,15 +186,15 @@ def _written(lock: int) -> str:
     return f" (process {who})" if who.isdigit() else ""
 
 
-def _open(path: Path, write: bool, rescue: bool, over: Callable[[], bool]) -> sqlite3.Connection:
+def _open(path: Path, write: bool, recover: bool, over: Callable[[], bool]) -> sqlite3.Connection:
     db = _connect(path, over)
     try:
         version = _version(db, path)
         if version == 0 and not write:
-            raise UserError(f"{path} is an empty store: `ucls study run` fills it, or give another --store")
-        (_refuse_programs if rescue else _refuse_other_schemas)(db, path, version)
+            raise UserError(f"{path} is an empty store: use `ucls study run` first, or give another --store")
+        (_refuse_programs if recover else _refuse_other_schemas)(db, path, version)
         if write:
-            _refuse_damaged(db, path)
+            _refuse_corrupted(db, path)
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
         elif version < len(schema.MIGRATIONS):  # a reader leaves the file as it is
@@ -215,8 +217,8 @@ def _refuse_other_schemas(db: sqlite3.Connection, path: Path, version: int) -> N
     for kind, name, table, sql in _objects(db):
         if ours.get((kind, name)) != (table, sql) and (sql is None or STATISTICS.get(name) != sql):
             what = "a changed" if (kind, name) in ours else "a foreign"
-            copy = f"`ucls study rescue NEW --store {path}` copies its results"
-            raise UserError(f"{path} is not used, it contains {what} {kind[:20]} {name[:100]!r}: {copy}")
+            copy = f"`ucls study recover NEW --store {path}` copies its results"
+            raise UserError(f"{path} is refused because it contains {what} {kind[:20]} {name[:100]!r}: {copy}")
     if missing := ours.keys() - {(kind, name) for kind, name, *_ in _objects(db)}:
         raise sqlite3.DatabaseError(f"no {' '.join(min(missing))}")
 
@@ -229,7 +231,7 @@ def _refuse_programs(db: sqlite3.Connection, path: Path, version: int) -> None:
         plain = str(there.get(("table", name))).upper().startswith("CREATE TABLE")
         columns = db.execute(f"PRAGMA table_xinfo({name})").fetchall() if plain else []
         if not plain or any(hidden for *_, hidden in columns):
-            raise UserError(f"nothing can be rescued from {path}: its {name!r} is not a plain table")
+            raise UserError(f"nothing can be recovered from {path}: its {name!r} is not a plain table")
 
 
 def _quoted(name: str) -> str:
@@ -299,7 +301,7 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
     if mark == version == 0 and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         return 0
     if mark != APPLICATION:
-        raise UserError(f"{path} is not a store of ucls: give another --store; the file is left as it is")
+        raise UserError(f"{path} is not a ucls store: give another --store (the file was not changed)")
     if version > len(schema.MIGRATIONS):
         raise UserError(f"{path} was written by a newer ucls (schema {version}): update ucls to read it")
     if version < 1:
@@ -307,7 +309,7 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _refuse_damaged(db: sqlite3.Connection, path: Path) -> None:
+def _refuse_corrupted(db: sqlite3.Connection, path: Path) -> None:
     """Writing into a file whose pages do not fit together could destroy what is sound in it."""
     [verdict] = db.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
@@ -326,13 +328,13 @@ def _explained(error: sqlite3.Error, path: Path) -> str:
     code = getattr(error, "sqlite_errorcode", None) or 0
     match code & 0xFF:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
-            return f"{path} is locked by another program: close that, or give another --store"
+            return f"{path} is locked by another program: close it, or give another --store"
         case sqlite3.SQLITE_FULL:
-            return f"{path} cannot grow, the disk is full: make room"
+            return f"{path} cannot grow because the disk is full: free some space"
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM:
-            return f"{path} cannot be opened to write, it or its folder is read-only: give another --store"
+            return f"{path} cannot be written because it or its folder is read-only: give another --store"
         case sqlite3.SQLITE_IOERR:
-            return f"{path} cannot be read or written, the disk fails or is full: {error}"
+            return f"{path} cannot be read or written: disk error or disk full ({error})"
         case _:
             reason = printable(" ".join(str(error).split()))[:200]
-            return f"{path} cannot be read as a store, it is damaged or foreign: {reason} (try `ucls study rescue`)"
+            return f"{path} is corrupted or not a store: {reason} (try `ucls study recover`)"

@@ -15,7 +15,7 @@ from ucls.study.cell import STEPS, Cell, make_cells
 from ucls.study.sweep import CELLS, TUNING, Range, Sweep, candidates, count, sweep_cells
 from ucls.study.toml import RunTable, StudyTable, check_table, line_of, parse_table, read_text
 
-# The key that an error of a run speaks of, by its first words.
+# The key that an error message is about, by the first words of the message.
 SPEAKS_OF = {
     "unknown algorithm": "algorithm",
     "unknown environment": "env",
@@ -92,12 +92,12 @@ def parse_seeds(text: str | int | list[int]) -> tuple[int, ...]:
             raise UserError(f'seeds cannot be {quoted}: write "0-19", a number or a list')
         ranges.append(range(int(match[1]), int(match[2] or match[1]) + 1))
     if not all(0 <= some.start < some.stop <= TUNING for some in ranges):
-        raise UserError(f"seeds cannot be {quoted}: give them from 0, below {TUNING:,}, the lower end of a range first")
+        raise UserError(f"seeds cannot be {quoted}: seeds go from 0 to {TUNING - 1:,}, ranges from low to high")
     if (count := sum(map(len, ranges))) > CELLS:  # before a mistyped range fills memory
-        raise UserError(f"seeds cannot be {quoted}: those are {count:,}, and a study has at most {CELLS:,} runs")
+        raise UserError(f"seeds cannot be {quoted}: that is {count:,} seeds, and a study has at most {CELLS:,} runs")
     seeds = tuple(seed for some in ranges for seed in some)
     if not seeds or len(set(seeds)) < len(seeds):
-        raise UserError(f"seeds cannot be {quoted}: give different ones, and at least one")
+        raise UserError(f"seeds cannot be {quoted}: give at least one seed, and none twice")
     return seeds
 
 
@@ -139,7 +139,7 @@ def parse_study(text: str, source: str = "study", runs: int | None = None, steps
         try:
             total += _size(run, table, runs)
             if total > CELLS:
-                raise UserError(f"that makes {total:,} runs, and a study has at most {CELLS:,}: list fewer values")
+                raise UserError(f"that makes {total:,} runs, but a study has at most {CELLS:,}: list fewer values")
             for part in _expand(run, table, runs, steps):
                 (tuned.append(part) if isinstance(part, Tuned) else members.extend(_once(part, seen)))
         except UserError as error:
@@ -202,7 +202,7 @@ def _varied(run: RunTable, swept: bool) -> dict[str, Any]:
     varied = {name: _values(name, value) for name, value in run.set.items() if isinstance(value, list | dict)}
     for name, values in varied.items():
         if isinstance(values, Range) and not swept:
-            raise UserError(f"setting {name!r} has a range, which only a study with a [sweep] table can tune")
+            raise UserError(f"setting {name!r} is a range, which requires a [sweep] table")
     return varied
 
 
@@ -239,7 +239,7 @@ def _once(members: tuple[Member, ...], seen: set[Member]) -> tuple[Member, ...]:
     for member in members:
         if member in seen:
             where = f"{member.label!r} in {member.cell.env}, seed {member.cell.seed}"
-            raise UserError(f"the run of {where} is there twice: leave one out, or give labels")
+            raise UserError(f"the run {where} is declared twice: remove one, or give them labels")
         seen.add(member)
     return members
 
@@ -248,16 +248,18 @@ def _values(name: str, value: Any) -> Any:
     """A grid as it is; a range from `{ low = ..., high = ... }`."""
     if isinstance(value, list):
         if not value:
-            raise UserError(f"setting {name!r} has an empty list: give it values")
+            raise UserError(f"setting {name!r} is an empty list: add values")
         return value
     allowed = {"low": float, "high": float, "log": bool, "whole": bool}
     if not {"low", "high"} <= value.keys() <= allowed.keys():
-        raise UserError(f"setting {name!r} cannot be {value!r:.60}: a range has low and high, may have log and whole")
+        raise UserError(
+            f"setting {name!r} cannot be {value!r:.60}: a range has low and high, and optionally log and whole"
+        )
     numbers = {key: float(v) if allowed[key] is float and type(v) is int else v for key, v in value.items()}
     for key, kind in allowed.items():
         if key in numbers and type(numbers[key]) is not kind:
             raise UserError(f"setting {name!r} has a range whose {key} cannot be {numbers[key]!r:.60}")
     spread = Range(**{"log": False, **value})
     if not spread.low < spread.high or (spread.log and spread.low <= 0):
-        raise UserError(f"setting {name!r} has no range from {spread.low} to {spread.high}")
+        raise UserError(f"setting {name!r} has an invalid range from {spread.low} to {spread.high}")
     return spread

@@ -1,4 +1,4 @@
-"""What a person sees while a study runs: cells done, speed, time left, failures."""
+"""Progress of a running study: finished runs, speed, time left, failures."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ Watch = Callable[[Tally, Cell, Outcome], None]
 
 @contextmanager
 def watching(title: str, steps: int, quiet: bool = False) -> Iterator[Watch]:
-    """Show how a study of so many steps in all goes on; gives the function to tell of every outcome."""
+    """Show the progress of a study of `steps` steps in total; yield the function that reports an outcome."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
@@ -30,7 +30,7 @@ def watching(title: str, steps: int, quiet: bool = False) -> Iterator[Watch]:
     )
     began = time.monotonic()
     bar = Progress(*columns, console=console, disable=quiet or not console.is_terminal, transient=True)
-    # Steps, not cells, tell how long it takes: cells differ a thousandfold.
+    # Steps predict the time better than cells, whose lengths differ a thousandfold.
     task = bar.add_task(title, total=steps, progress="starting")
     spoken = began
 
@@ -55,12 +55,12 @@ def watching(title: str, steps: int, quiet: bool = False) -> Iterator[Watch]:
 
 
 def words(tally: Tally, seconds: float) -> str:
-    """How far a study is, in words.
+    """Describe the progress of a study.
 
     >>> words(Tally(20, done=5, diverged=1, steps=10_000), 4.0)
-    '5 of 20 cells, 2,500 steps/s, 1 diverged'
+    '5 of 20 runs, 2,500 steps/s, 1 diverged'
     """
-    parts = [f"{tally.done + tally.failed} of {tally.cells} cells", f"{tally.steps / max(seconds, 1e-9):,.0f} steps/s"]
+    parts = [f"{tally.done + tally.failed} of {tally.cells} runs", f"{tally.steps / max(seconds, 1e-9):,.0f} steps/s"]
     parts += [f"{tally.diverged} diverged"] if tally.diverged else []
     parts += [f"{tally.failed} failed"] if tally.failed else []
     return ", ".join(parts)

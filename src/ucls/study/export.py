@@ -1,4 +1,4 @@
-"""Export the results of a study as a table: CSV by itself, Parquet through DuckDB. The one door to DuckDB."""
+"""Export the results of a study as a table: CSV, or Parquet with DuckDB. The only module that imports DuckDB."""
 
 import csv
 import io
@@ -18,7 +18,7 @@ PARQUET = b"PAR1"  # at both ends of such a file
 
 
 def export_csv(store: Store, name: str, results_only: bool = False) -> str:
-    """A row for every finished run, sorted by id; equal results give equal text if `results_only`."""
+    """Write one row per finished run, sorted by id; equal results give equal text if `results_only`."""
     rows = {row.id: row for row in store.rows(name) if row.measures is not None}
     digests = store.digests(name)
     contents = store.contents(name)
@@ -44,7 +44,7 @@ def refuse_other_files(path: Path) -> None:
     content = path.read_bytes()
     parquet = content[:4] == content[-4:] == PARQUET and HEADS[-1].encode() in content
     if content and not parquet and not content.startswith(",".join(HEADS).encode()):
-        raise UserError(f"{path} exists and is not an export of a study, it is left as it is: give another --out")
+        raise UserError(f"{path} exists and is not an exported study: give another --out")
 
 
 def export_parquet(text: str, path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Look at a study without running it: its groups, and how long what is missing would take."""
+"""Describe a study without running it: its groups, and how long the missing runs would take."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +11,7 @@ from ucls.study.declare import Study, sweep_study
 from ucls.study.runners.cores import cores
 from ucls.study.store import Store, is_there
 
-# Steps a second at default settings, as measured once; a store that knows better is asked first.
+# Typical steps per second with default settings; speeds measured in the store take precedence.
 TYPICAL = {
     "ucls/RiverSwim-v0": {
         "ucls": 20_000,
@@ -48,7 +48,7 @@ TYPICAL = {
 }
 LINEAR = {"ucbootstrap": 40_000}
 FAST = 100_000
-SHELL = 5_000  # at most, in an environment that is not ours: each step is Python
+SHELL = 5_000  # at most, in a third-party environment, whose steps run in Python
 # Seconds until a worker takes its first step, kernels compiled already: to start and import, and to link the loop of
 # each kind of run (docs/performance.md, "the first step"). Compiling kernels for the first time takes half a minute.
 START, LINK = 3.0, 5.0
@@ -66,7 +66,7 @@ class RunGroup(NamedTuple):
 
 
 class GroupForecast(NamedTuple):
-    """How many runs of a group are missing and done, and the seconds of the missing ones at its steps a second.
+    """How many runs of a group are missing and done, and the seconds of the missing ones at its steps per second.
 
     `known` says whether that speed was measured here.
     """
@@ -82,7 +82,7 @@ class GroupForecast(NamedTuple):
 
 
 class Forecast(NamedTuple):
-    """What running a study would take: runs, minutes in so many processes, and what the speeds are based on."""
+    """The cost of running a study: runs, minutes with `jobs` processes, and the basis of the speeds."""
 
     name: str
     groups: list[GroupForecast]
@@ -115,7 +115,7 @@ def groups_of(study: Study) -> list[RunGroup]:
 
 
 def forecast(study: Study, path: Path, jobs: int | None) -> Forecast:
-    """What a run of a study would do, and about how long it would take on this machine."""
+    """Estimate what running a study would do and how long it would take on this machine."""
     groups = _expected(study, path)
     jobs = jobs or cores()
     missing = sum(group.missing for group in groups)
@@ -125,7 +125,7 @@ def forecast(study: Study, path: Path, jobs: int | None) -> Forecast:
     kinds = {(group.agent, group.env) for group in groups if group.missing}
     start = START + LINK * -(-len(kinds) // workers) if missing else 0.0
     measured = all(group.known for group in groups)
-    basis = "speeds measured here" if measured else "some speeds are typical ones, not measured here"
+    basis = "measured speeds" if measured else "some speeds are typical values, not measured here"
     return Forecast(study.name, groups, missing, (start + max(work, longest)) / 60, start, jobs, basis)
 
 
@@ -151,12 +151,12 @@ def _expected(study: Study, path: Path) -> list[GroupForecast]:
             seen.add(id)
             add(label, cell.agent, cell.env, cell.steps, int(id not in done), int(id in done))
     for sweep, seeds in study.tuned:
-        add(f"{sweep.label} (the winner)", sweep.agent, sweep.env, sweep.steps, len(seeds))
+        add(f"{sweep.label} (best settings)", sweep.agent, sweep.env, sweep.steps, len(seeds))
     return list(groups.values())
 
 
 def speed_of(agent: str, env: str, measured: Mapping[tuple[str, str], tuple[float, int]]) -> tuple[float, bool]:
-    """Steps a second of an agent in an environment, and whether they were measured here."""
+    """Steps per second of an algorithm in an environment, and whether they were measured here."""
     if (agent, env) in measured:
         return measured[agent, env][0], True
     most = FAST if env in ENVIRONMENTS else SHELL

@@ -1,7 +1,6 @@
-"""Search settings with Optuna: each candidate is chosen in the light of those before it. The one door to Optuna.
+"""Tune settings with Optuna, which chooses each candidate from the previous results. The only import of Optuna.
 
-The sampler has a fixed seed, so a search that was stopped asks for the same candidates again and finds them in the
-store.
+The sampler has a fixed seed, so an interrupted search repeats the same candidates and finds them in the store.
 """
 
 from collections.abc import Callable
@@ -13,13 +12,13 @@ from ucls.study.sweep import Range, Sweep
 
 
 def search(sweep: Sweep, score: Callable[[dict[str, Any]], float | None]) -> list[dict[str, Any]]:
-    """Try `sweep.size` candidates, where `score` runs one and gives its score (None: it had no sound run)."""
+    """Try `sweep.size` candidates; `score` runs one and returns its score, None if every run diverged or failed."""
     try:
         import optuna
     except ImportError:
-        raise UserError("this sampler needs Optuna: pip install 'ucls[optuna]', or say sampler = \"random\"") from None
+        raise UserError("this sampler needs Optuna: pip install 'ucls[optuna]', or set sampler = \"random\"") from None
     if not sweep.size:
-        raise UserError(f"the sweep of {sweep.label} needs a size: how many candidates Optuna may try")
+        raise UserError(f"the sweep of {sweep.label} needs `size`, the number of candidates that Optuna tries")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     direction = "maximize" if HIGHER_IS_BETTER[sweep.measure] else "minimize"
     study = optuna.create_study(direction=direction, sampler=optuna.samplers.TPESampler(seed=0))

@@ -1,4 +1,4 @@
-"""Unfinished cells, kept in files beside the store. One that does not verify in every way is thrown away."""
+"""Checkpoints of unfinished cells, in files beside the store. A file that fails verification is discarded."""
 
 import os
 from collections.abc import Mapping
@@ -34,23 +34,24 @@ def partial_file(folder: Path, id: str) -> Path:
 
 
 def keep(folder: Path, cell: Cell, run: AnyRun, history: History) -> str:
-    """Keep a run as it is; returns why that could not be. A full disk, or numbers that nobody would take back, cost the
-    steps at a stop, never the run."""
+    """Save a checkpoint of a run; return an error message if that fails, for example because the disk is full.
+
+    The run itself continues."""
     try:
         arrays = {**run.checkpoint(), **history.to_arrays()}
         about = {**run.about(), "cell": cell.id, "numerics": cell.numerics, "seal": _seal(cell, run.steps, arrays)}
         checkpoint.save(partial_file(folder, cell.id), about, arrays)
     except OSError as error:
-        return f"could not be kept unfinished, {error.strerror or error}"
+        return f"its checkpoint could not be saved: {error.strerror or error}"
     except UserError as error:
-        return f"could not be kept unfinished: {error}"
+        return f"its checkpoint could not be saved: {error}"
     return ""
 
 
 def go_on(folder: Path, cell: Cell, run: AnyRun) -> tuple[History | None, str]:
-    """Bring a new run of a cell to where it was kept; what happened up to there, or None and what is wrong with it.
+    """Restore a new run of a cell from its checkpoint; return its history, or None and an error message.
 
-    If it is None the run may be half restored: make another.
+    If that is None, the run may be partly restored: create another.
     """
     path = partial_file(folder, cell.id)
     if not os.path.lexists(path):
@@ -62,11 +63,11 @@ def go_on(folder: Path, cell: Cell, run: AnyRun) -> tuple[History | None, str]:
         return history, ""
     except Exception as error:  # whatever is wrong with a file costs its steps, not the cell
         discard(folder, cell.id)
-        return None, f"started again, what was kept of it is unsound: {error}"
+        return None, f"restarted from the beginning, its checkpoint is invalid: {error}"
 
 
 def discard(folder: Path, id: str) -> None:
-    """Throw an unfinished cell away; if that cannot be, it stays and is not used."""
+    """Delete the checkpoint of a cell; one that cannot be deleted is not used."""
     try:
         partial_file(folder, id).unlink(missing_ok=True)
     except OSError:
@@ -76,13 +77,13 @@ def discard(folder: Path, id: str) -> None:
 def _verified(cell: Cell, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> History:
     steps, rewards, ends = about.get("steps"), arrays.get(REWARDS), arrays.get(ENDS)
     if about.get("cell") != cell.id or about.get("numerics") != cell.numerics:
-        raise UserError("it is of another cell, or of other numerics")
+        raise UserError("it belongs to another run or another results version")
     if type(steps) is not int or not 0 < steps <= cell.steps:
         raise UserError(f"it claims {str(steps)[:40]} steps of {cell.steps:,}")
     if rewards is None or ends is None or rewards.shape != (steps,) or ends.shape != (steps,):
         raise UserError("its history is not as long as its steps")
     if about.get("seal") != _seal(cell, steps, arrays):
-        raise UserError("its seal does not hold")
+        raise UserError("its checksum does not match")
     return History(rewards, ends)
 
 

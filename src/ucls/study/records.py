@@ -1,4 +1,4 @@
-"""What a store says of studies and cells, beside results: records with named fields."""
+"""Records of studies and cells in a store, other than results."""
 
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ class Declaration(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How many cells a study has, how many are done, and whether the record of it is sound."""
+    """How many cells a study has, how many are done, and whether its record is intact."""
 
     cells: int
     done: int
@@ -22,7 +22,7 @@ class Progress(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A cell of a study with what came of it: `status` is done, diverged, damaged, failed or waiting."""
+    """A cell of a study with its outcome: `status` is done, diverged, corrupted, failed or waiting."""
 
     label: str
     id: str

@@ -1,4 +1,4 @@
-"""Rescue what is sound in a damaged store into a new one. The damaged file is only read."""
+"""Copy the intact results of a corrupted store into a new one. The corrupted file is only read."""
 
 import os
 from pathlib import Path
@@ -8,36 +8,36 @@ from ucls.errors import UserError
 from ucls.study.cell import Cell
 from ucls.study.store import Store
 
-NAME = "rescued"
-GAP = 1000  # numbers of cells without a cell, after which there are no more: a damaged page hides a few dozen
+NAME = "recovered"
+GAP = 1000  # numbers of cells without a cell, after which there are no more: a corrupted page hides a few dozen
 
 
-class Rescued(NamedTuple):
-    """How many results a new store has of a damaged one, and the names of its studies."""
+class Recovered(NamedTuple):
+    """The number of recovered results, and the names of the recovered studies."""
 
     results: int
     studies: tuple[str, ...]
 
 
-def rescue(damaged: Path, new: Path) -> Rescued:
-    """Copy every sound result, and every study that is sound, into a store that is not there yet.
+def recover(corrupted: Path, new: Path) -> Recovered:
+    """Copy every intact result and study into a new store.
 
-    All rescued cells are a study of their own, "rescued"; a study that was lost finds them when it is run again.
+    The study "recovered" contains all recovered cells; a lost study finds its results there when it is run again.
     """
     if os.path.lexists(new):
-        raise UserError(f"{new} is there already: give a new file")
-    with Store(damaged, rescue=True) as source:
+        raise UserError(f"{new} already exists: give a new file")
+    with Store(corrupted, recover=True) as source:
         cells = _cells(source)
         if not cells:
-            raise UserError(f"nothing can be rescued from {damaged}: no cell in it is sound")
+            raise UserError(f"nothing can be recovered from {corrupted}: none of its runs can be read")
         with Store(new, write=True) as target:
             target.declare(NAME, [(cell.agent, cell) for cell in cells.values()], "", None, None)
             results = sum(_copy(source, target, id) for id in cells)
-            return Rescued(results, tuple(name for name in _names(source) if _declare(source, target, name)))
+            return Recovered(results, tuple(name for name in _names(source) if _declare(source, target, name)))
 
 
 def _cells(source: Store) -> dict[str, Cell]:
-    """Every cell that can be read and is what its id says, read one by one: pages beyond damaged ones count."""
+    """Every cell that can be read and is what its id says, read one by one: pages beyond corrupted ones count."""
     cells: dict[str, Cell] = {}
     number = missed = 0
     while missed < GAP:

@@ -1,4 +1,4 @@
-"""What is kept of a run: its episodes, its rewards at a resolution, its measures, and how it came about."""
+"""The stored result of a run: its episodes, binned rewards and measures, and its provenance."""
 
 import hashlib
 import zlib
@@ -12,11 +12,11 @@ from ucls.core.history import TRUNCATED, History
 from ucls.core.measures import Measures, measure
 from ucls.errors import UserError
 
-UNPACKED = 1 << 31  # bytes: a damaged file must not fill memory
+UNPACKED = 1 << 31  # bytes: a corrupted file must not fill memory
 
 
 class Result(NamedTuple):
-    """What is kept of a run; arrays are `episode_steps`, `episode_returns`, `truncated`, `curve`, and a probe's."""
+    """The result of a run; arrays are `episode_steps`, `episode_returns`, `truncated`, `curve`, and a probe's."""
 
     steps: int
     diverged: bool
@@ -26,7 +26,7 @@ class Result(NamedTuple):
 
 
 class Circumstance(NamedTuple):
-    """How a result came about: nothing that its numbers depend on."""
+    """Provenance of a result: nothing here affects its numbers."""
 
     seconds: float
     speed: float
@@ -36,7 +36,7 @@ class Circumstance(NamedTuple):
 
 
 def summarize(history: History, resolution: int, more: Mapping[str, np.ndarray] = {}) -> Result:
-    """Keep of a history what a study needs.
+    """Reduce a history to what a study stores.
 
     >>> kept = summarize(History(np.array([0.0, 1.0, 0.0, 1.0, 5.0]), np.array([0, 1, 0, 1, 0])), resolution=2)
     >>> kept.measures.episodes, kept.measures.mean_return, kept.arrays["curve"]
@@ -70,9 +70,9 @@ def unpack(blob: bytes) -> dict[str, np.ndarray]:
         reader = zlib.decompressobj()
         content = reader.decompress(blob, UNPACKED)
         if not reader.eof:
-            raise UserError("arrays that are cut short, or larger than any of ours")
+            raise UserError("arrays that are truncated or too large")
         return checkpoint.from_bytes(content)[1]
     except UserError:
         raise
-    except Exception as error:  # whatever damaged bytes do to a parser
-        raise UserError(f"arrays that cannot be read, they are damaged: {error}") from None
+    except Exception as error:  # whatever corrupted bytes do to a parser
+        raise UserError(f"corrupted arrays: {error}") from None

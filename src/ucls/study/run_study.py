@@ -1,6 +1,6 @@
-"""Conduct a study from its declaration to its last result: tune what is to be tuned, then run what the store lacks.
+"""Run a study: tune settings if needed, then run the cells that have no result yet.
 
-This is the driver of a study: it gives cells to a runner, and is the one writer of what comes back.
+This is the driver of a study: it gives cells to a runner, and is the only process that writes to the store.
 """
 
 import shutil
@@ -31,14 +31,14 @@ def run_study(
     study: Study,
     runner: Runner = run_local,
     quiet: bool = False,
-    checkpoint_every: float = CHECKPOINT_SECONDS,
+    checkpoint_interval: float = CHECKPOINT_SECONDS,
 ) -> Tally:
-    """Run a study; a second call goes on where the first was stopped, and does nothing if it was not."""
+    """Run a study; a second call resumes an interrupted one and does nothing otherwise."""
     if study.tuned:
-        tally, study = tune(store, study, runner, quiet, checkpoint_every)
+        tally, study = tune(store, study, runner, quiet, checkpoint_interval)
         if tally.stopped:
             return tally
-    return _run(store, study, runner, quiet, checkpoint_every)
+    return _run(store, study, runner, quiet, checkpoint_interval)
 
 
 def tune(
@@ -46,11 +46,11 @@ def tune(
     study: Study,
     runner: Runner = run_local,
     quiet: bool = False,
-    checkpoint_every: float = CHECKPOINT_SECONDS,
+    checkpoint_interval: float = CHECKPOINT_SECONDS,
 ) -> tuple[Tally, Study]:
-    """Run the sweeps of a study and put their winners into it; if it is stopped, nothing is chosen yet."""
+    """Tune the settings of a study and add the runs of the best ones; if it is stopped, nothing is chosen yet."""
     named = sweep_study(study)
-    tally = _run(store, named, runner, quiet, checkpoint_every)
+    tally = _run(store, named, runner, quiet, checkpoint_interval)
     tried: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for tuned in [t for t in study.tuned if t.sweep.sampler == "optuna" and not tally.stopped]:
         # What is tried next depends on what was found, so runs join the study of the sweep as they are asked for.
@@ -59,7 +59,7 @@ def tune(
             members = [Member(f"{sweep.label} {settings}", cell) for cell in sweep_cells(sweep, settings)]
             named = named._replace(members=(*named.members, *members))
             if not tally.stopped:
-                tally = _run(store, named, runner, quiet, checkpoint_every)
+                tally = _run(store, named, runner, quiet, checkpoint_interval)
             rows = {row.id: row for row in store.rows(named.name)}
             return judge(sweep, _finder(rows), [settings])[0].score
 
@@ -94,7 +94,7 @@ def choose(sweep: Sweep, rows: Mapping[str, Row], tried: Sequence[Mapping[str, A
     """The best settings of a sweep, by the runs that a store has of it."""
     trials = judge(sweep, _finder(rows), tried)
     if trials[0].score is None:
-        raise UserError(f"the sweep of {sweep.label} in {sweep.env} has no sound run: look at `ucls study status`")
+        raise UserError(f"the sweep of {sweep.label} in {sweep.env} has no successful run: see `ucls study status`")
     s = sweep
     return Winner(s.label, s.agent, s.env, s.measure, s.steps, s.runs, trials[0].settings, trials)
 
@@ -105,19 +105,19 @@ def declare(store: Store, study: Study) -> None:
     store.declare(study.name, members, study.definition, study.baseline, study.measure)
 
 
-def _run(store: Store, study: Study, runner: Runner, quiet: bool, checkpoint_every: float) -> Tally:
+def _run(store: Store, study: Study, runner: Runner, quiet: bool, checkpoint_interval: float) -> Tally:
     declare(store, study)
     cells = store.waiting(study.name)
     if not cells:
         return Tally(0)
     with _compiling.silence(quiet), watching(study.name, sum(cell.steps for cell in cells), quiet) as watch:
-        return _give(store, cells, runner, watch, Checkpoints(store.partial, checkpoint_every, study.time_limit))
+        return _give(store, cells, runner, watch, Checkpoints(store.partial, checkpoint_interval, study.time_limit))
 
 
 def _give(store: Store, cells: Sequence[Cell], runner: Runner, watch: Watch, checkpoints: Checkpoints) -> Tally:
-    """Give cells, which the store must know of, to a runner, and write down every outcome as it comes.
+    """Give cells, which the store must contain, to a runner, and write every outcome as it arrives.
 
-    Ctrl-C (or SIGTERM) stops the workers, which keep their unfinished cells beside the store to go on from.
+    Ctrl-C (or SIGTERM) stops the workers, which save checkpoints of unfinished cells beside the store.
     """
     known = {cell.id: cell for cell in cells}
     tally = Tally(len(known))
@@ -127,15 +127,15 @@ def _give(store: Store, cells: Sequence[Cell], runner: Runner, watch: Watch, che
             if trouble is None:
                 try:
                     _write(store, outcome)
-                except UserError as error:  # a full disk, most often: the workers still keep what they have
+                except UserError as error:  # usually a full disk: the workers still save checkpoints
                     trouble = error
                     stop.set()
                 else:
                     tally = tally.after(known[outcome.id], outcome)
                     watch(tally, known[outcome.id], outcome)
     if trouble is not None:
-        kept = f"{tally.done:,} of {tally.cells:,} runs were finished and are kept"
-        raise UserError(f"{trouble}; {kept}, and the same command goes on")
+        kept = f"{tally.done:,} of {tally.cells:,} runs are finished and saved"
+        raise UserError(f"{trouble}; {kept}; the same command resumes")
     _tidy(store)
     return tally._replace(stopped=stop.is_set())
 

@@ -3,7 +3,7 @@
 # A store of version n is brought to the newest by the steps after n. A step never changes: a new measure is a new step.
 # `seal` and `readable` are functions of ours that a connection knows (see `database`).
 
-# Text goes into a seal as its bytes: damaged text may not be text any more.
+# Text goes into a seal as its bytes: corrupted text may not be text any more.
 RESULT_SEAL = """seal(CAST(c.id AS BLOB), r.steps, r.diverged, r.reward, r.last_reward, r.episodes, r.mean_return,
     r.last_return, r.last_steps, r.best_steps, k.seconds, k.speed, CAST(k.machine AS BLOB), CAST(k.versions AS BLOB),
     CAST(k.finished AS BLOB), p.arrays, p.learner)"""
@@ -41,7 +41,7 @@ MIGRATIONS = (
         study TEXT NOT NULL, label TEXT NOT NULL, env TEXT NOT NULL, content TEXT NOT NULL,
         PRIMARY KEY (study, label, env)) WITHOUT ROWID;
     """,
-    # Seals: what has none, or one that does not hold, is damaged. Results from before get theirs if they can be read.
+    # Seals: what has none, or one that does not hold, is corrupted. Results from before get theirs if they can be read.
     f"""
     ALTER TABLE study ADD COLUMN seal TEXT;
     ALTER TABLE member ADD COLUMN seal TEXT;

@@ -7,7 +7,7 @@ from ucls.study.running import running
 from ucls.study.store import Store
 
 FACTOR = 3.0  # times as long as any finished cell of the same algorithm in the same environment needed
-LEAST = 30.0  # seconds before a cell is said to be slow
+LEAST = 30.0  # seconds before a cell is reported as slow
 
 
 class RunningCell(NamedTuple):

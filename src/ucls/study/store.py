@@ -1,10 +1,10 @@
-"""The store: one SQLite file that holds studies, cells and what came of them. `database` opens it.
+"""The store: one SQLite file with studies, cells and their results. `database` opens it.
 
-A cell's status is not written down but follows from what is there: a result, a failure, or nothing yet. A result
-arrives in one transaction, so no cell is ever half there. Only the driver of a study writes; anyone may read.
+The status of a cell follows from what the store has for it: a result, a failure, or nothing yet. A result is written in
+one transaction, so it is complete or absent. Only the driver of a study writes; any process may read.
 
-Every row carries a seal, a digest of its content. A result whose seal does not hold is damaged: it is never given out,
-and its cell runs again. A study whose seals do not hold is refused until it is declared again.
+Every row has a checksum, called its seal. A result whose seal does not match is corrupted: it is not used, and its cell
+runs again. A study whose seals do not match is refused until it is declared again.
 """
 
 import hashlib
@@ -42,15 +42,17 @@ RESULTS = f"FROM result r JOIN cell c ON c.number = r.cell {RESULT_PARTS}"
 class Store:
     """An open store; `write=True` makes the file if there is none, and keeps other writers out until it is closed.
 
-    A symbolic link is followed: what is saved beside a store is beside the file itself. `rescue` reads files that are
+    A symbolic link is followed: what is saved beside a store is beside the file itself. `recover` reads files that are
     refused otherwise.
     """
 
-    def __init__(self, path: str | Path, write: bool = False, rescue: bool = False) -> None:
+    def __init__(self, path: str | Path, write: bool = False, recover: bool = False) -> None:
         self.path = _followed(Path(path))
         if not write and not is_there(self.path):
-            raise UserError(f"there is no store at {self.path}: `ucls study run` makes one, or give another --store")
-        self._db = Database(self.path, write, rescue)
+            raise UserError(
+                f"there is no store at {self.path}: create one with `ucls study run`, or give another --store"
+            )
+        self._db = Database(self.path, write, recover)
 
     def __enter__(self) -> "Store":
         return self
@@ -70,12 +72,12 @@ class Store:
     def declare(
         self, name: str, members: Iterable[tuple[str, Cell]], definition: str, baseline: str | None, measure: str | None
     ) -> None:
-        """Write down a study and its cells; a study declared again keeps every result it shares with the old one."""
+        """Store a study and its cells; a study that is declared again keeps the results of cells that it still has."""
         members = list(members)
         rows = [(cell.id, cell.agent, cell.env, cell.steps, cell.seed, cell.json()) for _, cell in members]
         db = self._db
         with db.transaction():
-            # A cell that is there already is written again all the same: it may be damaged.
+            # A cell that is there already is written again all the same: it may be corrupted.
             sql = """INSERT INTO cell (id, agent, env, steps, seed, content) VALUES (?, ?, ?, ?, ?, ?)
                 ON CONFLICT (id) DO UPDATE SET agent = excluded.agent, env = excluded.env, steps = excluded.steps,
                 seed = excluded.seed, content = excluded.content WHERE (agent, env, steps, seed, content)
@@ -101,11 +103,11 @@ class Store:
         return {str(name): Progress(cells[name], done[name], bool(sound[name])) for name in sound}
 
     def study(self, name: str) -> Declaration:
-        """What was declared of one study, or the nearest name to it in the error."""
+        """The declaration of a study; the error for an unknown name suggests the nearest one."""
         sql = f"SELECT s.definition, s.baseline, s.measure, s.seal IS {STUDY_SEAL} FROM study s WHERE s.name = ?"
         for *declared, sound in self._db.rows(sql, (name,)):
             if not sound:
-                raise self._damaged(name)
+                raise self._corrupted(name)
             return Declaration(*declared)
         known = [str(known) for (known,) in self._db.rows("SELECT name FROM study ORDER BY name")]
         raise unknown(f"study in {self.path}", name, known)
@@ -119,7 +121,7 @@ class Store:
             measures = Measures(*measured) if there and sound else None
             status = "failed" if error else "waiting"
             if there:
-                status = ("diverged" if diverged else "done") if sound else "damaged"
+                status = ("diverged" if diverged else "done") if sound else "corrupted"
             rows.append(Row(label, cell.id, cell.agent, cell.env, cell.steps, cell.seed, status, measures, error))
         return rows
 
@@ -131,7 +133,7 @@ class Store:
         return list(cells.values())
 
     def finish(self, id: str, result: Result, about: Circumstance) -> bool:
-        """Write down a result; false if there was a sound one already, which then stays."""
+        """Store a result; return False and keep the existing one if there is an intact one already."""
         row = (result.steps, int(result.diverged), *result.measures)
         holes = ", ".join("?" * (1 + len(row)))
         db = self._db
@@ -149,13 +151,13 @@ class Store:
         return True
 
     def fail(self, id: str, error: str, traceback: str, attempts: int = 1) -> None:
-        """Write down that a cell cannot be run, and why."""
+        """Store the failure of a cell."""
         with self._db.transaction():
             sql = "INSERT OR REPLACE INTO failure VALUES (?, ?, ?, ?)"
             self._db.write(sql, (self._number(id), attempts, error, traceback))
 
     def retry(self, name: str) -> int:
-        """Forget the failures of a study, so that its cells wait again; returns how many."""
+        """Delete the failures of a study, so that its cells run again; return how many."""
         sql = "DELETE FROM failure WHERE cell IN (SELECT cell FROM member WHERE study = ?)"
         with self._db.transaction():
             return self._db.write(sql, (name,))
@@ -167,16 +169,16 @@ class Store:
         return [failures[id] for id in sorted(failures)]
 
     def result(self, id: str) -> Result | None:
-        """The result of a cell; None if there is none, or only a damaged one."""
+        """The result of a cell; None if there is none, or only a corrupted one."""
         account = self.account(id)
         return None if account is None else account[0]
 
     def account(self, id: str) -> tuple[Result, Circumstance] | None:
-        """The result of a cell and how it came about; None if there is none, or only a damaged one."""
+        """The result of a cell and how it came about; None if there is none, or only a corrupted one."""
         measured = ", ".join((*(f"k.{each}" for each in Circumstance._fields), *(f"r.{each}" for each in MEASURES)))
         sql = f"""SELECT r.steps, r.diverged, p.arrays, p.learner, {measured} {RESULTS}
             WHERE c.number = ? AND +c.id = ? AND {SOUND}"""
-        # An index may be damaged where the table is not: it is not believed, and asked first.
+        # An index may be corrupted where the table is not: it is not believed, and asked first.
         for how in ("", "NOT INDEXED"):
             for (number,) in self._db.rows(f"SELECT number FROM cell {how} WHERE id = ?", (id,)):
                 for steps, diverged, arrays, learner, *rest in self._db.rows(sql, (number, id)):
@@ -216,7 +218,7 @@ class Store:
         return {row[0]: Circumstance(*row[1:]) for row in self._sound(name, columns)}
 
     def speeds(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Steps a second of each agent in each environment as measured here, and by how many runs."""
+        """Steps per second of each algorithm in each environment as measured here, and by how many runs."""
         sql = f"""SELECT c.agent, c.env, sum(c.steps) / sum(k.seconds), count(*) {RESULTS}
             WHERE k.seconds > 0 AND {SOUND} GROUP BY c.agent, c.env"""
         return {(agent, env): (speed, runs) for agent, env, speed, runs in self._db.rows(sql)}
@@ -228,7 +230,7 @@ class Store:
         return {(agent, env): (start, step) for agent, env, start, step in self._db.rows(sql)}
 
     def choose(self, study: str, winner: Winner) -> None:
-        """Write down what a sweep chose for an algorithm in an environment, with the whole table."""
+        """Store the settings found by tuning, with the scores of all candidates."""
         row = (study, winner.label, winner.env, json.dumps(winner.as_data(), sort_keys=True))
         with self._db.transaction():
             sql = "INSERT OR REPLACE INTO choice (study, label, env, content) VALUES (?, ?, ?, ?)"
@@ -237,11 +239,13 @@ class Store:
             self._db.write(sql, row[:3])
 
     def choices(self, study: str) -> list[Winner]:
-        """What the sweep of a study chose."""
+        """The settings found by tuning a study."""
         sql = f"SELECT content, seal IS {CHOICE_SEAL} FROM choice WHERE study = ? ORDER BY label, env"
         rows = self._db.rows(sql, (study,))
         if not all(sound for _, sound in rows):
-            raise UserError(f"what the sweep of {study!r} chose is damaged in {self.path}: `ucls study sweep` mends it")
+            raise UserError(
+                f"the tuned settings of {study!r} are corrupted in {self.path}: run `ucls study sweep` again"
+            )
         return [Winner.from_data(json.loads(content)) for content, _ in rows]
 
     def _sound(self, name: str, columns: str) -> list[tuple[Any, ...]]:
@@ -256,19 +260,21 @@ class Store:
         members: list[tuple[str, Cell, tuple[Any, ...]]] = []
         for label, id, content, sound, *more in self._db.rows(sql, (name,)):
             if not sound or _id_of(content) != id:
-                raise self._damaged(name)
+                raise self._corrupted(name)
             members.append((label, Cell.from_json(content), tuple(more)))
         if members or self._db.rows("SELECT 1 FROM study WHERE name = ?", (name,)):
             self.study(name)
         return members
 
-    def _damaged(self, name: str) -> UserError:
-        return UserError(f"the study {name!r} is damaged in {self.path}: run it again from its file, which mends it")
+    def _corrupted(self, name: str) -> UserError:
+        return UserError(
+            f"the study {name!r} is corrupted in {self.path}: run it again from its file, which restores it"
+        )
 
     def _number(self, id: str) -> int:
         for (number,) in self._db.rows("SELECT number FROM cell WHERE id = ?", (id,)):
             return number
-        raise UserError(f"{self.path} knows of no cell {id}: declare the study again")
+        raise UserError(f"{self.path} has no run {id}: declare the study again")
 
 
 def _id_of(content: object) -> str:
@@ -276,7 +282,7 @@ def _id_of(content: object) -> str:
 
 
 def _waits(sound: object, there: object, failed: object) -> bool:
-    """Whether a cell is to be run: one with a result that is damaged is, and one that failed is not."""
+    """Whether a cell is to be run: one with a result that is corrupted is, and one that failed is not."""
     return failed is None if there is None else not sound
 
 

@@ -1,6 +1,6 @@
-"""Sweeps: the best settings of an algorithm in an environment, found on seeds that are never reported.
+"""Sweeps: find the best settings of an algorithm in an environment on separate tuning seeds.
 
-Tuning seeds begin at `TUNING`, and a study's own seeds end before it: the two cannot meet.
+Tuning seeds start at `TUNING`, above every seed of a study, so the two never overlap.
 """
 
 import itertools
@@ -16,11 +16,11 @@ from ucls.settings import Whole
 from ucls.study.cell import Cell, make_cells
 
 TUNING = 1_000_000_000
-CELLS = 1_000_000  # runs of a study: more is a slip of the pen, and would fill memory before a step was taken
+CELLS = 1_000_000  # maximum number of runs: more is a typing error and would fill memory
 
 
 class Range(NamedTuple):
-    """Values between two numbers, evenly spread or evenly in their logarithm; `whole` for whole numbers."""
+    """Values between two numbers, evenly spread or evenly in their logarithm; `whole` for integers."""
 
     low: float
     high: float
@@ -70,7 +70,7 @@ class Sweep(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """A candidate and what came of it: the mean over its sound runs, and how many were not."""
+    """A candidate, its mean score over successful runs, and how many runs diverged or failed."""
 
     settings: dict[str, Any]
     score: float | None
@@ -79,7 +79,7 @@ class Trial(NamedTuple):
 
 
 class Winner(NamedTuple):
-    """The best settings of a sweep, and every candidate with what came of it, the best first."""
+    """The best settings of a sweep, and the scores of all candidates, the best first."""
 
     label: str
     agent: str
@@ -115,7 +115,9 @@ def candidates(sweep: Sweep) -> list[dict[str, Any]]:
     """
     space, size = sweep.space, sweep.size
     if count(space, size) > CELLS:
-        raise UserError(f"the sweep of {sweep.label} tries {count(space, size):,} candidates, of at most {CELLS:,}")
+        raise UserError(
+            f"the sweep of {sweep.label} has {count(space, size):,} candidates, and at most {CELLS:,} are allowed"
+        )
     ranges = {name: values for name, values in space.items() if isinstance(values, Range)}
     if not ranges:
         lists = {name: values for name, values in space.items() if not isinstance(values, Range)}
@@ -125,7 +127,7 @@ def candidates(sweep: Sweep) -> list[dict[str, Any]]:
         chosen = np.random.default_rng(0).choice(_countable(points), size, replace=False)
         return [_point(lists, int(i)) for i in sorted(chosen)]
     if not size:
-        raise UserError(f"the sweep of {sweep.label} has a range in it: say how many candidates to try")
+        raise UserError(f"the sweep of {sweep.label} has a range: set `size`, the number of candidates")
     if len(space) == 1:
         (name, values) = next(iter(ranges.items()))
         return [{name: values.at(i / max(1, size - 1))} for i in range(size)]
@@ -143,7 +145,7 @@ def count(space: Space, size: int) -> int:
 
 def _countable(points: int) -> int:
     if points >= 2**63:
-        raise UserError(f"a grid of {float(points):.3g} points is too large to draw from: list fewer values")
+        raise UserError(f"a grid of {float(points):.3g} points is too large to sample: list fewer values")
     return points
 
 

@@ -1,4 +1,4 @@
-"""The TOML of a study: read and checked, a mistake named with its line. The one door to pydantic and tomllib."""
+"""Read and validate the TOML file of a study; errors name the line. The only import of pydantic and tomllib."""
 
 import bisect
 import math
@@ -14,7 +14,7 @@ from ucls.errors import UserError, unknown
 from ucls.study.cell import STEPS
 from ucls.study.sweep import CELLS
 
-BYTES = 1 << 20  # of a file: what is larger was not written by a person
+BYTES = 1 << 20  # maximum size of a file
 SHORTEST, LONGEST = 0.1, 1e8  # seconds of a time limit
 SHOWN = 200  # characters of a message
 GROUPS = ("agent", "features", "env")  # of settings
@@ -22,7 +22,7 @@ GROUPS = ("agent", "features", "env")  # of settings
 
 def _printable(text: str) -> str:
     if not text.isprintable():
-        raise ValueError("it has characters that cannot be printed")
+        raise ValueError("it contains unprintable characters")
     return text
 
 
@@ -46,11 +46,13 @@ def _settings(settings: dict[str, Any]) -> dict[str, Any]:
         kind = value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else [value]
         for each in kind:
             if not isinstance(each, str | int | float) or (isinstance(each, str) and len(each) > SHOWN):
-                raise ValueError(f"a setting is a number, a short text, true or false, or a list of them: {name!r}")
+                raise ValueError(
+                    f"a setting must be a number, a short string, true or false, or a list of these: {name!r}"
+                )
             if isinstance(each, float) and not math.isfinite(each):
                 raise ValueError(f"setting {name!r} cannot be {each}")
             if isinstance(each, int) and abs(each) >= 2**63:
-                raise ValueError(f"setting {name!r} is too large a number")
+                raise ValueError(f"setting {name!r} is too large")
     return settings
 
 
@@ -120,10 +122,10 @@ def read_text(path: Path) -> str:
         if not path.is_file():
             raise UserError(f"cannot read {path}: there is no such file")
         if path.stat().st_size > BYTES:
-            raise UserError(f"cannot read {path}: a study has at most {BYTES:,} bytes")
+            raise UserError(f"cannot read {path}: a study file has at most {BYTES:,} bytes")
         return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UserError(f"cannot read {path}: it is not text in UTF-8, at byte {error.start}") from None
+        raise UserError(f"cannot read {path}: not UTF-8 text at byte {error.start}") from None
     except (OSError, ValueError) as error:
         raise error if isinstance(error, UserError) else UserError(f"cannot read {path}: {error}"[:400]) from None
 
@@ -164,7 +166,7 @@ def _complaint(error: ValidationError, table: dict[str, Any], text: str, source:
     else:
         table_wanted = first["type"] in ("dict_type", "model_type")
         message = "Give a table" if table_wanted else first["msg"].removeprefix("Value error, ")
-        problem = f"{_short(key)!r} is wrong: {message[0].lower()}{message[1:]}"
+        problem = f"{_short(key)!r} is invalid: {message[0].lower()}{message[1:]}"
         for name in re.findall(r"setting '([^']*)'|: '([^']*)'$", message) if key == "set" else []:
             where = (*where, name[0] or name[1], *(name[0] or name[1]).split("."))
     return f"{source}, line {line_of(text, where)}: {_short(problem, 400)}"

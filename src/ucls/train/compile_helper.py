@@ -1,7 +1,7 @@
-"""A second process for a first start: it compiles an algorithm's update while the first one compiles the rest.
+"""A helper process for the first run: it compiles an algorithm's update while the main process compiles the rest.
 
-Nothing passes between the two but files of machine code: whoever comes second to a kernel waits for the other, and one
-that is killed is not waited for. So a helper that fails, or never starts, costs nothing but its time.
+The two share only the kernel cache: the second to need a kernel waits for the first, unless that was killed. So a
+helper that fails or never starts does no harm.
 """
 
 import json
@@ -22,7 +22,7 @@ from ucls.core.learner import Learner
 
 @contextmanager
 def helped(plan: Plan) -> Iterator[None]:
-    """Let a second process help as soon as this one has to compile, if there is a core for it."""
+    """Start a helper process as soon as this one has to compile, if there is a second core."""
     started: list[Any] = []
     words = [sys.executable, "-m", __name__, json.dumps(asdict(plan))]
     nothing: Any = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)

@@ -1,4 +1,4 @@
-"""A run by names, wherever it is: compiled in one of our environments, in Gymnasium's shell in any other."""
+"""Open a run by names: compiled in a built-in environment, through Gymnasium's API in any other."""
 
 import functools
 import json
@@ -18,10 +18,10 @@ Bound = Sequence[float | None] | None
 
 
 class Outline(NamedTuple):
-    """What a run by names is: its plan, and the settings of its environment.
+    """The configuration of a run: its plan, and the settings of its environment.
 
-    Of one that is not ours these are the keyword arguments it is given, for nobody knows its others; and `low` and
-    `high` are its bounds as far as somebody gave them or a scout found them.
+    For a third-party environment the settings are the keyword arguments that were given, and `low` and `high` the
+    bounds that were given or estimated from random steps.
     """
 
     plan: Plan
@@ -42,12 +42,12 @@ def open_run(
     high: Bound = None,
     discount: float | None = None,
 ) -> AnyRun:
-    """Begin a run; `low`, `high` and `discount` are what a person says of an environment that is not ours."""
+    """Begin a run; `low`, `high` and `discount` are for third-party environments only."""
     asked: dict[str, Any] = {"seed": seed, "settings": settings, "features": features, "dtype": dtype}
     if env in ENVIRONMENTS:
         if not (low is None and high is None and discount is None):
             raise UserError(
-                "low, high and discount are for other environments; ours have their own, see their settings"
+                "low, high and discount are for third-party environments: remove them, built-in ones define their own"
             )
         return make_run(env, agent, **asked)
     from ucls.agent.agent import Agent
@@ -66,9 +66,9 @@ def plan_anywhere(
     high: Bound = None,
     discount: float | None = None,
 ) -> Outline:
-    """Say what a run by these names is, every setting resolved.
+    """Resolve every setting of a run.
 
-    Bounds that nobody gives are found once, with the seed 0, so that they are the same for runs of all seeds.
+    Missing bounds are estimated once, with seed 0, so that runs of all seeds share them.
     """
     asked: dict[str, Any] = {"settings": settings, "features": features, "dtype": dtype}
     if env in ENVIRONMENTS and low is None and high is None and discount is None:
@@ -85,7 +85,7 @@ def plan_anywhere(
 
 @functools.lru_cache(maxsize=256)
 def _bounds(env: str, settings: str, low: Bound, high: Bound) -> tuple[tuple[float | None, ...], ...]:
-    """The bounds of an environment that it does not give itself: a person's, and where they lack a scout's."""
+    """The bounds that the environment does not define: given ones, or else estimated from random steps."""
     from ucls.gym import bounds, layout, registry, spaces
 
     made = spaces.with_discrete_actions(registry.make_env(env, json.loads(settings)))
@@ -103,13 +103,13 @@ def _bounds(env: str, settings: str, low: Bound, high: Bound) -> tuple[tuple[flo
 
 
 def _fixed(bound: Bound) -> Bound:
-    """Bounds that can be compared and written down: None where there is no number."""
+    """Bounds as a comparable tuple, with None for missing values."""
     return None if bound is None else tuple(None if x is None or math.isnan(x) else float(x) for x in bound)
 
 
 @contextmanager
 def closed_after(run: AnyRun) -> Iterator[None]:
-    """Close the environment of a run at the end, if it is one that is not ours."""
+    """Close the third-party environment of a run at the end."""
     try:
         yield
     finally:
@@ -118,5 +118,5 @@ def closed_after(run: AnyRun) -> Iterator[None]:
 
 def _close(env: Any) -> None:
     if hasattr(env, "close"):
-        with suppress(Exception):  # a stranger's, and nothing depends on it any more
+        with suppress(Exception):  # third-party code, and nothing depends on it any more
             env.close()

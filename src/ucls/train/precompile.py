@@ -1,7 +1,7 @@
-"""Compile kernels before a run needs them: for images, clusters, and whoever does not want to wait twice.
+"""Compile kernels before a run needs them, for container images and clusters.
 
-A task is one learner in one environment, of ours or not. Nothing is run: kernels are compiled for the types that a run
-would have, in as many processes as asked for, which share what they make.
+A task is one learner in one environment. Nothing is run: kernels are compiled for the types that a run would have, in
+several processes that share the cache.
 """
 
 import multiprocessing
@@ -35,7 +35,7 @@ class Task(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What came of a task: how many kernels were compiled, in how many seconds, or what was in the way."""
+    """The outcome of a task: how many kernels were compiled, in how many seconds, or the error."""
 
     env: str
     agent: str
@@ -45,7 +45,7 @@ class Done(NamedTuple):
 
 
 class Size(NamedTuple):
-    """How much machine code is kept, and where."""
+    """The size and place of the kernel cache."""
 
     folder: str
     kernels: int
@@ -59,18 +59,18 @@ def tasks(
     features: str | None = None,
     dtype: str = "float64",
 ) -> list[Task]:
-    """The tasks for an environment and some agents; without a name, for all of ours.
+    """The tasks for an environment and some algorithms; by default, for all built-in ones.
 
-    Those side by side are of different agents: they have least in common, and need not wait for each other.
+    Neighboring tasks are of different algorithms, which share the fewest kernels and rarely wait for each other.
     """
     envs = [env] if env else list(ENVIRONMENTS)
     return [Task(name, agent, settings, features, dtype) for name in envs for agent in agents or ALGORITHMS]
 
 
 def compile_all(wanted: Sequence[Task], jobs: int) -> Iterator[Done]:
-    """Carry out tasks in some processes, and tell of each as it is done; one that cannot be is told of too."""
+    """Run tasks in several processes and yield each outcome, failures included."""
     if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
-        raise UserError("NUMBA_DISABLE_JIT is set: nothing is compiled")
+        raise UserError("NUMBA_DISABLE_JIT is set, so nothing can be compiled: unset it")
     if jobs == 1 or len(wanted) == 1:
         yield from map(carry_out, wanted)
         return
@@ -92,7 +92,7 @@ def carry_out(task: Task) -> Done:
 
 
 def size() -> Size:
-    """How much of our machine code is kept."""
+    """Measure the kernel cache."""
     folder = kernel_cache()
     files = [] if folder is None else [file for file in folder.glob("*/*.kernel") if file.is_file()]
     return Size(str(folder or ""), len(files), sum(file.stat().st_size for file in files))
@@ -109,7 +109,7 @@ def _compile(task: Task) -> None:
     world = run.world.env, run.s
     entry(run.world.module.reset, (*world, run.world_rng))
     entry(run.world.module.step, (*world, 0, run.world_rng))
-    run.world.best()  # which `ucls train` tells, and which must be planned unless it is known
+    run.world.best()  # which `ucls train` prints, and which takes planning unless it is cached
 
 
 def compile_loop(run: Run) -> None:
@@ -119,7 +119,7 @@ def compile_loop(run: Run) -> None:
 
 
 def compile_shell(learner: Learner) -> None:
-    """Compile the steps of a learner, and the looks into it."""
+    """Compile the steps of a learner, and its queries."""
     me, kernels = learner, learner.kernels
     steps, looks = (me.hyper, me.coder, me.state, me.pending, me.rng), (me.hyper, me.coder, me.state)
     s, xs, rng = np.zeros(len(me.plan.low)), me.pending.xs, me.rng

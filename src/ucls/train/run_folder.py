@@ -1,6 +1,6 @@
-"""The folder of a run: its checkpoint and its card, what happened, the summary; each written whole or not at all.
+"""The folder of a run: its checkpoint, model card, history and summary; each file is written atomically.
 
-The checkpoint carries what happened too, so that the two can never disagree: `history.npz` is the same for people.
+The checkpoint includes the history, so that the two cannot disagree; `history.npz` is a copy for users.
 """
 
 import os
@@ -33,9 +33,9 @@ def checkpoint_of(resume: Path) -> Path:
 
 @contextmanager
 def claimed(out: Path | None) -> Iterator[None]:
-    """Keep other runs out of a folder, which is made if it is not there; however this one ends, they are let in again.
+    """Lock a folder against other runs, creating it if needed; release it however this one ends.
 
-    Whoever only reads is not kept out. A folder that was made and stayed empty is removed.
+    Readers are not affected. A folder that was created and stayed empty is removed.
     """
     if out is None:
         yield
@@ -59,7 +59,7 @@ def claimed(out: Path | None) -> Iterator[None]:
 
 
 def refuse_unusable(out: Path, source: Path | None) -> None:
-    """Refuse, before a run, a folder with files that it must not overwrite; `source` is what it goes on from."""
+    """Refuse, before a run, a folder with files that it must not overwrite; `source` is the resumed checkpoint."""
     try:
         present = [name for name in (CHECKPOINT, HISTORY, RESULT, CARD) if os.path.lexists(out / name)]
         same = source is not None and source.exists() and CHECKPOINT in present and source.samefile(out / CHECKPOINT)
@@ -68,17 +68,17 @@ def refuse_unusable(out: Path, source: Path | None) -> None:
     if same:
         strange = [name for name in present if not _is_ours(out / name)]
         if strange:
-            raise UserError(f"{out / strange[0]} was not written by ucls: move it away, or give another --out")
+            raise UserError(f"{out / strange[0]} was not written by ucls: move it, or give another --out")
     elif CHECKPOINT in present:
-        raise UserError(f"{out} already holds a run: give another --out, or go on from it with --resume {out}")
+        raise UserError(f"{out} already contains a run: give another --out, or resume it with --resume {out}")
     elif present:
-        raise UserError(f"{out} already holds a {present[0]}: give another --out")
+        raise UserError(f"{out} already contains {present[0]}: give another --out")
 
 
 def recorded(source: Path, arrays: Mapping[str, np.ndarray], steps: int) -> History:
-    """What happened up to a checkpoint of some steps: what it carries, or else the file beside it; or nothing.
+    """The history up to a checkpoint: from the checkpoint itself, or else from the file beside it; or nothing.
 
-    A file beside it that cannot be used is reported.
+    Warn if the file beside it cannot be used.
     """
     history, beside = History.from_arrays(arrays, steps), source.with_name(HISTORY)
     if (history is not None and len(history.rewards) == steps) or not os.path.lexists(beside):
@@ -91,7 +91,7 @@ def recorded(source: Path, arrays: Mapping[str, np.ndarray], steps: int) -> Hist
 
 
 def write_history(out: Path, happened: History) -> None:
-    """Write what happened."""
+    """Write the history."""
 
     def save(path: Path) -> None:
         with path.open("wb") as file:
@@ -110,7 +110,7 @@ def _read(path: Path, steps: int) -> History:
     heads = _heads(path)
     length = heads["rewards"].shape[0]
     if length != steps:
-        raise UserError(f"{path} has {length:,} steps, and the checkpoint {steps:,}")
+        raise UserError(f"{path} has {length:,} steps, but the checkpoint has {steps:,}")
     most = min(9 * steps + 2 * HEADER, LARGEST_HISTORY)
     arrays, _ = read_arrays(path, tuple(heads), most)
     history = sound_history(arrays["rewards"], arrays["ends"])
@@ -184,12 +184,12 @@ def _hold(handle: int, out: Path) -> None:
     except BlockingIOError:
         raise _busy(out) from None
     except OSError as error:
-        why = f"this file system has no locks ({error.strerror})"
-        warnings.warn(f"{why}: start no second `ucls train` with --out {out}", Notice, stacklevel=4)
+        why = f"this file system does not support locks ({error.strerror})"
+        warnings.warn(f"{why}: do not start a second `ucls train` with --out {out}", Notice, stacklevel=4)
 
 
 def _busy(out: Path) -> UserError:
-    return UserError(f"another `ucls train` is running with --out {out}: wait for it, or give another --out")
+    return UserError(f"another `ucls train` is running with --out {out}: wait until it ends, or give another --out")
 
 
 def _remove_empty(folders: list[Path]) -> None:

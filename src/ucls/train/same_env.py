@@ -1,4 +1,4 @@
-"""Whether a run is resumed in the environment that it was in: by its name, its arguments, and its wrappers."""
+"""Check that a run resumes in the same environment: the same name, arguments and wrappers."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,19 +24,19 @@ def refuse_other(about: Mapping[str, Any], now: Origin, source: Path) -> None:
     if saved is None or not isinstance(saved.get("env"), str):
         return
     if _id(saved["env"]) != _id(now["env"]):
-        raise UserError(f"{source} was learning in {in_words(saved)}, not in {now['env']}")
+        raise UserError(f"{source} was trained in {in_words(saved)}, not in {now['env']}")
     before = saved.get("settings")
     if isinstance(before, Mapping) and before != now["settings"]:
         words = listed({f"env.{name}": word_of(value) for name, value in before.items()}) or "no env.NAME"
-        raise UserError(f"{source} was learning in {now['env']} with {printable(words[:200])}: give the same by --set")
+        raise UserError(f"{source} was trained in {now['env']} with {printable(words[:200])}: give the same with --set")
     if not same_inside(saved, now):
-        raise UserError(f"{source} was learning in {in_words(saved)}, not in {in_words(now)}")
+        raise UserError(f"{source} was trained in {in_words(saved)}, not in {in_words(now)}")
 
 
 def recreated(about: Mapping[str, Any]) -> Any:
-    """The external environment of a checkpoint, made again; None if that takes more than its id and a time limit.
+    """Recreate the environment of a checkpoint; None if that takes more than its id and a time limit.
 
-    Only built-in environments and Gymnasium's own are made: a file chooses no other code, and no arguments for it.
+    Only built-in environments and Gymnasium's own are created: a file must not select other code or its arguments.
     """
     saved = described_in(about)
     if about.get("env") is not None or saved is None:

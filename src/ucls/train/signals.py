@@ -11,7 +11,7 @@ from ucls.errors import Terminated
 
 
 def tell(line: str) -> None:
-    """Write a line for the person at the terminal; safe in a signal handler, in the middle of another line too."""
+    """Write a line to standard error; safe in a signal handler, even in the middle of another line."""
     if sys.stderr is None:  # closed before the program started; its number may be that of another file by now
         return
     with suppress(OSError, ValueError, RuntimeError):
@@ -23,7 +23,7 @@ def tell(line: str) -> None:
 
 
 class Stop(Event):
-    """Set when somebody asks for a stop; `number` is that of the first signal that did, 0 if none has."""
+    """Set when a stop is requested; `number` is the first signal that requested it, or 0."""
 
     def __init__(self, saves: str = "", say: Callable[[str], None] = tell) -> None:
         super().__init__()
@@ -31,9 +31,9 @@ class Stop(Event):
         self._count, self._saves, self._say, self._at_once = 0, saves, say, False
 
     def on_signal(self, number: int, frame: object = None) -> None:
-        """Note a signal. The first one asks for a stop; the last that is allowed for is raised.
+        """Handle a signal. The first one requests a stop; the last one is raised as an exception.
 
-        Where something is saved, that is the third: impatience alone, or a signal that arrives twice, loses nothing.
+        If the work is saved, that is the third, so that a repeated signal loses nothing.
         """
         self._count += 1
         self.number = self.number or number
@@ -42,12 +42,12 @@ class Stop(Event):
         if self._at_once or left <= 0:
             raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
         doing = f"saving {self._saves}" if self._saves else "stopping after the current step"
-        losing = " without saving" if self._saves else " at once"
+        losing = " without saving" if self._saves else " immediately"
         self._say(f"{'still ' * (self._count > 1)}{doing}; press Ctrl-C {_times(left)} to quit{losing}")
 
     @contextmanager
     def at_once(self) -> Iterator[None]:
-        """Let any signal be raised meanwhile: there is nothing to save."""
+        """Raise any signal immediately: there is nothing to save."""
         before, self._at_once = self._at_once, True
         try:
             yield
@@ -57,7 +57,7 @@ class Stop(Event):
 
 @contextmanager
 def stopping(saves: str = "", say: Callable[[str], None] = tell) -> Iterator[Stop]:
-    """Let Ctrl-C and SIGTERM ask for a stop; `saves` names what is saved after it, if anything is."""
+    """Treat Ctrl-C and SIGTERM as a request to stop; `saves` names what is saved then, if anything."""
     stop = Stop(saves, say)
     mine = current_thread() is main_thread()
     before = {number: signal.signal(number, stop.on_signal) for number in (signal.SIGINT, signal.SIGTERM) if mine}

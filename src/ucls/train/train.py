@@ -1,4 +1,4 @@
-"""What `ucls train` does: one run, in one of our environments (compiled) or any of Gymnasium's."""
+"""The implementation of `ucls train`: one run in a built-in (compiled) or any Gymnasium environment."""
 
 import shutil
 import tempfile
@@ -29,12 +29,12 @@ from ucls.train.open_run import open_run
 from ucls.train.signals import Stop, stopping
 
 CHUNK_SECONDS = 0.2
-CHECKPOINT_MINUTES = 5.0
+CHECKPOINT_SECONDS = 300.0
 
 
 @dataclass(frozen=True)
 class Order:
-    """What to train, as it was asked for."""
+    """What to train, as requested."""
 
     env: str
     agent: str
@@ -49,16 +49,16 @@ class Order:
 
     @property
     def ours(self) -> bool:
-        """Whether the environment is one of ours."""
+        """Whether the environment is built in."""
         return self.env in ENVIRONMENTS
 
     @property
     def env_settings(self) -> dict[str, Any]:
-        """The keyword arguments of an environment that is not ours."""
+        """The keyword arguments of a third-party environment."""
         return {} if self.ours else divided(self.settings)[1]
 
     def named(self, env: Any) -> dict[str, Any]:
-        """What a checkpoint remembers of an external environment: words to compare, never to make it by."""
+        """The description of a third-party environment in a checkpoint: for comparison, never to create it."""
         if self.ours:
             return {}
         from ucls.train import same_env
@@ -70,20 +70,20 @@ def train(
     order: Order,
     out: Path | None = None,
     resume: Path | None = None,
-    every: float = CHECKPOINT_MINUTES,
+    checkpoint_interval: float = CHECKPOINT_SECONDS,
     say: Callable[[str], None] = lambda line: None,
 ) -> dict[str, Any]:
-    """Carry out an order, keep it in `out` as it goes, every so many minutes, and return the summary.
+    """Train, save a checkpoint in `out` every `checkpoint_interval` seconds (0: only the final one), return a summary.
 
-    The summary of a resumed run covers all of it, as far as it is recorded. Ctrl-C and SIGTERM stop the run after the
-    current step; then `stopped` is the number of the signal. `say` gets what a person should know meanwhile.
+    The summary of a resumed run covers all recorded steps. Ctrl-C and SIGTERM stop the run after the current step;
+    then `stopped` is the number of the signal. `say` receives messages for the user.
     """
     source = None if resume is None else run_folder.checkpoint_of(resume)
     with run_folder.claimed(out):
         if out is not None:
             run_folder.refuse_unusable(out, source)
         run, before = begin(order, source)
-        record = _Record(run, before, out, 60 * every, say, order.named(getattr(run, "env", None)))
+        record = _Record(run, before, out, checkpoint_interval, say, order.named(getattr(run, "env", None)))
         with stopping("the run" if out else "") as stop, record.telling_losses():
             done, speed = _advance(run, order.steps, record, stop)
             record.finish()
@@ -97,7 +97,7 @@ def train(
 
 
 def begin(order: Order, source: Path | None) -> tuple[AnyRun, History]:
-    """The run that was asked for, new or from a checkpoint, and what happened in it before."""
+    """Make the requested run, new or from a checkpoint, and return it with its earlier history."""
     if source is None:
         names = ("seed", "settings", "features", "dtype", "discount", "low", "high")
         asked: dict[str, Any] = {name: getattr(order, name) for name in names}
@@ -118,7 +118,7 @@ def begin(order: Order, source: Path | None) -> tuple[AnyRun, History]:
 
 
 def _advance(run: AnyRun, steps: int, record: "_Record", stop: Stop) -> tuple[int, float]:
-    """Take the steps in chunks short enough to show progress and to be interrupted; return how many, and the speed."""
+    """Take the steps in chunks, so that progress is shown and Ctrl-C works; return their number and the speed."""
     done, episodes, reward, timed, seconds = 0, 0, 0.0, 0, 0.0
     chunks = in_chunks(run, steps, CHUNK_SECONDS, stop.is_set)
     with helped(run.plan), Progress(steps) as bar:
@@ -137,7 +137,7 @@ def _advance(run: AnyRun, steps: int, record: "_Record", stop: Stop) -> tuple[in
 
 
 def _optimum(run: AnyRun, stop: Stop) -> float | None:
-    """The best reward per step in a built-in environment; nobody who wants to stop waits for its planning."""
+    """The optimal reward per step in a built-in environment; None if the run was stopped, as planning takes time."""
     if stop.number or run.world is None:
         return None
     with suppress(KeyboardInterrupt, Terminated), stop.at_once():
@@ -146,7 +146,7 @@ def _optimum(run: AnyRun, stop: Stop) -> float | None:
 
 
 class _Record:
-    """What happened in a run; it writes the two to their folder now and then: a kill costs what was done since."""
+    """The history of a run, and its checkpoints in the run folder."""
 
     def __init__(
         self,
@@ -162,12 +162,12 @@ class _Record:
         self._saved = run.steps if out is not None and (out / run_folder.CHECKPOINT).exists() else None
 
     def add(self, part: History) -> None:
-        """Note what happened next."""
+        """Append to the history."""
         self._parts.append(part)
 
     @property
     def history(self) -> History:
-        """What happened, as far as it is recorded."""
+        """The recorded history."""
         self._parts = [join(self._parts)]
         return self._parts[0]
 
@@ -183,7 +183,7 @@ class _Record:
         try:
             self.save(self._out)
         except (OSError, UserError) as error:
-            self._say(f"no checkpoint this time: {_why(error)}; the run continues")
+            self._say(f"checkpoint failed: {_why(error)}; the run continues")
         self._last = self._previous = time.monotonic()
 
     def finish(self) -> None:
@@ -199,7 +199,7 @@ class _Record:
 
     @contextmanager
     def telling_losses(self) -> Iterator[None]:
-        """Say what is lost if the user does not wait for the save, and that nothing is if only the rest has no room."""
+        """Report which steps are lost if saving fails or the user does not wait for it."""
         try:
             yield
         except OSError as error:
@@ -214,7 +214,7 @@ class _Record:
             raise
 
     def save(self, folder: Path) -> None:
-        """Write a checkpoint that carries what happened, unless the run diverged; and what happened by itself."""
+        """Write a checkpoint, which includes the history, unless the run diverged; and the history on its own."""
         run, happened = self._run, self.history
         try:
             if not run.diverged:
@@ -222,7 +222,7 @@ class _Record:
                 saved = checkpoint.save(folder / run_folder.CHECKPOINT, about, arrays)
                 self._saved = run.steps
                 model_card.write(saved, about, Last(happened.episode_returns[-100:], happened.episode_steps[-100:]))
-        except UserError:  # of numbers that nobody would take back; what happened is known all the same
+        except UserError:  # the learner cannot be saved; its history can
             run_folder.write_history(folder, happened)
             raise
         run_folder.write_history(folder, happened)
@@ -242,19 +242,19 @@ class _Record:
                 except OSError:
                     shutil.rmtree(folder, ignore_errors=True)
                     continue
-                resume = "" if self._run.diverged else f"; to continue, make room and give --resume {folder}"
+                resume = "" if self._run.diverged else f"; to resume, free some space and use --resume {folder}"
                 return f"the run is saved in {folder} instead{resume}"
         return lost
 
     def _loss(self, out: Path) -> str:
-        """What is lost if the run is not saved now."""
+        """Describe what is lost if the run is not saved now."""
         if self._saved is None:
             return f"all {len(self.history.rewards):,} steps are lost"
         return f"the steps after {self._saved:,} are lost; the checkpoint of that step is still in {out}"
 
 
 def _why(error: Exception) -> str:
-    """What an error says, with the file that it is about."""
+    """The message of an error, with its file."""
     if isinstance(error, OSError) and error.strerror and error.filename:
         return f"{error.filename} cannot be written: {error.strerror}"
     return str(error)
@@ -281,12 +281,12 @@ def _summary(order: Order, run: AnyRun, happened: History) -> dict[str, Any]:
 
 
 def _read_saved(source: Path, order: Order, env: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read a checkpoint; refuse one of another agent, or of an environment of ours that is not `env`."""
+    """Read a checkpoint; refuse one of another algorithm or another built-in environment than `env`."""
     about, arrays = checkpoint.load(source)
     saved = read_saved(about)
     if saved.plan.agent not in (order.agent, name_of(algorithm_module(order.agent))):
         agent = saved.plan.agent
-        raise UserError(f"{source} holds the agent {agent!r}, not {order.agent!r}: give --algo {agent}")
+        raise UserError(f"{source} uses the algorithm {agent!r}, not {order.agent!r}: give --algo {agent}")
     settings = order.settings if order.ours else divided(order.settings)[0]
     if (
         settings
@@ -295,11 +295,11 @@ def _read_saved(source: Path, order: Order, env: str | None) -> tuple[dict[str, 
         or order.high
         or order.discount is not None
     ):
-        raise UserError("a resumed run keeps its settings: leave out --set, --features, --low, --high and --discount")
+        raise UserError("a resumed run keeps its settings: remove --set, --features, --low, --high and --discount")
     if order.seed not in (0, saved.plan.seed) or order.dtype not in ("float64", saved.plan.dtype):
-        raise UserError("a resumed run keeps its seed and its dtype: leave out --seed and --dtype")
+        raise UserError("a resumed run keeps its seed and dtype: remove --seed and --dtype")
     if env is not None and env != saved.env:
         from ucls.train.same_env import where_saved
 
-        raise UserError(f"{source} was learning in {where_saved(about)}, not in {order.env}")
+        raise UserError(f"{source} was trained in {where_saved(about)}, not in {order.env}")
     return about, arrays

@@ -1,4 +1,4 @@
-"""Where a study runs: on this machine by default, on Ray or in Slurm when asked."""
+"""Runners: run a study on this machine, on Ray or on Slurm."""
 
 from ucls.errors import UserError
 from ucls.study.runners.base import Runner
@@ -6,9 +6,9 @@ from ucls.study.runners.local import local_runner
 
 
 def runner_of(jobs: int | None = None, ray: str | None = None, slurm: str | None = None) -> Runner:
-    """The runner that was asked for."""
+    """Select a runner."""
     if ray is not None and slurm is not None:
-        raise UserError("a study runs in one place: give --ray or --slurm, not both")
+        raise UserError("--ray and --slurm are mutually exclusive: give one")
     if ray is not None:
         from ucls.study.runners.ray import ray_runner
 

@@ -1,4 +1,4 @@
-"""What every runner is, whatever machines it uses: it gives an outcome for each cell it was given, as they come."""
+"""What all runners share: a runner yields an outcome for each of its cells, as they finish."""
 
 import os
 import platform
@@ -20,7 +20,7 @@ PATIENCE = 8.0  # seconds that a stop may take
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
-# What runs cells somewhere: gives their outcomes as they come, and ends within seconds once the event is set.
+# Runs cells and yields their outcomes as they finish; stops within seconds once the event is set.
 Runner = Callable[[Sequence[Cell], Checkpoints, Event], Iterator[Outcome]]
 
 
@@ -46,7 +46,7 @@ def machine() -> str:
 
 
 def versions() -> str:
-    """What the numbers were made with."""
+    """The versions of Python and the packages that affect results."""
     from importlib.metadata import version
 
     python = f"python {platform.python_version()}"

@@ -1,4 +1,4 @@
-"""A cluster that takes jobs: Slurm, or submitit's processes on this machine. The one door to submitit and to Slurm.
+"""A cluster that takes jobs: Slurm, or submitit's processes on this machine. The only import of submitit.
 
 Which jobs are alive is asked of `squeue`: it is everywhere, where `sacct` needs a database that many clusters lack.
 """
@@ -17,7 +17,7 @@ from ucls.study.partial import Checkpoints
 from ucls.study.runners.base import PATIENCE, THREADS, one_thread_each, outcome_of
 from ucls.study.runners.outcome_file import outcome_file, write_outcome
 
-REQUEUES = 1000  # a job at its time limit is queued again, and goes on: cells, not jobs, are what may be too long
+REQUEUES = 1000  # a job at its time limit is requeued and resumes: time limits are for cells, not jobs
 
 # A job: the name of its array, and its place there.
 Key = tuple[str, int]
@@ -79,9 +79,11 @@ def open_cluster(executor: str, log: Path, partition: str | None, hours: float) 
     try:
         from submitit import AutoExecutor
     except ImportError:
-        raise UserError("submitit is not installed: `pip install 'ucls[slurm]'`, or run without --slurm") from None
+        raise UserError("submitit is not installed: run `pip install 'ucls[slurm]'`, or run without --slurm") from None
     if executor == "slurm" and not all(shutil.which(command) for command in ("sbatch", "srun", "squeue", "scancel")):
-        raise UserError("there is no Slurm here, `sbatch` is not found: run where it is, or without --slurm")
+        raise UserError(
+            "Slurm is not available on this machine (`sbatch` was not found): run on a login node, or without --slurm"
+        )
     wanted: dict[str, Any] = {"timeout_min": max(1, round(60 * hours)), "cpus_per_task": 1}
     if executor == "slurm":
         made = AutoExecutor(log, cluster=executor, slurm_max_num_timeout=REQUEUES)
@@ -105,7 +107,7 @@ class _Slurm:
             _submit(self._executor, batches)
         except (RuntimeError, OSError, subprocess.SubprocessError) as error:  # with what sbatch said in many lines
             lines = [line for line in str(error).splitlines() if "error" in line] or [str(error)]
-            raise UserError(f"Slurm takes no jobs: {lines[-1].strip()}") from None
+            raise UserError(f"Slurm rejected the jobs: {lines[-1].strip()}") from None
 
     def alive(self) -> set[Key] | None:
         try:

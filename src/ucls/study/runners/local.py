@@ -25,7 +25,7 @@ CONTEXT = multiprocessing.get_context("spawn")
 def run_local(
     cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event, jobs: int | None = None
 ) -> Iterator[Outcome]:
-    """Run the cells in a pool of processes; once `stop` is set they keep what they have and end, within seconds.
+    """Run the cells in a pool of processes; once `stop` is set they save checkpoints and end, within seconds.
 
     A worker that is killed or short of memory loses the cell it was at, which is given to another; how often, `Losses`
     says. One that the time limit ended is replaced, and its cell has failed.

@@ -42,7 +42,7 @@ def read_outcome(path: Path) -> Outcome:
     about, arrays = checkpoint.load(path)
     content = {name: about.get(name) for name in about if name not in ("seal", "format")}
     if about.get("seal") != _seal(content, arrays) or about.get("id") != path.name.removesuffix(SUFFIX):
-        raise UserError(f"{path} is damaged: its seal does not hold")
+        raise UserError(f"{path} is corrupted: its checksum does not match")
     outcome = Outcome(
         about["id"], None, None, about["error"], about["traceback"], about["attempts"], note=about["note"]
     )

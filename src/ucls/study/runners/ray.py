@@ -1,4 +1,4 @@
-"""The Ray runner: cells on a cluster, or on a small one of its own on this machine. The one door to Ray.
+"""The Ray runner: cells on a Ray cluster, or on a temporary one on this machine. The only import of Ray.
 
 Each worker is an actor that is kept alive and given one cell after another. A worker or a node that is lost loses the
 cell it was at, which is given to another worker; how often, `Losses` says.
@@ -44,7 +44,7 @@ STARTS = 6  # workers in a row that may die before they answer
 def run_ray(
     cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event, address: str = "local", jobs: int | None = None
 ) -> Iterator[Outcome]:
-    """Run the cells on Ray; once `stop` is set the workers keep what they have and end, within seconds.
+    """Run the cells on Ray; once `stop` is set the workers save checkpoints and end, within seconds.
 
     `local` starts a cluster that only this machine can reach; another address is attached to. There are as many
     workers as the cluster has cores, at most `jobs`.
@@ -99,8 +99,8 @@ class _Head:
             socket.create_connection((host.strip("[]"), int(port)), timeout=LOOK_SECONDS).close()
         except OSError:
             if time.monotonic() - self._heard > HEAD_SECONDS:
-                done = "finished runs are saved; start Ray again, and the same command continues"
-                raise ClusterLost(f"the head of Ray at {self._address} is gone: {done}") from None
+                done = "finished runs are saved; restart Ray and repeat the command to resume"
+                raise ClusterLost(f"the Ray head node at {self._address} does not answer: {done}") from None
             return False
         self._heard = time.monotonic()
         return True
@@ -183,7 +183,9 @@ class _Team:
         self._dead_starts += 1
         if self._dead_starts >= STARTS:
             reason = _last_line(error)
-            raise UserError(f"Ray's workers do not start, is this ucls installed on all its machines? {reason}")
+            raise UserError(
+                f"Ray's workers do not start: check that this version of ucls is installed on all machines ({reason})"
+            )
 
     def _stop(self) -> Iterator[Outcome]:
         """Ask every worker to keep what it has, and take what they finish in the meantime."""
@@ -222,7 +224,7 @@ def _connected(address: str, jobs: int | None) -> Iterator[tuple[Any, _Head]]:
     try:
         import ray
     except ImportError:
-        raise UserError("Ray is not installed: `pip install 'ucls[ray]'`, or run without --ray") from None
+        raise UserError("Ray is not installed: run `pip install 'ucls[ray]'`, or run without --ray") from None
     api: Any = ray
     if api.is_initialized():
         yield api, _head(api, address)
@@ -266,11 +268,11 @@ def _check_address(address: str) -> None:
     if not colon:
         if address in ("local", "auto"):
             return
-        raise UserError(f"an address of Ray is local, auto or HOST:PORT, not {address!r}")
+        raise UserError(f"a Ray address must be local, auto or HOST:PORT, not {address!r}")
     try:
         socket.create_connection((host, int(port)), timeout=5).close()
     except (OSError, ValueError) as error:
-        raise UserError(f"nobody answers for Ray at {address}: {error}") from None
+        raise UserError(f"no answer from Ray at {address}: {error}") from None
 
 
 @contextmanager

@@ -24,9 +24,9 @@ CHUNK_SECONDS = 0.5
 
 
 class Done(NamedTuple):
-    """A finished cell: its result, how long it took in this process, and how many steps a second once compiled.
+    """A finished cell: its result, how long it took in this process, and steps per second once compiled.
 
-    `note` is what a person should know: of something kept that could not be used, or not be kept.
+    `note` tells the user about a checkpoint or learner that could not be loaded or saved.
     """
 
     result: Result
@@ -41,15 +41,14 @@ def run_cell(
 ) -> Done | None:
     """Run a cell to its end, from its last checkpoint if there is one; None if it was stopped before.
 
-    `stopped` is asked about twice a second. The result does not depend on where a run was stopped and continued. A
-    cell with a probe is run in one piece. One in an environment that is not ours starts again from its seed: what is in
-    play there nobody can keep.
+    `stopped` is called about twice per second. The result does not depend on interruptions. A cell with a probe runs
+    without checkpoints. A cell in a third-party environment, whose state cannot be saved, restarts from its seed.
     """
     began = time.perf_counter()
     if cell.probe:
         _refuse_changed(cell)
         run = make_run(cell.env, cell.agent, **_asked(cell))
-        history, readings = probed(run, cell.steps, density=cell.probe)
+        history, readings = probed(run, cell.steps, distribution=cell.probe)
         arrays = {f"probe.{name}": np.asarray(values, np.float64) for name, values in readings.items()}
         seconds = time.perf_counter() - began
         return Done(summarize(history, cell.resolution, arrays), seconds, run.steps / seconds)
@@ -70,7 +69,7 @@ def run_cell(
         try:
             result = result._replace(learner=checkpoint.to_bytes(run.checkpoint(), run.about()))
         except UserError as error:
-            note = f"its learner is not kept: {error}"
+            note = f"its learner was not saved: {error}"
     elif not (note or run.diverged) and (fault := fault_of(run.learner)):
         note = f"its learner could not be saved: {fault}"
     return Done(result, time.perf_counter() - began, timed / stepping if stepping else 0.0, note)
@@ -92,16 +91,16 @@ def _refuse_changed(cell: Cell) -> None:
     """Refuse a cell whose code is not what it was when it was declared."""
     if cell.numerics != RESULTS_VERSION:
         raise UserError(
-            f"run {cell.id} has results version {cell.numerics}, this ucls {RESULTS_VERSION}: declare it again"
+            f"run {cell.id} has results version {cell.numerics}, and this ucls {RESULTS_VERSION}: declare the study again"
         )
     if cell.code != code_of(cell.agent, cell.features):
-        raise UserError(f"{_other_code(cell.agent)}: declare it again")
+        raise UserError(f"{_other_code(cell.agent)}: declare the study again")
     if cell.env_code != env_code_of(cell.env):
-        raise UserError(f"{_other_code(cell.env)}: declare it again")
+        raise UserError(f"{_other_code(cell.env)}: declare the study again")
 
 
 def _other_code(name: str) -> str:
-    return f"the code of {name!r}, or a version that it uses, is not what it was when the study was declared"
+    return f"the code of {name!r}, or of a package that it uses, has changed since the study was declared"
 
 
 def _make(cell: Cell) -> AnyRun:

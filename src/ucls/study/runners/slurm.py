@@ -111,7 +111,7 @@ class _Campaign:
             yield from self._stop()
 
     def end(self) -> None:
-        """Leave nothing behind of a study that ended well."""
+        """Remove the folder of a study that completed."""
         if not self._wanted:
             self._await_jobs()
         self._cluster.close()
@@ -122,7 +122,7 @@ class _Campaign:
         """Count on the jobs of a driver that was killed, as far as they are alive."""
         alive = self._cluster.alive()
         if alive is None:
-            raise UserError("Slurm does not say which jobs there are: does `squeue --me` work?")
+            raise UserError("cannot list Slurm jobs: check that `squeue --me` works")
         for record in self._folder.glob("ucls-*.json"):
             batches = enumerate(_batches(record))
             jobs = {(record.stem, i): ids for i, ids in batches if (record.stem, i) in alive}
@@ -168,7 +168,7 @@ class _Campaign:
                 again.append(left)
                 continue
             late = ended(left[0], self._checkpoints)
-            if outcome := late or self._losses.count(left[0], f"look into {self._folder / 'log'}"):
+            if outcome := late or self._losses.count(left[0], f"see the logs in {self._folder / 'log'}"):
                 del self._wanted[outcome.id]
                 yield outcome
             else:
@@ -176,7 +176,9 @@ class _Campaign:
             again += [left[1:]] if left[1:] else []
         self._dead_starts += dead_start
         if self._dead_starts >= STARTS:
-            raise UserError(f"jobs die before they begin: look into {self._folder / 'log'}, then start again")
+            raise UserError(
+                f"jobs fail before they start: see the logs in {self._folder / 'log'}, then repeat the command"
+            )
         self._submit(again)
 
     def _stop(self) -> Iterator[Outcome]:
@@ -201,7 +203,7 @@ class _Campaign:
 
 
 def _batches(record: Path) -> list[list[str]]:
-    """What was in the jobs of an array; nothing if its record is damaged: their cells are then submitted again."""
+    """What was in the jobs of an array; nothing if its record is corrupted: their cells are then submitted again."""
     try:
         batches = json.loads(record.read_text())
     except (OSError, ValueError, RecursionError):

@@ -49,10 +49,10 @@ def ended(cell: Cell, checkpoints: Checkpoints, seconds: float = 0.0) -> Outcome
     traceback = running.last_words(folder, cell.id) if folder is not None else ""
     if not traceback and seconds < limit + GRACE:
         return None
-    error = f"it did not stop at the time limit of {limit:g} s, and its process was ended{_advice(cell)}"
+    error = f"it did not stop at the time limit of {limit:g} s, so its process was ended{_advice(cell)}"
     return Outcome(cell.id, error=error, traceback=traceback)
 
 
 def _advice(cell: Cell) -> str:
     after = " from its checkpoint" if cell.ours and not cell.probe else ""
-    return f": `ucls study retry` and a larger --time-limit run it again{after}"
+    return f"; to run it again{after}, use `ucls study retry` and a larger --time-limit"
