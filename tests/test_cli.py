@@ -103,6 +103,28 @@ def test_foreign_environments_are_trained_too(tmp_path):
 
 
 @pytest.mark.parametrize(
+    "words",
+    [
+        ("watch", RIVER),
+        ("record-video", RIVER, "--most-steps", 2),
+        ("explain", RIVER, "--through", "0.5"),
+        ("train", RIVER, "--checkpoint-every", 1),
+        ("evaluate-log", "log.csv", "--p", 0.1),
+        ("diagnose", RIVER, "--points", 2),
+        ("diagnose", RIVER, "--density", "start"),
+        ("study", "run", "tiny.toml", "--checkpoint", 1),
+        ("study", "status", "tiny", "--errors"),
+        ("study", "rescue", "new.sqlite"),
+        ("paper", "--heavy-runs", 1),
+    ],
+)
+def test_former_names_are_refused_by_the_parser(words):
+    result = ucls(*words)
+    assert result.exit_code == 2
+    assert "No such" in result.output
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         (("RiverSwim",), "unknown environment 'RiverSwim'"),

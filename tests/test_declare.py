@@ -65,9 +65,9 @@ def test_a_wrong_value_is_named_with_its_own_line(text):
         ('"0-2"', '"0-²"', "line 3: seeds cannot be '0-²'"),
         ('"0-2"', "[" * 3000 + "]" * 3000, "line 3: lists or tables are nested too deeply"),
         ("steps = 2000", "steps = nan", "line 2: 'steps' is invalid: input should be a valid integer"),
-        ("steps = 2000", "steps = 9223372036854775808", "line 2: 'steps' is wrong"),
+        ("steps = 2000", "steps = 9223372036854775808", "line 2: 'steps' is invalid"),
         ('name = "tiny"', f'name = "{"a" * 256}"', "line 1: 'name' is invalid: string should have at most 200"),
-        ('name = "tiny"', 'name = "a/b"', "line 1: 'name' is wrong"),
+        ('name = "tiny"', 'name = "a/b"', "line 1: 'name' is invalid"),
         ('label = "sarsa"', f'label = "{"a" * 256}"', "line 9: 'label' is invalid: string should have at most 200"),
         ('label = "sarsa"', 'label = "a\\nb"', "line 9: 'label' is invalid: it contains unprintable characters"),
         ("p = [0.01, 0.1]", "p = nan", "line 18: 'set' is invalid: setting 'p' cannot be nan"),
@@ -75,7 +75,7 @@ def test_a_wrong_value_is_named_with_its_own_line(text):
         ("p = [0.01, 0.1]", "p = 2020-01-01", "line 18: 'set' is invalid: a setting must be a number, a short string"),
         ("p = [0.01, 0.1]", "p = { low = 0.1, high = 1 }", "line 18: setting 'p' is a range, which requires a [sweep]"),
         ('algorithm = "ucls"', 'algorithm = "../x"', "line 13: 'algorithm' is invalid: give a name from"),
-        ('algorithm = "ucls"', 'algorithm = "sarsa"\nlabel = "x"\nsteps = 0', "line 15: 'steps' is wrong"),
+        ('algorithm = "ucls"', 'algorithm = "sarsa"\nlabel = "x"\nsteps = 0', "line 15: 'steps' is invalid"),
     ],
 )
 def test_what_is_absurd_is_one_line(old, new, said):
@@ -91,8 +91,8 @@ def test_an_astronomical_grid_is_refused_with_its_size_before_it_is_built():
 
 
 def test_a_sweep_of_2_to_the_63_is_refused_and_a_sample_of_a_large_grid_is_drawn():
-    assert "line 5: 'size' is wrong" in refusal(TUNED.replace("size = 4", "size = 9223372036854775808"))
-    assert "line 5: 'size' is wrong" in refusal(TUNED.replace("size = 4", "size = 9223372036854775807"))
+    assert "line 5: 'size' is invalid" in refusal(TUNED.replace("size = 4", "size = 9223372036854775808"))
+    assert "line 5: 'size' is invalid" in refusal(TUNED.replace("size = 4", "size = 9223372036854775807"))
     assert "at most 1,000,000" in refusal(TUNED.replace("size = 4", "size = 900000"))
     assert "line 6: unknown measure 'sum'" in refusal(TUNED.replace('"reward"', '"sum"'))
     space = {name: list(range(1000)) for name in "abcd"}

@@ -2,8 +2,8 @@
 
 An algorithm that has such numbers gives them by `inside`, each under the name that a person reads. One whose squared
 radius is a start that fades and something learned tells by `learned` how much of it was learned. That is averaged over
-a distribution, as the radius is, in two ways: by the size of the squared radius, and every state and action alike. The second
-is the larger where the start has faded: what is left of the radius there is learned, and next to nothing.
+a distribution, as the radius is, in two ways: by the size of the squared radius, and every state and action alike. The
+second is the larger where the start has faded: what is left of the radius there is learned, and next to nothing.
 """
 
 import functools

@@ -90,9 +90,8 @@ def _begin(cell: Cell, folder: Path | None) -> tuple[AnyRun, History, str]:
 def _refuse_changed(cell: Cell) -> None:
     """Refuse a cell whose code is not what it was when it was declared."""
     if cell.numerics != RESULTS_VERSION:
-        raise UserError(
-            f"run {cell.id} has results version {cell.numerics}, and this ucls {RESULTS_VERSION}: declare the study again"
-        )
+        versions = f"has results version {cell.numerics}, and this ucls has {RESULTS_VERSION}"
+        raise UserError(f"run {cell.id} {versions}: declare the study again")
     if cell.code != code_of(cell.agent, cell.features):
         raise UserError(f"{_other_code(cell.agent)}: declare the study again")
     if cell.env_code != env_code_of(cell.env):
