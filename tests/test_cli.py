@@ -255,7 +255,9 @@ def test_help_loads_nothing_heavy():
     assert time.perf_counter() - began < 20, "a wide margin: what is promised is under a second on an idle machine"
 
 
-@pytest.mark.parametrize(("episodes", "said"), [(8, "8, all 8 of 2.0 steps"), (30, "30, the last 20 of 2.0 steps")])
+@pytest.mark.parametrize(
+    ("episodes", "said"), [(8, "8, mean length 2.0 steps in all 8"), (30, "30, mean length 2.0 steps in the last 20")]
+)
 def test_few_episodes_are_not_called_the_last_twenty(capsys, episodes, said):
     numbers = {"steps_per_second": 1.0, "last_episode_steps": 2.0, "last_episode_return": 1.0, "last_fifth_reward": 1.0}
     told = {"agent": "sarsa", "env": "FrozenLake-v1", "seed": 0, "steps": 60, "new_steps": 60, "total_reward": 3.0}

@@ -244,7 +244,7 @@ def test_types_that_share_a_name_do_not_share_code(made):
 
 @compiled
 @pytest.mark.parametrize("damage", ["cut", "empty", "turned", "foreign"])
-def test_a_corrupted_file_is_thrown_away_and_made_again(made, tmp_path, damage):
+def test_a_damaged_file_is_thrown_away_and_made_again(made, tmp_path, damage):
     made(total)(np.ones(2))
     [file] = files(tmp_path)
     sound = file.read_bytes()

@@ -117,7 +117,7 @@ def test_a_second_call_reads_the_cache(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("how", ["truncated", "empty", "foreign", "of another shape", "pickled", "not finite"])
-def test_a_corrupted_cache_file_is_computed_again(tmp_path, monkeypatch, how):
+def test_a_damaged_cache_file_is_computed_again(tmp_path, monkeypatch, how):
     monkeypatch.setenv("UCLS_CACHE_DIR", str(tmp_path))
     env = make_builtin("ucls/OneState-v0").env
     first = one_state.optimal(env)

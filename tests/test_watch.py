@@ -200,7 +200,7 @@ def test_an_mp4_without_ffmpeg_is_one_line(tmp_path, monkeypatch):
         ((RIVER, "--out", "a.png"), "ends in .gif or .mp4"),
         ((RIVER, "--out", "film"), "ends in .gif or .mp4"),
         ((RIVER, "--out", ""), "give a path"),
-        ((RIVER, "--env", RIVER), "--env is for a run that was kept"),
+        ((RIVER, "--env", RIVER), "--env applies to saved runs"),
         ((RIVER, "--steps", "0", "--episodes", "100"), "at most 5,000 frames"),
         ((RIVER, "--set", "nothing=1"), "nothing"),
     ],

@@ -56,7 +56,7 @@ def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
             yield file
     except UserError:
         raise
-    except Exception:  # whatever corrupted bytes do to a reader of zip files
+    except Exception:  # whatever damaged bytes do to a reader of zip files
         raise UserError(f"{path} is not an .npz of plain arrays") from None
 
 

@@ -7,7 +7,7 @@ imported any more breaks it for all. Here a file is named by a digest of every m
 that those import (`_sources`): the kernel's own, those of the kernels it was built around or is given, and those of its
 NamedTuples. What has a part from outside this package, an algorithm of somebody else's, is kept apart from ours.
 
-A file is written in one move and carries a checksum: a corrupted one is thrown away, and where none can be written (no
+A file is written in one move and carries a checksum: a damaged one is thrown away, and where none can be written (no
 space, a quota, read only) the code is compiled anew. It holds pickles, so only files that belong to this user, and that
 nobody else can write to, are read; see `_files.cache_dir` for the folder. Whoever can write to them can run code as
 this user, as with Python's own `__pycache__`. What was not used for 30 days goes when something new is kept.
@@ -219,7 +219,7 @@ def _read(path: Path, target_context: Any) -> Any:
         return None
     try:
         if hashlib.sha256(blob[SHA:]).digest() != blob[:SHA]:
-            raise ValueError("corrupted")
+            raise ValueError("damaged")
         touch_daily(path.parent)
         return CompileResult._rebuild(target_context, *pickle.loads(blob[SHA:]))
     except Exception:  # whatever is wrong with a file, the sources are there

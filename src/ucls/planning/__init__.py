@@ -234,7 +234,7 @@ def _read(path: Path, problem: Problem) -> Optimal | None:
             rate, g, steps = (float(file[name]) for name in ("reward_rate", "episode_return", "episode_steps"))
             grid = tuple(file[f"axis_{j}"] for j in range(len(problem.shape)))
             q = file["q"]
-    except Exception:  # whatever corrupted bytes do to a reader of zip files
+    except Exception:  # whatever damaged bytes do to a reader of zip files
         return None
     if q.shape != (*problem.shape, problem.n_actions) or tuple(map(len, grid)) != problem.shape:
         return None
