@@ -188,7 +188,7 @@ def test_a_run_that_diverges_is_read_up_to_there():
 
 
 def test_an_agent_without_bounds_and_an_unknown_density_are_refused():
-    with pytest.raises(UserError, match="sarsa keeps no bounds"):
+    with pytest.raises(UserError, match="sarsa has no confidence bounds"):
         probed(make_run(RIVER, "sarsa"), 10)
     with pytest.raises(UserError, match="did you mean 'start'"):
         probed(make_run(RIVER, "ucls"), 10, distribution="stat")
