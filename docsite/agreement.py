@@ -1,17 +1,18 @@
-"""What stands on two pages, or on a page and in a file of data: it must agree, or the site is not built.
+"""Text that appears on two pages, or on a page and in a data file, must agree, or the site is not built.
 
-`python -m docsite.agreement` writes the tables again that are copies.
+`python -m docsite.agreement` rewrites the tables that are copies.
 """
 
 import re
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 from docsite import known, pictures, prose
 from docsite.algorithms import LABELS
 from docsite.tables import ROOT, markdown, table, tables
 from ucls.algorithms import ALGORITHMS
 from ucls.paper import pages, shipped
-from ucls.paper.account import parts, sweeps_table
+from ucls.paper.account import data_files, parts, sweeps_table
 from ucls.paper.beyond.comparison import tuning
 
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
@@ -37,30 +38,20 @@ def costs_and_results() -> str:
     return markdown(heads, rows)
 
 
-def tuned() -> str:
-    """The table of docs/reproduction-sweeps.md that shows src/ucls/paper/winners.json."""
-    _, heads, rows = sweeps_table()
-    return markdown(heads, rows)
-
-
 COPIES: dict[tuple[str, str], Callable[[], str]] = {
     ("docs/beyond.md", "tuning"): tuning,
     ("docs/choose.md", "costs and results"): costs_and_results,
-    ("docs/reproduction-sweeps.md", "what the sweeps chose"): tuned,
 }
 
 
 def complaints() -> Iterator[str]:
-    """One line for everything that does not agree."""
+    """Yield one line for everything that does not agree."""
     for (page, mark), made in COPIES.items():
         if _between((ROOT / page).read_text(), mark) != made():
-            yield f"{page}: the table {mark!r} is not what its source says: python -m docsite.agreement writes it again"
+            yield f"{page}: the table {mark!r} differs from its source: python -m docsite.agreement rewrites it"
     for path in PAGES:
         yield from pictures.complaints(path.name, path.read_text())
-    shown = parts(shipped.load())
-    for path in sorted((ROOT / "docs").glob("reproduction*.md")):
-        if pages.filled(text := path.read_text(), shown) != text:
-            yield f"docs/{path.name} is not what src/ucls/paper/reference/claims.json says"
+    yield from of_the_reproduction(ROOT / "docs")
     yield from prose.complaints()
     yield from known.complaints()
     measured = {
@@ -69,6 +60,21 @@ def complaints() -> Iterator[str]:
     measured |= {f"{round(float(number.replace(',', ''))):,}" for number in measured}
     for number in sorted(_of_readme() - measured):
         yield f"README.md: {number} in 'Results' is in no table of docs/beyond.md"
+
+
+def of_the_reproduction(folder: Path) -> Iterator[str]:
+    """Yield one line for every page and file of the reproduction that differs from the package's data."""
+    made = shipped.load()
+    if sweeps_table() not in made.tables:
+        yield "src/ucls/paper/reference/claims.json does not have the settings of src/ucls/paper/winners.json"
+    shown, files = parts(made), data_files(made)
+    for path in sorted(folder.glob("reproduction*.md")):
+        text = path.read_text()
+        if pages.filled(text, shown) != text:
+            yield f"docs/{path.name} is not what src/ucls/paper/reference/claims.json says"
+        for file, name in pages.csv_files(folder, text).items():
+            if not file.is_file() or file.read_text() != files[name]:
+                yield f"docs/data/{file.name} is not what src/ucls/paper/reference/claims.json says"
 
 
 def write() -> None:

@@ -1,4 +1,4 @@
-"""Numbers in the words about the reproduction: each is one of a table, a check or a reading, rounded, or a complaint.
+"""Numbers in the text about the reproduction: each must be in a table, a check or a measurement, possibly rounded.
 
 >>> known = numbers("-59.43 [-66.08, -53.45] of 30, p = 1e-05")
 >>> [stale(text, known) for text in ("It ends at -59.4, with p = 1e-5 (claim 7).", "About 60 of 30 runs.", "At 58.")]
@@ -15,21 +15,21 @@ from ucls.paper import shipped
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?%?(?!\w)")
 CLAIMS = re.compile(r"\bclaims? \d+(?:(?:, | and | to )\d+)*|\bFigure \d+|\bTheorem 1|\bCorollary 1|\bd\^2")
-PAGE, READINGS = "reproduction-why.md", ("diagnose.md", "beyond.md", "coverage.md")
+PAGE, MEASURED = "reproduction-why.md", ("diagnose.md", "beyond.md", "coverage.md")
 
 
 def complaints() -> Iterator[str]:
-    """One line for every sentence with a number that is in no table, no check and no reading."""
+    """Yield one line for every sentence with a number that is in no table, check or measurement."""
     known = numbers(json.dumps(shipped.as_data(shipped.load()), ensure_ascii=False))
-    cells = [cell for page in READINGS for table in tables(page) for row in table.rows for cell in row]
-    known |= numbers(" ".join(cells)) | numbers((ROOT / "docs" / "departures.md").read_text())
+    cells = [cell for page in MEASURED for table in tables(page) for row in table.rows for cell in row]
+    known |= numbers(" ".join(cells)) | numbers((ROOT / "docs" / "data" / "departures.csv").read_text())
     for sentence in sentences((ROOT / "docs" / PAGE).read_text()):
         for number in stale(sentence, known):
             yield f"docs/{PAGE}: no table or check has {number}: {sentence}"
 
 
 def numbers(text: str) -> set[float]:
-    """The numbers in a text, in size: 12% is 0.12 and 12."""
+    """Return the absolute values of the numbers in a text: 12% is 0.12 and 12."""
     found = set()
     for word in NUMBER.findall(text):
         value = float(word.rstrip("%").replace(",", ""))
@@ -38,7 +38,7 @@ def numbers(text: str) -> set[float]:
 
 
 def stale(sentence: str, known: Collection[float]) -> list[str]:
-    """The numbers of a sentence, but for those of claims, that are no known one, nor one rounded to as many digits."""
+    """Return the numbers of a sentence, except those of claims, that are neither known nor a rounded known number."""
     words = NUMBER.findall(CLAIMS.sub("", sentence))
     return [word for word in words if not any(_rounds_to(word, value) for value in known)]
 

@@ -1,5 +1,6 @@
-"""The page of departures: every literal reading it names exists, and what it prints is what was measured."""
+"""The page of deviations: every literal interpretation it names exists, and it prints what was measured."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -21,8 +22,8 @@ TRIALS = [trial for departure in DEPARTURES for trial in departure.trials]
 
 
 @pytest.mark.parametrize("trial", TRIALS, ids=lambda t: f"{t.agent}-{t.env[5:-3]}-{'-'.join(t.literal) or 'default'}")
-def test_every_reading_is_a_setting_that_differs_from_ours(trial):
-    plans = [make_run(trial.env, trial.agent, settings=s).about() for s in (trial.literal, trial.ours)]
+def test_every_literal_interpretation_is_a_setting_that_differs_from_the_default(trial):
+    plans = [make_run(trial.env, trial.agent, settings=s).about() for s in (trial.literal, trial.default)]
     assert plans[0] != plans[1]
     assert trial.measure in d.MEASURES
 
@@ -32,23 +33,23 @@ def test_what_is_not_measured_says_why():
         assert bool(departure.trials) != bool(departure.unmeasured), departure.where
 
 
-def test_the_shipped_page_has_a_section_for_every_departure_and_no_other():
+def test_the_shipped_page_is_what_the_deviations_and_their_measurements_say():
     page = Path(__file__).parents[1] / "docs" / "departures.md"
-    head, *sections = page.read_text().split("\n## ")
-    runs = int(re.findall(r"ucls departures --runs (\d+)", head)[0])
-    date, commit = re.findall(r"Made on (\S+), at commit (\w+), with", head)[0]
+    text = page.read_text()
+    runs = int(re.findall(r"ucls departures --runs (\d+)", text)[0])
+    date, commit = re.findall(r"Made on (\S+), at commit (\w+), with", text)[0]
     facts = {"date": date, "commit": commit, "numerics": str(RESULTS_VERSION)}
-    assert head.rstrip() == d.page([], [], runs, facts).rstrip()
+    with (page.parent / "data" / "departures.csv").open(newline="") as file:
+        measured = list(csv.DictReader(file))
     assert runs >= ENOUGH
-    assert len(sections) == len(DEPARTURES)
-    for departure, text in zip(DEPARTURES, sections, strict=True):
-        measured = re.findall(r"^- (\S+, .* steps, .*)$", text, re.MULTILINE)
-        assert len(measured) == len(departure.trials)
-        assert f"## {text}".rstrip() == "\n".join(d.section(departure, measured))
+    assert {row["runs"] for row in measured} == {str(runs)}
+    named = [(departure.where, trial.agent, trial.measure) for departure in DEPARTURES for trial in departure.trials]
+    assert [(row["deviation"], row["algorithm"], row["measure"]) for row in measured] == named
+    assert text == d.page(DEPARTURES, measured, runs, facts)
 
 
 def runner(diverges):
-    """Runs of UCLS that earn 1, 2, 3 a step by seed with the literal trace threshold, and twice that with ours."""
+    """Runs of UCLS that earn 1, 2, 3 a step by seed with the literal trace threshold, and twice that by default."""
 
     def run(cells, checkpoints, stop):
         for cell in cells:
@@ -64,28 +65,27 @@ def runner(diverges):
 @pytest.mark.parametrize(
     ("diverges", "said"),
     [
-        ((0, 1, 2), "last fifth nothing against 4; 3 and 0 of 3 runs diverged, and do not count in the numbers"),
-        ((2,), "last fifth 1.5 against 4, difference **-1.5** [-7.85, 4.85]; 1 and 0 of 3 runs diverged"),
+        ((0, 1, 2), "final reward per step undefined, from 4; 3 of 3 literal runs diverged."),
+        ((2,), "final reward per step **-1.5** [-7.85, 4.85], from 4; 1 of 3 literal runs diverged."),
     ],
 )
 def test_diverged_runs_do_not_count_in_the_numbers(tmp_path, diverges, said):
-    trial = d.Trial("ucls", RIVER, {"trace_threshold": 0}, "reward a step, last fifth", steps=10)
+    trial = d.Trial("ucls", RIVER, {"trace_threshold": 0}, "final reward per step", steps=10)
     departure = d.Departure("somewhere", "this", "that", "because", (trial,))
     with Store(tmp_path / "runs.sqlite", write=True) as store:
         found = d.measure([departure], 3, store, runner(diverges), quiet=True)
-    assert said in d.page([departure], found, 3)
+    assert said in d.page([departure], d.measurements([departure], found), 3)
 
 
-def test_difference_is_literal_less_ours_on_common_seeds(tmp_path):
-    trial = d.Trial("ucls", RIVER, {"trace_threshold": 0}, "reward a step, last fifth", steps=10)
+def test_difference_is_literal_minus_default_on_common_seeds(tmp_path):
+    trial = d.Trial("ucls", RIVER, {"trace_threshold": 0}, "final reward per step", steps=10)
 
     departure = d.Departure("somewhere", "this", "that", "because", (trial,))
     with Store(tmp_path / "runs.sqlite", write=True) as store:
         [[found]] = d.measure([departure], 3, store, runner(diverges=()), quiet=True)
     assert found.difference is not None
-    assert (found.literal, found.ours, found.difference.mean) == (2.0, 4.0, -2.0)
-    assert found.difference[1:] == pytest.approx((-2 - 4.303 / 3**0.5, -2 + 4.303 / 3**0.5), abs=1e-3)  # Student's
-    text = d.page([departure], [[found]], 3)
-    assert "10 steps, `trace_threshold=0` against default: reward a step, last fifth 2 against 4" in text
-    assert "difference **-2**" in text
+    assert (found.literal, found.default, found.difference.mean) == (2.0, 4.0, -2.0)
+    assert found.difference[1:] == pytest.approx((-2 - 4.303 / 3**0.5, -2 + 4.303 / 3**0.5), abs=1e-3)  # Student t
+    text = d.page([departure], d.measurements([departure], [[found]]), 3)
+    assert "ucls in River Swim with `trace_threshold=0`: final reward per step **-2** [" in text
     assert "ucls departures --runs 3" in text

@@ -179,10 +179,10 @@ def test_levels_and_parts():
 def test_the_verdict_is_as_weak_as_the_weakest_check():
     yes, no, perhaps = (Check("", "", holds, 7) for holds in (True, False, None))
     assert Claim(1, "", None, (yes, yes)).words == "reproduced"
-    assert Claim(1, "", None, (yes, perhaps)).words == "undecided with 7 runs"
+    assert Claim(1, "", None, (yes, perhaps)).words == "inconclusive with 7 runs"
     assert Claim(1, "", None, (yes, perhaps, no)).words == "not reproduced"
-    assert Claim(1, "", None, (yes, no), depends="p").words == "depends on p"
-    assert Claim(1, "", None, ()).words.startswith("undecided")
+    assert Claim(1, "", None, (yes, no), depends="p").words == "sensitive to p"
+    assert Claim(1, "", None, ()).words.startswith("inconclusive")
 
 
 def test_a_verdict_is_a_kind_whatever_its_words():
@@ -191,7 +191,7 @@ def test_a_verdict_is_a_kind_whatever_its_words():
     assert Claim(1, "", None, (yes, no)).verdict is Verdict.NOT_REPRODUCED
     assert Claim(1, "", None, (yes, no), depends="what was not reproduced").verdict is Verdict.DEPENDS
     assert Claim(1, "", None, (yes, no), short=True).verdict is Verdict.UNDECIDED
-    assert Claim(1, "", None, (yes, no), depends="p").as_data()["verdict"] == "depends on p"
+    assert Claim(1, "", None, (yes, no), depends="p").as_data()["verdict"] == "sensitive to p"
 
 
 def test_every_kind_of_verdict_has_a_color_on_the_screen(tmp_path, monkeypatch, capsys):
@@ -201,7 +201,7 @@ def test_every_kind_of_verdict_has_a_color_on_the_screen(tmp_path, monkeypatch, 
     claims.append(Claim(3, "", None, (no,), depends="p"))
     show_claims(account.Reproduction(claims, [], [], True, {}, ""), tmp_path)
     shown = capsys.readouterr().out
-    colors = {32: "reproduced", 31: "not reproduced", 33: "undecided", 36: "depends"}
+    colors = {32: "reproduced", 31: "not reproduced", 33: "inconclusive", 36: "sensitive"}
     assert all(f"\x1b[{color}m{words}\x1b[0m" in shown for color, words in colors.items())
 
 
@@ -213,16 +213,16 @@ def test_every_claim_has_one_line_of_a_terminal_with_both_verdicts(tmp_path, mon
     lines = re.sub(r"\x1b\[[\d;]*m", "", capsys.readouterr().out).splitlines()
     assert max(map(len, lines[:22])) <= 80
     assert [line.split("  ")[0].strip() or line.split()[0] for line in lines[3:21]] == [str(n) for n in range(1, 19)]
-    assert re.search(r"^ 1  UCLS ends best in all three domains +undecided +not reproduced *$", lines[3])
+    assert re.search(r"^ 1  UCLS ends best in all three domains +inconclusive +not reproduced *$", lines[3])
 
 
 def test_a_verdict_turns_on_what_decides_it_the_other_way():
     yes, no, perhaps = (Check("", "", holds, 7) for holds in (True, False, None))
     failed, held = Claim(1, "", None, (yes, no)), Claim(1, "", None, (yes, yes))
-    assert turned(failed, {"p": [yes], "beta": [yes, perhaps], "q": [no]}).words == "depends on p"
-    assert turned(held, {"a": [no], "b": [yes], "c": [no, perhaps], "d": [no]}).words == "depends on a, c and d"
+    assert turned(failed, {"p": [yes], "beta": [yes, perhaps], "q": [no]}).words == "sensitive to p"
+    assert turned(held, {"a": [no], "b": [yes], "c": [no, perhaps], "d": [no]}).words == "sensitive to a, c and d"
     assert turned(held, {"a": [perhaps]}).words == "reproduced"
-    assert turned(Claim(1, "", None, (perhaps,)), {"a": [yes]}).words == "undecided with 7 runs"
+    assert turned(Claim(1, "", None, (perhaps,)), {"a": [yes]}).words == "inconclusive with 7 runs"
 
 
 def test_idling_does_not_look_good_early_where_every_step_costs(evidence):
@@ -247,13 +247,13 @@ def test_a_run_that_stopped_early_is_drawn_where_it_was(evidence):
 def test_a_quick_look_decides_nothing_about_learning(evidence, monkeypatch):
     monkeypatch.setattr("ucls.paper.claims.bounds.COVERAGE_RUNS", 20)
     verdicts = {claim.number: claim.words for claim in judge_all(evidence)}
-    assert {verdicts[number] for number in set(verdicts) - {11, 12, 13}} == {"undecided: a quick look"}
+    assert {verdicts[number] for number in set(verdicts) - {11, 12, 13}} == {"inconclusive: a quick look"}
 
 
 def test_what_was_not_run_keeps_a_claim_open(evidence):
     yes = Check("", "", True, 7)
-    assert Claim(1, "", None, (yes, Check("", "not run", None, 0))).words == "undecided with 0 runs"
-    assert Claim(1, "", None, (Check("", "not run", None, 0),)).words == "undecided: nothing was run"
+    assert Claim(1, "", None, (yes, Check("", "not run", None, 0))).words == "inconclusive with 0 runs"
+    assert Claim(1, "", None, (Check("", "not run", None, 0),)).words == "inconclusive: nothing was run"
 
 
 def test_every_claim_is_judged(evidence, monkeypatch):
@@ -299,8 +299,8 @@ def test_the_report_is_written_with_its_figures(tmp_path, evidence):
     data = json.loads((out / "claims.json").read_text())
     assert [claim["shipped"] for claim in data["claims"]] == ["not reproduced"]
     rows = {table["title"]: table["rows"] for table in data["tables"]}
-    assert len(rows["Open choices"]) == len(table_open_choices.CHOICES)
-    assert len(rows["Experiments behind the why"]) == len(table_causes.experiments())
+    assert len(rows["Unspecified details"]) == len(table_open_choices.CHOICES)
+    assert len(rows["Ablations"]) == len(table_causes.experiments())
     assert ["ucls", "River Swim", "defaults", "10,000", "5", "0", "10,000"] in rows["What was run"]
 
 
@@ -331,7 +331,7 @@ def test_pages_that_continue_its_name_are_filled_with_a_page_and_the_data_are_wh
     found = paper.reproduce(tmp_path / "out", QUICK, ["2"], evidence.store, None)
     pages.fill(page, found, tmp_path / "out")
     assert "**[Every p works for UCLS, none for GV-UCB](figure-2.png)** (claim 5)" in page.read_text()
-    assert "| reward, UCLS with p = 0.1 less p = 1e-5 |" in more.read_text()
+    assert "| reward, UCLS with p = 0.1 minus p = 1e-5 |" in more.read_text()
     kept = shipped.from_data(json.loads((tmp_path / "data" / "claims.json").read_text()))
     assert kept.claims == found.claims
     assert kept.tables == []

@@ -21,7 +21,7 @@ CLAIMS = (
         "measured": "probability that UCLS beats the best rival, paired by seed",
         "effect": "0.62 (0.41 to 0.80)",
         "kind": Verdict.UNDECIDED,
-        "verdict": "undecided",
+        "verdict": "inconclusive",
         "why": "The interval holds one half.",
         "figure": "figure-1",
     },
@@ -51,7 +51,7 @@ CLAIMS = (
         "measured": "steps of the last 20 episodes",
         "effect": "3.1 fewer (1.2 to 5.0)",
         "kind": Verdict.DEPENDS,
-        "verdict": "depends on trace_threshold",
+        "verdict": "sensitive to trace_threshold",
         "why": "Holds with beta, not with 0.",
         "figure": None,
     },
@@ -80,8 +80,8 @@ def test_the_first_figure_comes_first_then_findings_figures_claims_and_details(p
     ]
     assert places == sorted(places)
     assert page.index('id="figure-1"') < places[1] < page.index('id="figure-2"')
-    assert re.findall(r'<tr data-kind="([^"]*)"', page) == ["undecided", "reproduced", "not reproduced", "depends"]
-    assert "depends on trace_threshold</span>" in page
+    assert re.findall(r'<tr data-kind="([^"]*)"', page) == ["inconclusive", "reproduced", "not reproduced", "sensitive"]
+    assert "sensitive to trace_threshold</span>" in page
     assert '<a href="#figure-1"' in page
     assert "<li>UCLS &lt;leads&gt;.</li>" in page
     assert "<li><code>ucls paper --full</code> more</li>" in page

@@ -19,8 +19,8 @@ from ucls.study import Store
 
 NAMES = ["2", "8", "choices"]
 SCALE = scale_of(2)
-PAGE = "<!-- verdicts -->\n<!-- end -->\n<!-- open choices -->\n<!-- end -->\n![p](figure-2.png) ![b](figure-8.png)\n"
-PAGE += "<!-- what was run -->\n<!-- end -->\n<!-- facts -->\n<!-- end -->\n"
+PAGE = "<!-- verdicts -->\n<!-- end -->\n<!-- unspecified details -->\n<!-- end -->\n"
+PAGE += "![p](figure-2.png) ![b](figure-8.png)\n<!-- what was run -->\n<!-- end -->\n<!-- facts -->\n<!-- end -->\n"
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_parts_assembled_are_what_was_made_at_once(made, page):
     whole, folder = made
     found = sections.assemble(folder, page)
     assert found.claims == whole.claims
-    assert {t[0]: t[2] for t in found.tables}["Open choices"] == whole.tables[0][2]
+    assert {t[0]: t[2] for t in found.tables}["Unspecified details"] == whole.tables[0][2]
     ran = [{tuple(row) for row in {t[0]: t[2] for t in made.tables}[account.RAN]} for made in (found, whole)]
     assert ran[0] == ran[1]
     assert found.facts["runs"] == whole.facts["runs"]
@@ -96,7 +96,7 @@ def test_one_command_fills_the_page(made, page, tmp_path):
 @pytest.mark.parametrize(
     ("facts", "complaint"),
     [
-        ({"numerics": "0"}, "part 8 has numerics 0, the code here 1: make it again"),
+        ({"numerics": "0"}, "part 8 has results version 0, the code 1: rerun it"),
         ({"commit": "0000000"}, "part 8 was made at commit 0000000, which does not exist"),
         ({"commit": ""}, "which does not exist"),
         ({"scale": "30 runs"}, "part 8 is of 30 runs, part 2 of 2 runs"),
@@ -119,23 +119,23 @@ def test_a_part_that_lacks_runs_or_is_missing_or_is_something_else_is_named(part
         sections.assemble(parts, page)
     for text in ("", "{}", "[]", '{"part": 3}', json.dumps({**data, "part": "../x"})):
         (parts / "choices.json").write_text(text)
-        with pytest.raises(UserError, match=r"choices\.json is"):
+        with pytest.raises(UserError, match=r"choices\.json (is not a|has an unknown) part"):
             sections.assemble(parts, page)
 
 
 def test_the_pages_of_the_shipped_reproduction_need_all_of_the_paper(made, page):
     page.write_text("<!-- data claims.json -->\n" + PAGE)
-    with pytest.raises(UserError, match=r"no page beside .* shows 'What is learned': add <!-- what"):
+    with pytest.raises(UserError, match=r"no page beside .* shows 'Learned covariance': add <!-- learned"):
         sections.assemble(made[1], page)
-    more, marks = page.parent / "page-more.md", "<!-- what is learned -->\n<!-- end -->\n"
+    more, marks = page.parent / "page-more.md", "<!-- csv learned covariance: learned.csv -->\n"
     more.write_text(marks)
     with pytest.raises(UserError, match=r"lacks 1, 3, 5, 6, 7, 9, mountain-car, theorem, learned: "):
         sections.assemble(made[1], page)
-    more.write_text(marks + "<!-- experiments behind the why -->\n<!-- end -->\n")
+    more.write_text(marks + "<!-- ablations -->\n<!-- end -->\n")
     with pytest.raises(UserError, match=r"mountain-car, theorem, learned, causes: "):
         sections.assemble(made[1], page)
-    page.write_text(page.read_text().replace("<!-- open choices -->", "<!-- facts -->"))
-    with pytest.raises(UserError, match=r"no page beside .* shows 'Open choices': add <!-- open"):
+    page.write_text(page.read_text().replace("<!-- unspecified details -->", "<!-- facts -->"))
+    with pytest.raises(UserError, match=r"no page beside .* shows 'Unspecified details': add <!-- unspecified"):
         sections.assemble(made[1], page)  # which is among the parts
 
 

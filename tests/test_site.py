@@ -129,7 +129,7 @@ def test_a_picture_without_a_caption_is_an_error(tmp_path, monkeypatch):
     assert "new.md, line 3: bars.png has no caption" in told[0]
 
 
-def test_every_figure_of_a_claim_has_words_on_what_to_see():
+def test_every_figure_of_a_claim_has_a_caption():
     from ucls.paper import shipped
     from ucls.paper.seen import SEEN
 
@@ -139,7 +139,7 @@ def test_every_figure_of_a_claim_has_words_on_what_to_see():
 
 def test_links_are_called_what_the_list_of_pages_calls_them(site):
     text = (site / "beyond.html").read_text()
-    assert ">Departures</a>" in text.partition("<article")[2]
+    assert ">Deviations from the paper</a>" in text.partition("<article")[2]
     assert ">departures.md<" not in text
 
 
@@ -161,6 +161,22 @@ def test_a_page_and_its_data_that_disagree_are_noticed(tmp_path, file, number):
     assert all(line.startswith("docs/environments.md, ") for line in told)
     known.write(tmp_path / "environments.md", tmp_path / "data/environments.csv")
     assert list(known.complaints(tmp_path / "environments.md", tmp_path / "data/environments.csv")) == []
+
+
+def test_a_file_of_the_reproduction_that_disagrees_with_the_package_is_noticed(tmp_path):
+    from docsite import agreement
+
+    (tmp_path / "data").mkdir()
+    for path in [*(ROOT / "docs").glob("reproduction*.md"), *(ROOT / "docs/data").glob("reproduction*.csv")]:
+        (tmp_path / path.relative_to(ROOT / "docs")).write_text(path.read_text())
+    assert list(agreement.of_the_reproduction(tmp_path)) == []
+    checks = tmp_path / "data" / "reproduction-checks.csv"
+    checks.write_text(checks.read_text().replace(",yes,", ",no,", 1))
+    (tmp_path / "data" / "reproduction-tuning.csv").unlink()
+    assert [line.split()[0] for line in agreement.of_the_reproduction(tmp_path)] == [
+        "docs/data/reproduction-checks.csv",
+        "docs/data/reproduction-tuning.csv",
+    ]
 
 
 def test_the_picture_of_optimism_shows_what_its_caption_says():

@@ -16,10 +16,10 @@ from ucls.paper import (
     table_one_setting,
     table_open_choices,
 )
-from ucls.paper.account import Reproduction, checks
+from ucls.paper.account import Reproduction, checks, claims_table
 from ucls.paper.claims import JUDGES, groups_behind, judge_all, settings
 from ucls.paper.claims.check import MOST, Check, Claim, by_chance, most_reach, not_run, part, turned
-from ucls.paper.claims.plain import BEFORE, PLAIN, told, was
+from ucls.paper.claims.plain import BEFORE, PLAIN, was
 from ucls.paper.contents import PARTS, groups_of, parts_of
 from ucls.paper.domains import PRINTED, PUDDLE, RIVER, ROOM, SPARSE
 from ucls.paper.evidence import Evidence, Sample
@@ -36,7 +36,7 @@ def check(holds, p=None, runs=30):
 def test_one_failure_of_many_checks_decides_only_if_their_number_does_not_explain_it():
     many = [check(True, 0.001)] * 19
     assert Claim(1, "", None, (check(False, 0.04),)).verdict is Verdict.NOT_REPRODUCED
-    assert Claim(1, "", None, (check(False, 0.04), *many)).words == "undecided with 30 runs"
+    assert Claim(1, "", None, (check(False, 0.04), *many)).words == "inconclusive with 30 runs"
     assert Claim(1, "", None, (check(False, 0.001), *many)).verdict is Verdict.NOT_REPRODUCED
     assert Claim(1, "", None, (check(False), *many)).verdict is Verdict.NOT_REPRODUCED  # of before, without p
 
@@ -65,7 +65,7 @@ def test_a_verdict_turns_only_on_what_many_changes_do_not_explain():
 def test_an_open_verdict_turns_on_what_decides_it_both_ways():
     claim = Claim(1, "", None, (check(None, 0.5),))
     yes, no = [check(True, 0.001)], [check(False, 0.001)]
-    assert turned(claim, {"a": yes, "b": no, "c": [check(None, 0.5)]}).words == "depends on a and b"
+    assert turned(claim, {"a": yes, "b": no, "c": [check(None, 0.5)]}).words == "sensitive to a and b"
     assert turned(claim, {"a": yes}).verdict is Verdict.UNDECIDED
 
 
@@ -74,7 +74,7 @@ def test_a_failed_claim_names_what_would_leave_no_check_failing():
     others = {"a": [check(True, 0.001), check(None, 0.5)], "b": [check(False, 0.001)], "c": [not_run("x")[0]]}
     found = turned(claim, others)
     assert found.verdict is Verdict.NOT_REPRODUCED
-    assert found.why == "Because. With another reading of a none of its checks fails, but not all are decided."
+    assert found.why == "Because. With another interpretation of a, no check fails, but some are inconclusive."
 
 
 def test_runs_that_end_at_the_optimum_or_far_from_it_are_counted():
@@ -223,7 +223,7 @@ def test_optimal_in_puddle_world_is_what_these_features_reach(tmp_path):
         evidence = Evidence(store, scale_of(30))
         assert figure_6.reachable(evidence) == pytest.approx(-36.7, abs=0.2)
         [claim] = judge_all(evidence, [9])
-    assert claim.words == "undecided: nothing was run"
+    assert claim.words == "inconclusive: nothing was run"
 
 
 class Told(Evidence):
@@ -284,9 +284,9 @@ def test_the_joint_reading_is_searched_among_those_that_let_b_move(monkeypatch):
 
 def test_a_verdict_that_changed_says_from_what_and_why():
     claim = Claim(18, "", None, (check(True, 0.001),))
-    assert was(claim).startswith("It was undecided before: now only updates of an inverse")
-    assert told(claim).endswith("It was undecided before.")
+    assert was(claim).startswith("Earlier verdict: inconclusive. Since then, only updates of an inverse")
     assert was(claim) in checks(Reproduction([claim], [], [], True, {}, ""))
+    assert was(claim) in claims_table(Reproduction([claim], [], [], True, {}, ""))[2][0]
     assert was(claim._replace(checks=(check(None),))) == ""
     assert was(claim._replace(short=True)) == ""
     assert set(BEFORE) <= set(PLAIN)
@@ -310,7 +310,7 @@ def test_the_one_setting_of_a_competitor_is_the_candidate_with_the_best_mean_ran
 def test_the_memory_the_coder_and_the_step_of_w_are_open_choices():
     rows = {(choice.title, choice.env) for choice in table_open_choices.CHOICES}
     for env in (RIVER, PUDDLE):
-        for title in ("memory 128, as printed", "state and action hashed together", "w_step 0.1"):
+        for title in ("table size 128, literal", "state and action hashed together", "w_step 0.1"):
             assert (title, env) in rows
     other = [
         table_open_choices.group_of(choice, "dgpq") for choice in table_open_choices.CHOICES if not choice.settings

@@ -1,6 +1,8 @@
-"""Tables for pages."""
+"""Tables for pages, and for the data files behind them."""
 
-from collections.abc import Iterable
+import csv
+import io
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 
@@ -13,3 +15,16 @@ def markdown_table(lines: Iterable[Iterable[Any]]) -> str:
     | 0.1 | 30 |
     """
     return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def csv_text(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table as the text of a CSV file.
+
+    >>> csv_text(["p", "found"], [["0.1", "2 [1, 3]"]])
+    'p,found\\n0.1,"2 [1, 3]"\\n'
+    """
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(heads)
+    writer.writerows(rows)
+    return text.getvalue()

@@ -1,17 +1,17 @@
-"""The account of a reproduction: its claims, tables and facts as data and as the parts of pages."""
+"""The account of a reproduction: its claims, tables and provenance as data and as the parts of pages."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from ucls.figures.plot import Plot
-from ucls.paper._markdown import markdown_table
+from ucls.paper._markdown import csv_text, markdown_table
 from ucls.paper.beyond.comparison import tuning
 from ucls.paper.claims.check import HELD, Claim
-from ucls.paper.claims.plain import title_of, told, was
+from ucls.paper.claims.plain import because, title_of, told, was
 from ucls.paper.contents import Table
 from ucls.paper.domains import DOMAINS, HAS_READING, PRINTED, READING
 from ucls.paper.groups import Group, Scale, cells_of, winners
-from ucls.paper.seen import picture, pictures
+from ucls.paper.seen import pictures
 from ucls.report import Verdict
 from ucls.settings import listed
 from ucls.study import Store, Study
@@ -64,19 +64,19 @@ def circumstances_of(store: Store, study: Study) -> list[Circumstance]:
 def time_words(seconds: float) -> str:
     """The time of many runs in words."""
     spent = f"{seconds / 3600:.2f} hours" if seconds >= 3600 else f"{seconds / 60:.0f} minutes"
-    return f"{spent} of one core, with what else it was doing"
+    return f"{spent} on one core, which ran other work as well"
 
 
 def sweeps_table() -> Table:
-    """The settings that the sweeps chose."""
+    """The settings found by tuning."""
     rows = []
     for key, winner in winners().items():
         score = f"{winner['trials'][0]['score']:.5g}"
         tried = str(len(winner["trials"]))
         settings = listed(winner["settings"])
-        where = DOMAINS[winner["env"]].title + (", room for every tile" if key.endswith(" room") else "")
+        where = DOMAINS[winner["env"]].title + (", collision-free table" if key.endswith(" room") else "")
         rows.append([winner["label"], where, settings, winner["measure"], score, tried])
-    return "What the sweeps chose", ["competitor", "domain", "settings", "measure", "score", "of"], rows
+    return "Tuned settings", ["algorithm", "domain", "settings", "measure", "score", "candidates"], rows
 
 
 def runs_table(store: Store, study: Study, groups: list[Group], scale: Scale) -> Table:
@@ -98,31 +98,27 @@ def runs_table(store: Store, study: Study, groups: list[Group], scale: Scale) ->
     return RAN, ["what", "domain", "settings", "steps", "runs", "diverged", "steps a second"], rows
 
 
-MADE = {"date": "on", "commit": "at commit", "numerics": "with numerics"}
+MADE = {"date": "on", "commit": "at commit", "numerics": "with results version"}
 
 CORRECTED = (
-    "A claim fails if one of its checks does, beyond what their number explains (Holm's correction); so does what a "
-    "verdict depends on, among all that was changed."
+    "A claim fails if one of its checks fails beyond what their number explains (Holm's correction). The same "
+    "correction applies to the interpretations that a verdict is sensitive to."
 )
 SECTIONS = {
-    "What held, or depends on a choice": (Verdict.REPRODUCED, Verdict.DEPENDS),
-    "What did not hold": (Verdict.NOT_REPRODUCED,),
-    "What these runs do not decide": (Verdict.UNDECIDED,),
+    "Reproduced claims": (Verdict.REPRODUCED,),
+    "Claims that are sensitive to a detail": (Verdict.DEPENDS,),
+    "Claims that were not reproduced": (Verdict.NOT_REPRODUCED,),
+    "Inconclusive claims": (Verdict.UNDECIDED,),
 }
 
 
 def found(made: Reproduction) -> str:
-    """What came of the claims in plain sentences, by verdict, each section with a figure if one is left for it."""
-    blocks, drawn = [f"{made.note} {made_at(made.facts)}".rstrip()], set[str]()
+    """The results of the claims in plain sentences, by verdict."""
+    blocks = [f"{made.note} {made_at(made.facts)}".rstrip()]
     for title, verdicts in SECTIONS.items():
         claims = [claim for claim in made.claims if claim.verdict in verdicts]
-        if not claims:
-            continue
-        blocks.append(f"## {title}")
-        if shown := next((claim for claim in claims if claim.figure and claim.figure not in drawn), None):
-            drawn.add(str(shown.figure))
-            blocks.append(picture(str(shown.figure), f"The figure of claim {shown.number}: {title_of(shown)}"))
-        blocks.append("\n".join(f"- {_told(claim)}" for claim in claims))
+        if claims:
+            blocks += [f"## {title}", "\n".join(f"- {_told(claim)}" for claim in claims)]
     return "\n\n".join(blocks)
 
 
@@ -130,7 +126,7 @@ def made_at(facts: Mapping[str, str]) -> str:
     """When and with what something was made, as far as its facts say.
 
     >>> made_at({"date": "2026-11-18", "commit": "", "numerics": "1"})
-    'Made on 2026-11-18, with numerics 1.'
+    'Made on 2026-11-18, with results version 1.'
     """
     known = [(words, facts[name]) for name, words in MADE.items() if facts.get(name)]
     return f"Made {', '.join(f'{words} {value}' for words, value in known)}." if known else ""
@@ -145,11 +141,32 @@ def verdicts(made: Reproduction) -> str:
     """Every claim with its verdict, as a Markdown table."""
     rows = []
     for claim in made.claims:
-        count = f"{claim.held} of {len(claim.checks)}"
-        rows.append([str(claim.number), claim.sentence, count, f"**{claim.words}**"])
+        counts = [str(sum(check.holds is holds for check in claim.checks)) for holds in HELD]
+        rows.append([str(claim.number), claim.sentence, *counts, f"**{claim.words}**"])
     corrected = any(check.p is not None for claim in made.claims for check in claim.checks)
     note = f"{made.note} {CORRECTED}" if corrected else made.note
-    return note + "\n\n" + _table(["", "claim", "checks that hold", "verdict"], rows)
+    return note + "\n\n" + _table(["", "claim", "hold", "fail", "inconclusive", "verdict"], rows)
+
+
+def claims_table(made: Reproduction) -> Table:
+    """Every claim with its verdict, the reason, notes, and what changed since an earlier verdict."""
+    rows = []
+    for claim in made.claims:
+        counts = [str(sum(check.holds is holds for check in claim.checks)) for holds in HELD]
+        said = [because(claim), claim.why, was(claim)]
+        rows.append([str(claim.number), title_of(claim), claim.sentence, *counts, claim.words, *said])
+    heads = ["claim", "title", "statement", "checks that hold", "checks that fail", "inconclusive checks", "verdict"]
+    return "Verdicts", [*heads, "reason", "notes", "earlier verdict"], rows
+
+
+def checks_table(made: Reproduction) -> Table:
+    """Every check of every claim."""
+    rows = []
+    for claim in made.claims:
+        for check in claim.checks:
+            p = "" if check.p is None else f"{check.p:g}"
+            rows.append([str(claim.number), check.what, check.found, str(check.runs), HELD[check.holds], p])
+    return "Checks", ["claim", "check", "result with 95% interval", "runs", "holds", "p-value"], rows
 
 
 def checks(made: Reproduction) -> str:
@@ -157,10 +174,16 @@ def checks(made: Reproduction) -> str:
     parts = []
     for claim in made.claims:
         rows = [[check.what, check.found, str(check.runs), HELD[check.holds]] for check in claim.checks]
-        heads = ["what is measured", "found, with its 95% interval", "runs", "holds"]
+        heads = ["check", "result with 95% interval", "runs", "holds"]
         words = " ".join(filter(None, (f"**{claim.number}.** {claim.sentence}", claim.why, was(claim))))
         parts.append(words + "\n\n" + _table(heads, rows))
     return "\n\n".join(parts)
+
+
+def data_files(made: Reproduction) -> dict[str, str]:
+    """The tables that a page may keep in a file, as CSV, by the name of their mark."""
+    tables = [claims_table(made), checks_table(made), *made.tables]
+    return {title.lower(): csv_text(heads, rows) for title, heads, rows in tables}
 
 
 def parts(made: Reproduction) -> dict[str, str]:

@@ -91,17 +91,17 @@ def _decay(group: Group) -> Group:
     return group.but(epsilon_decay=LESS_A_FIFTH)._replace(most=ONE_STATE_RUNS) if explores else group
 
 
-TILE_MEMORY = Reading("the tile memory", _memory)
+TILE_MEMORY = Reading("the hash-table size", _memory)
 THRESHOLD = Reading("the trace threshold", _threshold)
 VALUE = Reading("the feature value", _value("1"))
 ROOT = Reading("the feature value 1/sqrt_n", _value("1/sqrt_n"))
-W_STEP = Reading(f"w_step ({SMALL_STEP}, not the box's 1)", _step)
+W_STEP = Reading(f"w_step ({SMALL_STEP} instead of 1)", _step)
 GMAX = Reading("LSPI-Rmax's Gmax", _gmax)
 TILING = Reading("the tiling of River Swim", _tiling)
-DGPQ_SWEEP = Reading("the size of DGPQ's sweep", _sweep)
-SARSA_START = Reading("where optimistic Sarsa starts", _start)
+DGPQ_SWEEP = Reading("the size of DGPQ's search", _sweep)
+SARSA_START = Reading("the initial values of optimistic Sarsa", _start)
 ONE_STATE_DISCOUNT = Reading("One-State's discount", _discount)
-EPSILON_DECAY = Reading("how epsilon decays", _decay)
+EPSILON_DECAY = Reading("the decay of epsilon", _decay)
 OF_SCALE = (THRESHOLD, VALUE, ROOT)
 OF_UCLS = (TILE_MEMORY, *OF_SCALE, W_STEP)
 OF_RIVALS = (GMAX, TILING, TILE_MEMORY.joined(GMAX))

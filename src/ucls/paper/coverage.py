@@ -93,7 +93,7 @@ def _factors(found: list[Row]) -> str:
     """What the two factors make of the sandwich at the largest n, with exact features."""
     n = max(row.n for row in found)
     lines = [
-        ["factor", "p", "promised", "coverage", "least case", "worst state of all", "width"],
+        ["factor", "p", "nominal", "coverage", "lowest case", "worst state", "width"],
         ["---", *["---:"] * 6],
     ]
     for factor in coverage.FACTORS:
@@ -109,7 +109,7 @@ def _factors(found: list[Row]) -> str:
 
 def _levers(spent: dict[str, one_state.Spent]) -> str:
     lines = [
-        ["variance", "pulls of left, median", "10% to 90% of runs", "right in the last fifth"],
+        ["variance", "left actions, median", "10% to 90% of runs", "right in the final 20%"],
         ["---", *["---:"] * 3],
     ]
     for name, one in spent.items():

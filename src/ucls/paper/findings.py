@@ -13,8 +13,8 @@ FEW = 3  # findings that a report opens with
 
 # A number worth a sentence: the claim, the check that has it, and the words before it.
 QUOTED = (
-    (5, "reward, UCLS less GV-UCB, p = 0.1", "The reward of UCLS less that of GV-UCB in River Swim, at p = 0.1,"),
-    (6, "mean return, UCLS less DGPQ", "The mean return of UCLS less that of DGPQ in Mountain Car"),
+    (5, "reward, UCLS minus GV-UCB, p = 0.1", "The reward of UCLS minus that of GV-UCB in River Swim, at p = 0.1,"),
+    (6, "mean return, UCLS minus DGPQ", "The mean return of UCLS minus that of DGPQ in Mountain Car"),
     (7, "runs of LSTD-in-F (eta = 1) that end within three times the optimal length", "Runs of LSTD-in-F that learn"),
 )
 
@@ -60,8 +60,8 @@ def _ahead(of_rivals: Sequence[Pair], name: str) -> list[str]:
     runs = [pair.here.runs for pair in of_rivals]
     spread = f"{min(runs)} to {max(runs)}" if min(runs) < max(runs) else str(max(runs))
     return [
-        f"UCLS ends ahead in {here} of {len(of_rivals)} comparisons with tuned rivals here, with {spread} runs each, "
-        f"and in {there} in {name}."
+        f"UCLS ends ahead in {here} of {len(of_rivals)} comparisons with tuned baselines here, with {spread} runs "
+        f"each, and in {there} in {name}."
     ]
 
 

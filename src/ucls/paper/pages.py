@@ -1,23 +1,25 @@
 """Pages of a reproduction: the parts between their marks, the figures beside them, and the data behind them.
 
-Pages beside it that continue the name of a page (`reproduction-checks.md` beside `reproduction.md`) are filled with it.
-A line `<!-- data PATH -->` names the file, from the page's folder, that keeps what the pages say as data.
+Pages that continue the name of a page (`reproduction-checks.md` beside `reproduction.md`) are filled with it. Two kinds
+of lines name files, relative to the page: `<!-- data PATH -->` the one that stores everything the pages say, and
+`<!-- csv TABLE: PATH -->` one with a table that is too long for the page.
 """
 
 import re
 import shutil
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from ucls._files import write_atomic
 from ucls.errors import UserError
 from ucls.paper import shipped
-from ucls.paper.account import Reproduction, parts
+from ucls.paper.account import Reproduction, data_files, parts
 from ucls.paper.commits import commit_at
 
 MARK = re.compile(r"(<!-- ([a-z ]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 DATA = re.compile(r"^<!-- data (\S+) -->$", re.MULTILINE)
-ALWAYS = ("found", "verdicts", "checks", "figures", "what the sweeps chose", "what was run", "tuning", "facts")
+CSV = re.compile(r"^<!-- csv ([a-z ]+): (\S+) -->$", re.MULTILINE)
+ALWAYS = ("found", "verdicts", "checks", "figures", "tuned settings", "what was run", "tuning", "facts")
 
 
 def marked(page: Path, tables: Collection[str]) -> dict[Path, str]:
@@ -35,7 +37,7 @@ def marked(page: Path, tables: Collection[str]) -> dict[Path, str]:
         ends = names[1::2] == ["end"] * (len(names) // 2) and not len(names) % 2 and "end" not in names[::2]
         if not ends or (path == page and not names):
             raise UserError(f"{path} needs lines such as <!-- verdicts -->, each with a line <!-- end --> after it")
-        for name in names[::2]:
+        for name in (*names[::2], *csv_files(path.parent, text).values()):
             if name not in known:
                 raise UserError(f"{path} has a mark {name!r}, but there are only: {', '.join(known)}")
     return texts
@@ -52,11 +54,22 @@ def fill(page: Path, made: Reproduction, out: Path) -> None:
     for name in (f"{plot.name}.png" for plot in shown):
         write_atomic(page.parent / name, lambda target, name=name: shutil.copyfile(out / name, target))
     if data := data_of(page):
-        marks = {mark[1] for text in texts.values() for mark in MARK.findall(text)}
-        tables = [table for table in made.tables if table[0].lower() in marks]
+        tables = [table for table in made.tables if table[0].lower() in shown_on(texts.values())]
         shipped.write(made._replace(tables=tables, plots=shown), data)
-    for path, text in texts.items():
+    content = data_files(made)
+    files = {file: content[name] for text in texts.values() for file, name in csv_files(page.parent, text).items()}
+    for path, text in (texts | files).items():
         write_atomic(path, lambda target, text=text: target.write_text(text, encoding="utf-8"))
+
+
+def csv_files(folder: Path, text: str) -> dict[Path, str]:
+    """The files that a page in a folder keeps tables in, each with the name of its table."""
+    return {folder / path: name for name, path in CSV.findall(text)}
+
+
+def shown_on(texts: Iterable[str]) -> set[str]:
+    """The names of everything that pages show, between marks or in a file."""
+    return {name for text in texts for name in (*(mark[1] for mark in MARK.findall(text)), *dict(CSV.findall(text)))}
 
 
 def data_of(page: Path) -> Path | None:

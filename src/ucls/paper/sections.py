@@ -63,9 +63,9 @@ def read(path: Path) -> Section:
         plots = [_plot_from_data(plot) for plot in data["plots"]]
         section = Section(data["part"], shipped.from_data(data)._replace(plots=plots), float(data["seconds"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path} is no part of a reproduction: `ucls paper --export` writes them") from error
+        raise UserError(f"{path} is not a part of a reproduction: `ucls paper --export` writes them") from error
     if section.name not in {part.name for part in PARTS}:
-        raise UserError(f"{path} is of a part {section.name!r} that there is not: `ucls paper --help` lists them")
+        raise UserError(f"{path} has an unknown part {section.name!r}: `ucls paper --help` lists them")
     return section
 
 
@@ -87,8 +87,9 @@ def _needed(page: Path, sections: dict[str, Section]) -> list[Part]:
 
     A table that is there but is not on those pages is not left out in silence.
     """
-    texts = "".join(pages.marked(page, [part.title for part in PARTS if part.title]).values())
-    shown = {part.name for part in PARTS if f"<!-- {part.title.lower()} -->" in texts}
+    marked = pages.marked(page, [part.title for part in PARTS if part.title]).values()
+    texts, names = "".join(marked), pages.shown_on(marked)
+    shown = {part.name for part in PARTS if part.title.lower() in names}
     if pages.data_of(page):
         of_the_paper = [part for part in PARTS if not part.beyond]
         needed = [part for part in of_the_paper if part.claims or part.draws or part.name in shown]
@@ -107,7 +108,7 @@ def _refuse_strangers(sections: Sequence[Section], history: Path) -> None:
     for section in sections:
         facts = section.made.facts
         if not section.made.complete:
-            raise UserError(f"part {section.name} lacks runs: make it again, it goes on")
+            raise UserError(f"part {section.name} lacks runs: rerun it; finished runs are kept")
         if facts.get("numerics") != str(RESULTS_VERSION):
             raise UserError(
                 f"part {section.name} has results version {facts.get('numerics')}, the code {RESULTS_VERSION}: rerun it"
@@ -115,11 +116,11 @@ def _refuse_strangers(sections: Sequence[Section], history: Path) -> None:
         if facts.get("scale") != sections[0].made.facts.get("scale"):
             raise UserError(
                 f"part {section.name} is of {facts.get('scale')}, part {sections[0].name} of "
-                f"{sections[0].made.facts.get('scale')}: make them alike"
+                f"{sections[0].made.facts.get('scale')}: use the same scale for both"
             )
         if not commits.exists(facts.get("commit", ""), history):
             raise UserError(
-                f"part {section.name} was made at commit {facts.get('commit')}, which does not exist: make it again"
+                f"part {section.name} was made at commit {facts.get('commit')}, which does not exist: rerun it"
             )
 
 
@@ -132,7 +133,8 @@ def _merged(sections: Sequence[Section]) -> Reproduction:
     facts["versions"] = _joined([one for made in all_made for one in made.facts.get("versions", "").split("; ")], "; ")
     facts["seeds"] = max((made.facts.get("seeds", "") for made in all_made), key=_last_seed)
     facts["runs"] = f"{sum(int(row[4]) for row in ran[2]):,}"
-    facts["time"] = time_words(sum(section.seconds for section in sections)) + "; what parts share counts in each"
+    spent = time_words(sum(section.seconds for section in sections))
+    facts["time"] = f"{spent}; runs shared by several parts are counted in each"
     facts["date"] = max(made.facts.get("date", "") for made in all_made)
     plots = {plot.name: plot for made in all_made for plot in made.plots}
     return Reproduction(claims, [*own, sweeps_table(), ran], [*plots.values()], True, facts, all_made[0].note)

@@ -1,78 +1,77 @@
-"""What to see in the figures of the shipped reproduction: a caption for each, written after looking at it."""
+"""Captions of the figures of the shipped reproduction, written after looking at each: the finding first."""
 
 from typing import NamedTuple
 
 
-class Seen(NamedTuple):
-    """What a figure shows, and what there is to see in it."""
+class Caption(NamedTuple):
+    """What a figure shows, and the finding in it."""
 
     shows: str
-    see: str
+    finding: str
 
 
 SEEN = {
-    "figure-1": Seen(
-        "Figure 1. Learning curves of UCLS, untuned, and its tuned competitors, with 95% bands.",
-        "See River Swim: UCLS (blue) is at the optimum after 7,000 steps, and DGPQ comes close. In Puddle World "
-        "LSPI-Rmax ends clearly below UCLS, which is better there.",
+    "figure-1": Caption(
+        "Figure 1: learning curves of UCLS (untuned) and the tuned baselines.",
+        "UCLS (blue) reaches the optimum of River Swim after 7,000 steps, and DGPQ comes close. In Puddle World "
+        "LSPI-Rmax ends significantly better than UCLS (lower is better there).",
     ),
-    "figure-1-episodes": Seen(
-        "Figure 1 over episodes, as the paper prints it.",
-        "See where lines end: no run finished more episodes than that, so short lines are slow learners. RLSVI has a "
-        "million steps in Puddle World, twenty times those of the others.",
+    "figure-1-episodes": Caption(
+        "Figure 1 over episodes, as in the paper.",
+        "Short lines are slow learners: a line ends where no run finished more episodes. RLSVI has a million steps in "
+        "Puddle World, twenty times as many as the others.",
     ),
-    "figure-2": Seen(
-        "Figure 2. How UCLS and GV-UCB depend on the confidence p in River Swim.",
-        "See the left panel: UCLS reaches the optimum but for the smallest p. GV-UCB as printed never does. On the "
-        "right, UCLS that only counts visits (gray) earns as much, but for the smallest p.",
+    "figure-2": Caption(
+        "Figure 2: sensitivity of UCLS and GV-UCB to p in River Swim.",
+        "UCLS reaches the optimum for every p except the smallest, and GV-UCB as printed for none (left). UCLS with a "
+        "pure visit-count bonus (gray, right) collects as much reward, except for the smallest p.",
     ),
-    "figure-3": Seen(
-        "Figure 3. LSTD without exploration in Mountain Car, its regularizer inside the matrix or outside.",
-        "See the left panel: both variants inside (green) learn in every run. Those outside (purple) are late, and "
-        "one of them never gets there.",
+    "figure-3": Caption(
+        "Figure 3: LSTD without exploration in Mountain Car.",
+        "With the regularizer inside the matrix (green), both variants learn in every run. With the regularizer "
+        "outside (purple), one variant learns late and the other does not.",
     ),
-    "figure-5": Seen(
-        "Figure 5. The One-State world: how many runs end at the better action.",
-        "See the left panel: without epsilon a third of LSTD's runs do, whatever the regularizer. On the right some "
-        "epsilon at first helps, and is gone too soon.",
+    "figure-5": Caption(
+        "Figure 5: One-State: fraction of runs that end with the better action.",
+        "Without epsilon (left), a third of LSTD's runs choose the better action, whatever the regularizer. A decaying "
+        "epsilon (right) helps, but decays too fast.",
     ),
-    "figure-6": Seen(
-        "Figure 6. UCLS, and UCLS-L with its settings tuned.",
-        "See River Swim: UCLS-L (light) learns sooner, and both stay at the optimum. In Sparse Mountain Car UCLS with "
-        "its scale tuned too (dark) is the fastest.",
+    "figure-6": Caption(
+        "Figure 6: UCLS, and UCLS-L with tuned settings.",
+        "UCLS-L (light) learns River Swim sooner than UCLS, and both stay at the optimum. In Sparse Mountain Car, UCLS "
+        "with a tuned scale (dark) is the fastest.",
     ),
-    "figure-7": Seen(
-        "Figure 7. Additional methods, Sarsa and DGPQ tuned.",
-        "See optimistic Sarsa (red): near the optimum in all three domains, and ahead of UCLS in the first two. GV-UCB "
+    "figure-7": Caption(
+        "Figure 7: additional baselines; Sarsa and DGPQ are tuned.",
+        "Optimistic Sarsa (red) is near the optimum in all three domains, and ahead of UCLS in the first two. GV-UCB "
         "fails outside Puddle World.",
     ),
-    "figure-8": Seen(
-        "Figure 8. The best and the worst run of UCLS and of DGPQ.",
-        "See River Swim: the worst run of UCLS is at the optimum after 7,000 steps and stays. That of DGPQ (dashed "
-        "orange) loses the way again and again.",
+    "figure-8": Caption(
+        "Figure 8: best and worst runs of UCLS and DGPQ.",
+        "In River Swim even the worst run of UCLS reaches the optimum after 7,000 steps and stays there; the worst run "
+        "of DGPQ (dashed orange) repeatedly loses it.",
     ),
-    "figure-9": Seen(
-        "Figure 9. What the final policies are worth in River Swim.",
-        "See the left panel: the policies of UCLS lie on the optimum. Those of GV-UCB stay at the bottom of the river, "
-        "on the left, and lose nearly all there.",
+    "figure-9": Caption(
+        "Figure 9: values of the final policies in River Swim.",
+        "The final policies of UCLS are optimal (left). Those of GV-UCB stay at the left end of the river and lose "
+        "nearly all of the value there.",
     ),
-    "mountain-car": Seen(
+    "mountain-car": Caption(
         "Classic Mountain Car, over steps and over episodes.",
-        "See UCLS (blue): after 20,000 steps it is near the optimum. DGPQ stays at several hundred steps an episode.",
+        "UCLS (blue) is near the optimum after 20,000 steps; DGPQ stays at several hundred steps per episode.",
     ),
-    "theorem": Seen(
-        "The Optimistic Values Theorem along runs in River Swim, from the start states.",
-        "See the green line: optimism is below 0 nearly always. The regret of UCLS (red) falls to 0 all the same, that "
-        "of GV-UCB does not.",
+    "theorem": Caption(
+        "The Optimistic Values Theorem in River Swim, from the start states.",
+        "Optimism (green) is negative almost everywhere, yet the regret of UCLS (red) falls to 0; that of GV-UCB does "
+        "not.",
     ),
 }
 
 
-def picture(name: str, says: str = "") -> str:
-    """A figure with its caption, a paragraph in italics, as Markdown; `says` is what it shows, where that is known."""
-    seen = SEEN[name]
-    words = seen.see if says else " ".join(seen)
-    return f"![{says or seen.shows}]({name}.png)\n\n*{words}*"
+def picture(name: str) -> str:
+    """A figure with its caption, a paragraph in italics, as Markdown."""
+    caption = SEEN[name]
+    return f"![{caption.shows}]({name}.png)\n\n*{caption.finding} {caption.shows}*"
 
 
 def pictures() -> str:

@@ -1,4 +1,4 @@
-"""Experiments behind the why: where a claim did not reproduce, one thing is changed and the runs made again."""
+"""Ablations: where a claim was not reproduced, one thing is changed and the runs are repeated."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ EARLY = 0.1  # of the steps
 BETAS, LEVELS = (1e-4, 3e-4, 3e-3, 1e-2), (0.001,)
 STEPS = (0.1, 0.3)  # of w
 TRACE = 0.001  # what follows beta elsewhere stays where it is, so that beta alone changes
-WORDS = {"": "at the end", "early": "reward of the first tenth", "reward": "goals reached"}
+WORDS = {"": "final performance", "early": "reward of the first 10% of steps", "reward": "episodes reaching the goal"}
 
 
 class Experiment(NamedTuple):
@@ -44,11 +44,11 @@ def other_ucls() -> dict[str, Group]:
 
 def _of_ucls() -> list[Experiment]:
     """Why UCLS does worse than the paper says."""
-    forgets = "Does UCLS forget too fast, or too slowly?", "not 0.001"
+    forgets = "Does UCLS forget too fast or too slowly?", "not 0.001"
     optimistic = "Are its bounds too narrow?", "not 0.1"
     wide = "Are its bounds too narrow at first?", "not 1"
     tuning = "Would tuning help UCLS?", "of p, beta and b_step"
-    slower = "Does w take steps that are too long?", "not 1"
+    slower = "Is the step size of w too large?", "not 1"
     asked = {"beta": forgets, "p": optimistic, "c_max": wide, "w_step": slower}
     experiments = []
     for name, group in other_ucls().items():
@@ -79,18 +79,25 @@ def _of_ucls() -> list[Experiment]:
 def _of_others() -> list[Experiment]:
     """Why competitors did better or worse than the paper says."""
     experiments = [
-        Experiment("Was DGPQ's sweep too small?", "64 settings, not 16", tuned("dgpq-wide", env), tuned("dgpq", env), m)
+        Experiment(
+            "Was DGPQ's search too small?", "64 settings, not 16", tuned("dgpq-wide", env), tuned("dgpq", env), m
+        )
         for env, m in ((RIVER, "early"), (PUDDLE, ""), (SPARSE, "reward"), (CLASSIC, ""))
     ]
     experiments += [
-        Experiment("Is GV-UCB poor because of its p?", "p swept, not 0.5", tuned("gv-ucb", env), figure_7.gv_ucb(env))
+        Experiment(
+            "Does GV-UCB perform poorly because of its p?",
+            "p tuned, not 0.5",
+            tuned("gv-ucb", env),
+            figure_7.gv_ucb(env),
+        )
         for env in (PUDDLE, RIVER)
     ]
     for name in ("LSTD-in-F", "LSTD-out-F"):
         usual = figure_5.lstd(name, 0.01, True)
         slower = tuple({**dict(usual.settings), "epsilon_every": 1000}.items())
         changed = f"{name}, eta = 0.01: epsilon times 0.2 every 1,000 steps, not every 100"
-        experiments.append(Experiment("Is epsilon gone too soon?", changed, usual._replace(settings=slower), usual))
+        experiments.append(Experiment("Does epsilon decay too fast?", changed, usual._replace(settings=slower), usual))
     return experiments
 
 
@@ -104,7 +111,7 @@ def groups() -> list[Group]:
     return [group for one in experiments() for group in (one.group, one.usual)]
 
 
-HEADS = ["question, and where it is asked", "what is changed", "as it is", "with the change", "difference", "runs"]
+HEADS = ["question and domain", "change", "default", "changed", "difference", "runs"]
 
 
 def rows(evidence: Evidence) -> list[list[str]]:

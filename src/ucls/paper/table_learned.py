@@ -1,7 +1,7 @@
-"""What of UCLS's bound is learned, and does it matter?
+"""Does the learned covariance of UCLS matter?
 
-Beside UCLS the same with B = I and a = 0, whose radius only counts visits; and, of all that the paper leaves open, the
-one joint reading with larger features, so that B and C move, that did best in the three domains on tuning seeds.
+UCLS is compared with two variants. One has B = I and a = 0, so that its radius is a visit-count bonus. The other has
+larger features, so that B and C move: the jointly tuned variant that did best in the three domains on tuning seeds.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ from ucls.paper.sweeps import JOINT
 from ucls.paper.table_one_setting import one_setting
 
 WHOLE = {env: "mean_return" if env == PUDDLE else "reward" for env in MAIN}
-WORDS = {"mean_return": "mean return of an episode", "reward": "goals reached"}
+WORDS = {"mean_return": "mean return per episode", "reward": "episodes reaching the goal"}
 
 
 def counts_only(env: str, **settings: Any) -> Group:
@@ -29,15 +29,15 @@ def moves(settings: Mapping[str, Any]) -> bool:
 
 
 def joint(env: str) -> Group:
-    """UCLS as the joint reading has it."""
+    """UCLS as the jointly tuned variant has it."""
     best = one_setting(JOINT, moves)
     return tuned(JOINT, env).but(**best)._replace(heavy=False)
 
 
 def variants(env: str) -> dict[str, Group]:
-    """What is held against UCLS, by its name; the joint reading once it has been searched for."""
-    searched = {"joint reading": joint(env)} if has_winner(JOINT, RIVER) else {}
-    return {"counts only": counts_only(env), **searched}
+    """What is held against UCLS, by its name; the jointly tuned variant once it has been searched for."""
+    searched = {"jointly tuned variant": joint(env)} if has_winner(JOINT, RIVER) else {}
+    return {"visit counts only": counts_only(env), **searched}
 
 
 def groups() -> list[Group]:
@@ -50,7 +50,7 @@ def whole(evidence: Evidence, group: Group) -> Sample:
     return evidence.sample(group, WHOLE[group.env])
 
 
-HEADS = ["domain", "measured", "UCLS", "beside it", "there", "difference", "runs"]
+HEADS = ["domain", "measured", "UCLS", "variant", "variant's result", "difference", "runs"]
 
 
 def rows(evidence: Evidence) -> list[list[str]]:
@@ -58,7 +58,7 @@ def rows(evidence: Evidence) -> list[list[str]]:
     lines = []
     for env in MAIN:
         said = "reward of the run" if env == RIVER else WORDS[WHOLE[env]]
-        for words, measured in ((said, whole), ("at the end", Evidence.final)):
+        for words, measured in ((said, whole), ("final performance", Evidence.final)):
             usual = measured(evidence, ucls(env))
             for name, group in variants(env).items():
                 other = measured(evidence, group)

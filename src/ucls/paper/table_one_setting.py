@@ -52,13 +52,13 @@ def groups() -> list[Group]:
 
 
 HEADS = [
-    "competitor",
-    "its one setting",
-    "domain, at the end",
-    "with one setting",
-    "tuned for the domain",
+    "baseline",
+    "setting",
+    "domain (final performance)",
+    "with this setting",
+    "tuned per domain",
     "UCLS, untuned",
-    "UCLS less it with one setting",
+    "UCLS minus baseline",
     "runs",
 ]
 

@@ -33,12 +33,12 @@ class OpenChoice(NamedTuple):
     deep: bool = False
 
 
-THRESHOLD = alternatives.THRESHOLD.name, "trace threshold 0, the literal box"
+THRESHOLD = alternatives.THRESHOLD.name, "trace threshold 0, literal"
 VALUE = alternatives.VALUE.name, "feature value 1"
 ROOT = alternatives.ROOT.name, "feature value 1/sqrt_n"
-MEMORY = TILE_MEMORY.name, "room for every tile" if READING == PRINTED else "memory 128, as printed"
+MEMORY = TILE_MEMORY.name, "collision-free table" if READING == PRINTED else "table size 128, literal"
 CODER = "the coder", "state and action hashed together"
-BORDERS = "the coder at the borders", "no tile beyond the borders"
+BORDERS = "the coder at the borders", "no tiles beyond the borders"
 STEP = W_STEP.name, f"w_step {SMALL_STEP:g}"
 
 CHOICES = (
@@ -46,7 +46,7 @@ CHOICES = (
     OpenChoice(*THRESHOLD, PUDDLE, {"trace_threshold": 0}, of_ucls_only=True),
     OpenChoice(*VALUE, RIVER, {"feature_value": "1"}),
     OpenChoice(*VALUE, PUDDLE, {"feature_value": "1"}),
-    OpenChoice("the tiling", "4 tilings of 32, as printed", RIVER, {"tilings": 4, "tiles": 32}),
+    OpenChoice("the tiling", "4 tilings of 32, literal", RIVER, {"tilings": 4, "tiles": 32}),
     OpenChoice("the noise", "noise 0.01", PUDDLE, {"noise_sd": 0.01}),
     OpenChoice(*ROOT, RIVER, {"feature_value": "1/sqrt_n"}, deep=True),
     OpenChoice(*ROOT, PUDDLE, {"feature_value": "1/sqrt_n"}, deep=True),
@@ -111,7 +111,7 @@ def rows(evidence: Evidence) -> list[list[str]]:
     return lines
 
 
-HEADS = ["choice", "domain", "UCLS as here", "UCLS with it", "optimum with it", "competitors clearly ahead", "runs"]
+HEADS = ["choice", "domain", "UCLS, default", "UCLS, changed", "optimum", "baselines significantly ahead", "runs"]
 
 
 def _ahead(mine: Sample, theirs: Sample) -> bool:

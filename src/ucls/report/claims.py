@@ -74,7 +74,7 @@ def _checks(claim: Claim, other: Claim | None, kind: Verdict, name: str) -> str:
     """What was measured of a claim, folded away: here, and in the reference where it has the same check."""
     there = {check["what"]: check for check in other["checks"]} if other else {}
     here = {check["what"]: check for check in claim["checks"]}
-    marks = {"yes": "\u2713", "no": "\u2717", "undecided": "?"}
+    marks = {"yes": "\u2713", "no": "\u2717", "inconclusive": "?"}
 
     def found(check: Mapping[str, Any] | None) -> str:
         if check is None:

@@ -8,8 +8,8 @@ class Verdict(Enum):
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
-    DEPENDS = "depends"
-    UNDECIDED = "undecided"
+    DEPENDS = "sensitive"
+    UNDECIDED = "inconclusive"
 
     @property
     def mark(self) -> str:

@@ -33,7 +33,7 @@ def final_policies(evidence: Evidence) -> Claim:
             mean = summarize(loss)
             near = decided(mean.high <= CLOSE * value, mean.low > CLOSE * value)  # pyright: ignore
             wanted = near if key == "ucls" else None if near is None else not near
-            what = f"{key} ({which}), loss from the start states against a tenth of {number(value)}"
+            what = f"{key} ({which}), loss from the start states compared with 10% of {number(value)}"
             note = f", {lost} diverged" if lost else ""
             holds, p = None if lost and wanted else wanted, by_chance(mean, CLOSE * value)
             checks.append(Check(what, interval(mean) + note, holds, len(loss), p))
@@ -44,7 +44,7 @@ def final_policies(evidence: Evidence) -> Claim:
                     max(abs(apart.low), abs(apart.high)) <= CLOSE * value,
                     apart.low > CLOSE * value or apart.high < -CLOSE * value,
                 )
-                what = "UCLS, loss of (M) less that of (M+CIR), within a tenth of the optimal value"
+                what = "UCLS, loss of (M) minus that of (M+CIR), within 10% of the optimal value"
                 p = by_chance(apart, -CLOSE * value, CLOSE * value)
                 checks.append(Check(what, interval(apart), near, len(end.seeds), p))
     sentence = (
@@ -54,9 +54,9 @@ def final_policies(evidence: Evidence) -> Claim:
     otherwise = {}
     for choice in (choice for choice in CHOICES if choice.env == RIVER and choice.name != W_STEP.name):
         end = evidence.final(choice_group(choice, "ucls"))
-        what = f"UCLS, reward a step at the end with {choice.title}"
+        what = f"UCLS, final reward per step with {choice.title}"
         otherwise[choice.name] = most_reach(end, (1 - CLOSE) * optimum_with(choice), what)
-    why = "The table of open choices has what it depends on: with those, UCLS's runs end far from the optimum."
+    why = "With the other interpretations, UCLS's runs end far from the optimum; see the table of unspecified details."
     claim = Claim(11, sentence, "figure-9", tuple(checks))
     if claim.verdict is Verdict.REPRODUCED:  # these say nothing of GV-UCB: they can take the verdict back, not give it
         claim = turned(claim, otherwise)
@@ -82,14 +82,14 @@ def policy_evaluation(evidence: Evidence) -> Claim:
     for chain, noise in ASKED:
         for estimator, held in covered(chain, noise).items():
             if noise == "iid" or not estimator.startswith("global"):
-                what = f"{chain}, {noise} noise, {estimator}: least coverage of any state, at least {1 - P:g}"
+                what = f"{chain}, {noise} noise, {estimator}: lowest coverage of any state, at least {1 - P:g}"
                 checks += part(held, runs, what, least=1 - P)
     told = ", ".join(f"{held} with `{name}`" for name, held in covered(*APART, differences=True).items())
     why = (
         "Intervals with Chebyshev's factor after 4,000 transitions, exact features, lambda 0. `sandwich` estimates the "
-        "matrix of Theorem 1, `global` that of Corollary 1, as printed and as it should be. Both speak of the features "
-        f"of a state. Of a difference between two, in {APART[0]}, the least coverage is, of {runs}: {told}. The "
-        "running average that UCLS itself keeps is not among these: it has another scale, and does not hold everywhere "
+        "matrix of Theorem 1, `global` that of Corollary 1, both literal and corrected. Both apply to the features of "
+        f"a state. For the difference between two states in {APART[0]}, the lowest coverage out of {runs} is {told}. "
+        "UCLS's own running average is not tested here: it has a different scale and does not cover everywhere "
         "(`ucls coverage`)."
     )
     sentence = (
@@ -113,19 +113,19 @@ def optimistic_values(evidence: Evidence) -> Claim:
     said: list[str] = []
     for key, group in asked.items():
         runs = [result.arrays for _, result in evidence.results(group) if not result.diverged]
-        what = f"{key}: readings with expected optimism at which regret is at most f + g"
+        what = f"{key}: measurements with expected optimism at which regret is at most f + g"
         if not runs:
             checks += [] if group.deep and not evidence.scale.deep else not_run(what)
             continue
         optimistic, holds = ([of[f"probe.{name}"].astype(bool) for of in runs] for name in ("optimistic", "holds"))
         there, readings = sum(int(of.sum()) for of in optimistic), sum(map(len, optimistic))
-        said.append(f"{key} was optimistic in {there / readings:.0%} of its readings")
+        said.append(f"{key} was optimistic in {there / readings:.0%} of its measurements")
         if there:
             inside = sum(int((a & b).sum()) for a, b in zip(holds, optimistic, strict=True))
             which = sum(bool(of.any()) for of in optimistic)
             checks.append(Check(what, f"{inside} of {there}", inside == there, which))
-    why = f"{'; '.join(said)}. Where it was not, the theorem says nothing." if said else ""
-    checks = checks or not_run("readings with expected optimism")
+    why = f"{'; '.join(said)}. The theorem says nothing about the other measurements." if said else ""
+    checks = checks or not_run("measurements with expected optimism")
     sentence = (
         "Optimistic Values Theorem: wherever expected optimism holds along a run, measured regret stays under f + g."
     )

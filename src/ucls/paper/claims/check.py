@@ -19,11 +19,11 @@ FEWEST = 5  # runs that an interval is trusted with: fewer decide nothing
 LEVEL = 0.05
 TESTED = 6  # runs with which a test of their signs may fall below it: 2 / 2^6 does
 OF_ANY_LENGTH = (12, 13)  # the theorems: they speak of no number of steps
-HELD = {True: "yes", False: "no", None: "undecided"}
+HELD = {True: "yes", False: "no", None: "inconclusive"}
 
 
 class Check(NamedTuple):
-    """One thing that a claim says: what is measured, what was found, and whether it holds (None: undecided).
+    """One thing that a claim says: what is measured, what was found, and whether it holds (None: inconclusive).
 
     What fewer than five runs say does not count for the verdict. `p` is how likely a finding so clear would be, to
     either side, if the truth lay on the line between holding and failing; None where nobody has computed it.
@@ -83,17 +83,17 @@ class Claim(NamedTuple):
 
     @property
     def words(self) -> str:
-        """The verdict in words: what it depends on, or why it is undecided, too."""
+        """The verdict in words, with what it is sensitive to, or why it is inconclusive."""
         if self.verdict is Verdict.DEPENDS:
-            return f"depends on {self.depends}"
+            return f"sensitive to {self.depends}"
         if self.verdict is not Verdict.UNDECIDED:
             return self.verdict.value
         if not self._was_run:
-            return "undecided: nothing was run"
+            return "inconclusive: nothing was run"
         if self.short:
-            return "undecided: a quick look"
+            return "inconclusive: a quick look"
         fewest = min(check.runs for check in self.checks if not check.decided)
-        return f"undecided with {fewest} run{'s' * (fewest != 1)}"
+        return f"inconclusive with {fewest} run{'s' * (fewest != 1)}"
 
     @property
     def _was_run(self) -> bool:
@@ -144,7 +144,7 @@ def turned(claim: Claim, others: Mapping[str, Sequence[Check]]) -> Claim:
     spared = [name for name, other in judged.items() if all(c.runs and c.holds is not False for c in other.checks)]
     if claim.verdict is not failed or not spared:
         return claim
-    said = f"With another reading of {_named(spared)} none of its checks fails, but not all are decided."
+    said = f"With another interpretation of {_named(spared)}, no check fails, but some are inconclusive."
     return claim._replace(why=f"{claim.why} {said}".lstrip())
 
 
@@ -230,7 +230,7 @@ def better(evidence: Evidence, mine: Sample, theirs: Sample, what: str) -> list[
 
 
 def at_least(summary: Summary, level: float, what: str) -> list[Check]:
-    """Check that a mean is at least at a level: undecided if its interval holds the level, or if any run diverged."""
+    """Check that a mean is at least at a level: inconclusive if its interval has the level, or if any run diverged."""
     lost = summary.diverged
     if summary.center is None or summary.low is None or summary.high is None:
         return [Check(what, f"all {lost} runs diverged", False, lost)] if lost else not_run(what)
@@ -252,7 +252,7 @@ def most_reach(sample: Sample, level: float, what: str) -> list[Check]:
 
 
 def within(estimate: Estimate | Summary, low: float, high: float, what: str, runs: int) -> list[Check]:
-    """Check that a number lies between two: undecided if its interval does not lie wholly inside or outside."""
+    """Check that a number lies between two: inconclusive if its interval does not lie wholly inside or outside."""
     lost = estimate.diverged if isinstance(estimate, Summary) else 0
     least, most = estimate[1:3]
     if least is None or most is None:

@@ -51,9 +51,9 @@ SD_RESAMPLES = 2000
 def learned() -> dict[str, tuple[str, float]]:
     """What a run that learned is at in the end, in each domain, with the word for it."""
     return {
-        RIVER: ("reward a step", NEAR * optimum(RIVER).reward_rate),
+        RIVER: ("reward per step", NEAR * optimum(RIVER).reward_rate),
         PUDDLE: ("return", TWICE * optimum(PUDDLE).episode_return),
-        SPARSE: ("steps", LEARNED * optimum(SPARSE).episode_steps),
+        SPARSE: ("episode length", LEARNED * optimum(SPARSE).episode_steps),
     }
 
 
@@ -66,7 +66,7 @@ def best_at_the_end(evidence: Evidence) -> Claim:
             mine = evidence.final(read(ucls(env)))
             for key in RIVALS:
                 theirs = evidence.final(read(tuned(key, env)))
-                made += better(evidence, mine, theirs, f"{DOMAINS[env].title}, at the end, UCLS less {key}")
+                made += better(evidence, mine, theirs, f"{DOMAINS[env].title}, final performance, UCLS minus {key}")
         return made
 
     sentence = "UCLS has the best final performance in all three domains."
@@ -74,8 +74,8 @@ def best_at_the_end(evidence: Evidence) -> Claim:
     ended, why = evidence.final(long).mean, ""
     if ended.center is not None:
         why = (
-            f"Everyone has {evidence.steps(ucls(PUDDLE)):,} steps. With {evidence.steps(long):,} in Puddle World, as "
-            f"in the paper's figure, RLSVI ends at {interval(ended)}."
+            f"Every algorithm has {evidence.steps(ucls(PUDDLE)):,} steps. With {evidence.steps(long):,} in Puddle "
+            f"World, as in the paper's figure, RLSVI ends at {interval(ended)}."
         )
     claim = Claim(1, sentence, "figure-1", tuple(checks(as_here)), why=why)
     return read_otherwise(claim, checks, OPEN, [one.joined(GMAX) for one in in_puddle_world()])
@@ -88,25 +88,27 @@ def learns_faster(evidence: Evidence) -> Claim:
     def leads(read: Change, first: float) -> Check:
         steps = f"{first * evidence.steps(ucls(RIVER)):,.0f}"
         mine, theirs = (evidence.early(read(group), first) for group in (tuned("dgpq", RIVER), ucls(RIVER)))
-        return better(evidence, mine, theirs, f"River Swim, reward of the first {steps} steps, DGPQ less UCLS")[0]
+        return better(evidence, mine, theirs, f"River Swim, reward of the first {steps} steps, DGPQ minus UCLS")[0]
 
     def checks(read: Change, first: float = AT_FIRST) -> list[Check]:
         made: list[Check] = []
         mine, usual, dgpq = read(ucls(SPARSE)), read(ucls(RIVER)), read(tuned("dgpq", RIVER))
         for key in RIVALS:
             ours, theirs = (evidence.sample(group, "reward") for group in (mine, read(tuned(key, SPARSE))))
-            made += better(evidence, ours, theirs, f"Sparse Mountain Car, goals reached, UCLS less {key}")
+            made += better(evidence, ours, theirs, f"Sparse Mountain Car, episodes reaching the goal, UCLS minus {key}")
         made.append(leads(read, first))
         for key, group in (("UCLS", usual), ("DGPQ", dgpq)):
             end = evidence.final(group.for_shares())
-            made += most_reach(end, NEAR * rate, f"River Swim, reward a step at the end, {key}")
+            made += most_reach(end, NEAR * rate, f"River Swim, final reward per step, {key}")
         return made
 
     reward = evidence.sample(ucls(RIVER), "reward").mean
     why = ""
     if reward.center is not None:
         regret = rate * evidence.steps(ucls(RIVER)) - reward.center
-        why = f"UCLS's regret in River Swim is {regret:,.0f} on average; a commented line of the paper says about 1000."
+        why = (
+            f"UCLS's regret in River Swim is {regret:,.0f} on average; a comment in the paper's source says about 1000."
+        )
     for sooner in (leads(as_here, first) for first in SHORTER):
         why += f" {sooner.what}: {sooner.found}." if sooner.runs else ""
     sentence = (
@@ -115,7 +117,7 @@ def learns_faster(evidence: Evidence) -> Claim:
     )
     claim = Claim(2, sentence, "figure-1", tuple(checks(as_here)), why=why.strip())
     otherwise = {reading.name: checks(reading.change) for reading in (*OPEN, DGPQ_SWEEP)}
-    sooner = {f'what "initially" is ({first:.0%})': checks(as_here, first) for first in SHORTER}
+    sooner = {f'the meaning of "initially" ({first:.0%})': checks(as_here, first) for first in SHORTER}
     return turned(claim, otherwise | sooner)
 
 
@@ -130,24 +132,26 @@ def puddle_world(evidence: Evidence) -> Claim:
     def checks(read: Change) -> list[Check]:
         mine, bootstrap, dgpq = (read(group) for group in (ucls(PUDDLE), *map(_in_puddle, ("ucbootstrap", "dgpq"))))
         summary = evidence.sample(mine, "episodes").mean
-        made = within(summary, 1080 * scale, 1320 * scale, "episodes of UCLS, within a tenth of 1200", summary.runs)
-        for measure, word in (("episodes", "episodes"), ("mean_return", "mean return of an episode")):
+        made = within(summary, 1080 * scale, 1320 * scale, "episodes of UCLS, within 10% of 1200", summary.runs)
+        for measure, word in (("episodes", "episodes"), ("mean_return", "mean return per episode")):
             ours, theirs = (evidence.sample(group, measure) for group in (mine, bootstrap))
-            what = f"{word}, UCBootstrap less UCLS as a part of UCLS's"
+            what = f"{word}, UCBootstrap minus UCLS, as a fraction of UCLS's"
             made += apart(evidence, theirs, ours, -ALIKE, ALIKE, what, abs(ours.mean.center or 1.0))
         theirs = evidence.sample(dgpq, "mean_return")
-        made += better(evidence, evidence.sample(mine, "mean_return"), theirs, "mean return, UCLS less DGPQ")
+        made += better(evidence, evidence.sample(mine, "mean_return"), theirs, "mean return, UCLS minus DGPQ")
         beside = {key: read(group) for key, group in others.items()} | {"rlsvi": figure_theorem.long_rlsvi()}
         for key, other in beside.items():
             scores = evidence.sample(other, "mean_return").scores
-            made += _more_spread(theirs.scores, scores, f"spread of the mean return, log of DGPQ's over {key}'s")
+            made += _more_spread(
+                theirs.scores, scores, f"standard deviation of the mean return, log of DGPQ's over {key}'s"
+            )
         return made
 
     scores = [evidence.sample(group, "mean_return").scores for group in (_in_puddle("dgpq"), ucls(PUDDLE))]
     parts = [abs(of.std() / of.mean()) for of in scores if len(of) and np.isfinite(of).all() and of.any()]
     why = ""
     if len(parts) == len(scores):
-        why = "As a part of its mean DGPQ's spread is {:.2g}, UCLS's {:.2g}.".format(*parts)
+        why = "Relative to its mean, DGPQ's standard deviation is {:.2g} and UCLS's {:.2g}.".format(*parts)
     why = f"{why} {_with_small_steps(checks)}".strip()
     sentence = (
         "Puddle World: UCLS finishes about 1200 episodes in 50k steps; UCBootstrap learns at a similar rate; DGPQ is "
@@ -195,7 +199,7 @@ def others_do_poorly(evidence: Evidence) -> Claim:
                 end = evidence.final(read(tuned(key, env)))
                 did = int((end.scores >= end.sign * level).sum())
                 side = "at least" if end.sign > 0 else "at most"
-                what = f"{DOMAINS[env].title}, {word} at the end of {key}, {side} {number(level)}: runs"
+                what = f"{DOMAINS[env].title}, final {word} of {key}, {side} {number(level)}: runs"
                 made += part(did, len(end.scores), what, most=MOST)
         return made
 
@@ -203,12 +207,12 @@ def others_do_poorly(evidence: Evidence) -> Claim:
     often = evidence.final(figure_theorem.frequent_rlsvi()).mean
     rescued = often.center is not None and often.low is not None and often.low >= NEAR * rate
     ended = evidence.final(figure_theorem.long_rlsvi()).mean
-    why = f"RLSVI sampled every 100 steps earns {interval(often)} a step in River Swim." if often.center else ""
+    why = f"Sampling every 100 steps, RLSVI collects {interval(often)} per step in River Swim." if often.center else ""
     if ended.center is not None:
         steps = evidence.steps(figure_theorem.long_rlsvi())
-        why += f" With {steps:,} steps in Puddle World it ends at a return of {interval(ended)} ({ended.runs} runs)."
+        why += f" With {steps:,} steps in Puddle World its final return is {interval(ended)} ({ended.runs} runs)."
     if rescued:
-        why += " So its failure in River Swim is one of the schedule of sampling."
+        why += " So its failure in River Swim is due to the sampling schedule."
     sentence = "LSPI-Rmax and RLSVI do not do well in any of the three domains."
     return read_otherwise(
         Claim(4, sentence, "figure-1", tuple(checks(as_here)), why=why), checks, [TILE_MEMORY, *OF_RIVALS]
@@ -221,8 +225,8 @@ def classic_mountain_car(evidence: Evidence) -> Claim:
     def checks(read: Change) -> list[Check]:
         mine, theirs = (read(group) for group in figure_mountain_car.shown().values())
         ours, other = (evidence.sample(group, "mean_return") for group in (mine, theirs))
-        made = better(evidence, ours, other, "mean return, UCLS less DGPQ")
-        return made + better(evidence, evidence.final(mine), evidence.final(theirs), "steps at the end")
+        made = better(evidence, ours, other, "mean return, UCLS minus DGPQ")
+        return made + better(evidence, evidence.final(mine), evidence.final(theirs), "final episode length")
 
     sentence = "Classic Mountain Car: UCLS clearly beats DGPQ."
     claim = Claim(6, sentence, "mountain-car", tuple(checks(as_here)), why=_with_small_steps(checks))
@@ -235,14 +239,14 @@ def linear_version(evidence: Evidence) -> Claim:
     for env in (PUDDLE, RIVER):
         early = [evidence.early(g, 0.2) for g in (ucls(env), tuned("ucls-l", env))]
         word = "reward" if env == RIVER else "mean return"
-        what = f"{DOMAINS[env].title}, {word} of the first fifth, UCLS less UCLS-L"
+        what = f"{DOMAINS[env].title}, {word} of the first 20% of steps, UCLS minus UCLS-L"
         checks += better(evidence, early[0], early[1], what)
     near = NEAR * optimum(RIVER).reward_rate
-    checks += most_reach(evidence.final(tuned("ucls-l", RIVER)), near, "River Swim, reward a step at the end, UCLS-L")
+    checks += most_reach(evidence.final(tuned("ucls-l", RIVER)), near, "River Swim, final reward per step, UCLS-L")
     ends = evidence.final(tuned("ucls-l", PUDDLE)).mean
-    checks += at_least(ends, figure_6.reachable(evidence) / NEAR, "Puddle World, return at the end, UCLS-L")
+    checks += at_least(ends, figure_6.reachable(evidence) / NEAR, "Puddle World, final return, UCLS-L")
     mine, theirs = (evidence.sample(g, "reward") for g in (tuned("ucls-l", SPARSE), ucls(SPARSE)))
-    checks += better(evidence, mine, theirs, "Sparse Mountain Car, goals reached, UCLS-L less UCLS")
+    checks += better(evidence, mine, theirs, "Sparse Mountain Car, episodes reaching the goal, UCLS-L minus UCLS")
     sentence = (
         "UCLS-L: more regret early in Puddle World and River Swim, optimal by the end; faster than UCLS in Sparse "
         "Mountain Car."
@@ -250,7 +254,7 @@ def linear_version(evidence: Evidence) -> Claim:
     best, reached = optimum(PUDDLE).episode_return, figure_6.reachable(evidence)
     why = (
         f"With these features Sarsa ends at {number(reached)} in Puddle World after {figure_6.LONG:,} steps; the "
-        f"optimum is {number(best)}. Optimal there is within a tenth of what can be reached."
+        f"optimum is {number(best)}. There, optimal means within 10% of what these features can reach."
     )
     return Claim(9, sentence, "figure-6", tuple(checks), why=why if reached != best else "")
 
@@ -258,18 +262,18 @@ def linear_version(evidence: Evidence) -> Claim:
 def swept_p(evidence: Evidence) -> Claim:
     """17: UCLS-L's better policy in Sparse Mountain Car is due to its swept p: sweeping it would improve UCLS."""
     linear, usual, swept = (evidence.final(g) for g in (tuned("ucls-l", SPARSE), ucls(SPARSE), figure_6.swept()))
-    checks = better(evidence, linear, usual, "steps at the end, UCLS-L less UCLS")
-    checks += better(evidence, swept, usual, "steps at the end, UCLS with its scale swept less UCLS")
+    checks = better(evidence, linear, usual, "final episode length, UCLS-L minus UCLS")
+    checks += better(evidence, swept, usual, "final episode length, UCLS with tuned scale minus UCLS")
     sentence = (
         "UCLS-L learns a better policy than UCLS in Sparse Mountain Car because its scale was swept: UCLS with its own "
         "swept is better than UCLS too."
     )
     why = (
-        "UCLS-L's factor may be any; UCLS's is never below 1, so c_max was swept with p, which may exceed 1, on 20,000 "
-        "steps, not 50,000."
+        "UCLS-L's scale is unrestricted, but UCLS's is never below 1; so c_max was tuned together with p, which may "
+        "exceed 1, on 20,000 instead of 50,000 steps."
     )
     if (between := evidence.difference(linear, swept)) is not None:
-        why += f" UCLS-L less UCLS with its scale swept: {interval(between)} steps."
+        why += f" UCLS-L minus UCLS with tuned scale: {interval(between)} steps."
     return Claim(17, sentence, "figure-6", tuple(checks), why=why)
 
 

@@ -1,4 +1,4 @@
-"""The claims in plain words: a title for each, and why a verdict is what it is, shown only beside that verdict."""
+"""The claims in plain words: a title for each, and the reason for a verdict, shown only with that verdict."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -8,7 +8,7 @@ from ucls.report import Verdict
 
 
 class Plain(NamedTuple):
-    """A claim in a few words, and what was found out about verdicts on it."""
+    """The title of a claim, and the reason for each verdict on it."""
 
     title: str
     because: Mapping[Verdict, str] = {}
@@ -26,131 +26,152 @@ HELD, FAILED, OPEN, TURNS = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.
 PLAIN = {
     1: Plain(
         "UCLS ends best in all three domains",
-        {FAILED: "Only LSPI-Rmax ends clearly better, in Puddle World, and only with a Gmax of 0, not the box's."},
+        {
+            FAILED: "Only LSPI-Rmax ends significantly better, in Puddle World, and only with a `gmax` of 0 instead of "
+            "the pseudocode's."
+        },
     ),
     2: Plain(
         "UCLS learns fastest, DGPQ leads at first",
         {
-            OPEN: "DGPQ does not clearly lead at first in River Swim, with a larger sweep neither.",
-            FAILED: "These runs cannot tell whether DGPQ leads at first in River Swim; after 5,000 steps it is behind.",
+            OPEN: "DGPQ does not lead significantly at first in River Swim, even with a larger search.",
+            FAILED: "DGPQ is behind UCLS over the first 5,000 steps of River Swim. Over shorter periods the comparison "
+            "is inconclusive.",
         },
     ),
     3: Plain(
         "Puddle World: about 1,200 episodes",
         {
-            OPEN: "DGPQ is clearly worse; UCBootstrap finishes about as many episodes as UCLS.",
-            TURNS: "With features of 1 there are fewer episodes; with the box's Gmax LSPI-Rmax spreads more than DGPQ.",
+            OPEN: "DGPQ is significantly worse; UCBootstrap finishes about as many episodes as UCLS.",
+            TURNS: "With a feature value of 1, UCLS finishes fewer episodes. With the pseudocode's `gmax`, LSPI-Rmax "
+            "varies more than DGPQ.",
         },
     ),
     4: Plain(
-        "LSPI-Rmax and RLSVI do poorly",
+        "LSPI-Rmax and RLSVI perform poorly",
         {
-            FAILED: "Tuned, LSPI-Rmax is good in Puddle World. RLSVI fails in River Swim only on the paper's schedule.",
-            TURNS: "With the box's Gmax LSPI-Rmax hardly finishes an episode in Puddle World; with the largest return, "
-            "0, it is the best.",
+            FAILED: "Once tuned, LSPI-Rmax performs well in Puddle World. RLSVI fails in River Swim only with the "
+            "paper's sampling schedule.",
+            TURNS: "With the pseudocode's -10,000, LSPI-Rmax completes five Puddle World episodes; with 0, the maximum "
+            "possible return, it performs best.",
         },
     ),
     5: Plain(
         "Every p works for UCLS, none for GV-UCB",
         {
-            FAILED: "With the smallest p optimism dies too soon, and larger ones are slower, not faster. GV-UCB's "
-            "radius collapses everywhere."
+            FAILED: "With the smallest p, UCLS loses its optimism too early; among the others, larger values learn "
+            "more slowly, not faster. GV-UCB's radius collapses at every p."
         },
     ),
     6: Plain("Classic Mountain Car: UCLS beats DGPQ"),
     7: Plain(
         "LSTD-in learns without exploration",
         {
-            HELD: "But with a fading eta LSTD-out learns too, late, in many runs.",
-            OPEN: "LSTD-out with a fading eta learns too, late and in some runs; all else is as the paper says.",
+            HELD: "However, with a decaying eta LSTD-out also learns, late, in many runs.",
+            OPEN: "With a decaying eta LSTD-out also learns, late and in some runs; the rest agrees with the paper.",
         },
     ),
     8: Plain(
         "One-State: LSTD fails without epsilon",
         {
-            FAILED: "Without epsilon a third of the runs go right, and with it little more than half; were it times "
-            "0.8, not 0.2, four in five would."
+            FAILED: "Without epsilon a third of the runs choose the better action, and with it little more than half. "
+            "If epsilon were multiplied by 0.8 instead of 0.2, four in five would."
         },
     ),
     9: Plain(
         "UCLS-L: slow at first, optimal at last",
         {FAILED: "With all its settings tuned, UCLS-L has less regret early in River Swim, not more."},
     ),
-    10: Plain("Optimistic Sarsa does well, GV-UCB not", {OPEN: "In Puddle World GV-UCB and UCLS end alike."}),
+    10: Plain(
+        "Optimistic Sarsa does well, GV-UCB not",
+        {OPEN: "In Puddle World there is no significant difference between GV-UCB and UCLS."},
+    ),
     11: Plain(
         "River Swim: UCLS's policies are optimal",
-        {TURNS: "With what the paper leaves open read the other way, most runs fail."},
+        {TURNS: "With the other interpretation of any of these, most runs fail."},
     ),
     12: Plain(
         "Theorem 1 and Corollary 1 hold",
-        {HELD: "But as printed, Corollary 1 does not narrow with time, and gives differences between states no width."},
+        {
+            HELD: "However, as printed, the interval of Corollary 1 does not narrow with time and has no width for "
+            "differences between states."
+        },
     ),
     13: Plain(
         "Optimistic values bound the regret",
         {
-            HELD: "Where optimism holds this is an identity. UCLS as it is is never optimistic, and learns without it.",
-            OPEN: "Where optimism holds this is an identity. Along these runs it mostly does not, and UCLS learns "
+            HELD: "Where optimism holds this is an identity. With default settings UCLS is never optimistic, and "
+            "learns without it.",
+            OPEN: "Where optimism holds this is an identity. In these runs it mostly does not, and UCLS learns "
             "without it.",
         },
     ),
     14: Plain(
         "UCLS matches Sarsa in Puddle World",
-        {OPEN: "Optimistic Sarsa ends better in Puddle World, but these runs do not tell by how much."},
+        {OPEN: "Optimistic Sarsa ends better in Puddle World, but the size of the difference is inconclusive."},
     ),
     15: Plain(
         "DGPQ beats Sarsa where reward is sparse",
         {
-            FAILED: "A larger sweep finds the same settings for DGPQ.",
-            TURNS: "If Sarsa's values start at 500, DGPQ is ahead; if at 1, the largest return, far behind.",
+            FAILED: "A larger search finds the same settings for DGPQ.",
+            TURNS: "If Sarsa's values start at 500, DGPQ is ahead; if they start at 1, the maximum possible return, it "
+            "is far behind.",
         },
     ),
     16: Plain(
         "One-State: a large eta still fails",
         {
-            HELD: "At most six runs in ten go right.",
-            TURNS: "With our discount of 0 LSTD-in-F with eta = 1 goes right in more than half of its runs.",
+            HELD: "At most six runs in ten choose the better action.",
+            TURNS: "With a discount of 0, LSTD-in-F with eta = 1 chooses the better action in more than half of its "
+            "runs.",
         },
     ),
     17: Plain(
-        "UCLS-L: better for its swept scale",
-        {OPEN: "A swept scale does help UCLS, but UCLS-L is not clearly better than UCLS."},
+        "UCLS-L: better due to its tuned scale",
+        {OPEN: "Tuning its scale helps UCLS, but UCLS-L is not significantly better than UCLS."},
     ),
     18: Plain(
-        "The box is stabler than an inverse",
-        {HELD: "With a constant beta an inverse grows where nobody goes, and every such run is stopped for it."},
+        "The preconditioned update is stabler",
+        {
+            HELD: "With a constant beta, an inverse grows in directions that are not visited until every such run "
+            "diverges."
+        },
     ),
     19: Plain(
-        "Ours: the learned variance matters",
-        {TURNS: "At p = 0.1 UCLS does as well if it only counts visits; with the smallest p it then earns a third."},
+        "Added here: the learned variance matters",
+        {
+            TURNS: "At p = 0.1 UCLS performs as well with a pure visit-count bonus; with the smallest p it then "
+            "collects a third of the reward."
+        },
     ),
 }
 
 
-SHARES = "whether runs end near the optimum is judged by their share, not by a mean"
-RIVAL = "epsilon-greedy Sarsa is among the rivals, as in the paper's figure"
-THOUSAND = "there are 1,000 runs in place of 30"
-SUCCEEDS = "success and failure are judged by one share of the runs, 80%"
-HUNDRED = "of 100 of them"
-ROOM = "the table of the tiles has room for all of them, and competitors are tuned with it"
-OTHERWISE = "what the paper leaves open is read the other way too"
+FRACTIONS = "reaching the optimum is judged by the fraction of runs, not by a mean"
+SARSA = "epsilon-greedy Sarsa is among the baselines, as in the paper's figure"
+THOUSAND = "there are 1,000 runs instead of 30"
+SUCCEEDS = "success and failure are judged by the same fraction of runs, 80%"
+HUNDRED = "there are 100 runs"
+TABLE = "the hash table is collision-free and baselines are tuned with it"
+OTHERWISE = "other interpretations of unspecified details are tested"
 
-# The verdicts of the first 30 runs of everything, where the checks are not what they were.
+# The verdicts of the first 30 runs of everything, where the checks have changed since.
 BEFORE = {
-    1: Before(FAILED, f"{ROOM}, {RIVAL}, and more of {OTHERWISE}"),
-    2: Before(OPEN, f"{ROOM}, {RIVAL}, {SHARES}, and {OTHERWISE}"),
-    3: Before(OPEN, f"{ROOM}, DGPQ's spread is held against everyone's, and {OTHERWISE}"),
-    4: Before(FAILED, f"{ROOM}, to do well is to learn, and {OTHERWISE}, LSPI-Rmax's Gmax among it"),
-    5: Before(FAILED, f"{ROOM}, {SHARES}, and Holm's correction is made for the number of checks"),
-    7: Before(OPEN, f"{SUCCEEDS}, {HUNDRED}, and a fading eta that is small is tried too"),
-    8: Before(OPEN, f"{THOUSAND}, {SUCCEEDS}, and discount and decay are read the other way too"),
-    9: Before(FAILED, f"{ROOM}, and optimal in Puddle World is what these features can reach, no more"),
-    10: Before(OPEN, f"{ROOM}, and {SHARES}, {HUNDRED}"),
-    13: Before(OPEN, "runs that start wider, and so are optimistic, stand beside UCLS's"),
-    14: Before(FAILED, f"{ROOM}, UCLS's regret is held against Sarsa's, and {OTHERWISE}"),
-    15: Before(FAILED, f"{OTHERWISE}, where optimistic Sarsa starts among it"),
-    16: Before(OPEN, f"{THOUSAND}, {SUCCEEDS}, and discount and decay are read the other way too"),
-    17: Before(OPEN, "UCLS's whole scale is swept, as UCLS-L's is"),
-    18: Before(OPEN, "only updates of an inverse count: the paper calls no other less stable"),
+    1: Before(FAILED, f"{TABLE}; {SARSA}; more of the {OTHERWISE}"),
+    2: Before(OPEN, f"{TABLE}; {SARSA}; {FRACTIONS}; {OTHERWISE}"),
+    3: Before(OPEN, f"{TABLE}; DGPQ's standard deviation is compared with every baseline's; {OTHERWISE}"),
+    4: Before(FAILED, f"{TABLE}; performing well means learning; {OTHERWISE}, among them LSPI-Rmax's Gmax"),
+    5: Before(FAILED, f"{TABLE}; {FRACTIONS}; Holm's correction is applied"),
+    7: Before(OPEN, f"{SUCCEEDS}; {HUNDRED}; a small decaying eta is tested too"),
+    8: Before(OPEN, f"{THOUSAND}; {SUCCEEDS}; other interpretations of discount and decay are tested"),
+    9: Before(FAILED, f"{TABLE}; in Puddle World, optimal means what these features can reach"),
+    10: Before(OPEN, f"{TABLE}; {FRACTIONS}; {HUNDRED}"),
+    13: Before(OPEN, "runs with a wider initial radius, which are optimistic, are included"),
+    14: Before(FAILED, f"{TABLE}; UCLS's regret is compared with Sarsa's; {OTHERWISE}"),
+    15: Before(FAILED, f"{OTHERWISE}, among them the initial values of optimistic Sarsa"),
+    16: Before(OPEN, f"{THOUSAND}; {SUCCEEDS}; other interpretations of discount and decay are tested"),
+    17: Before(OPEN, "the whole scale of UCLS is tuned, as that of UCLS-L is"),
+    18: Before(OPEN, "only updates of an inverse count: the paper calls no other solver less stable"),
 }
 
 
@@ -166,15 +187,15 @@ def because(claim: Claim) -> str:
 
 
 def was(claim: Claim) -> str:
-    """What the verdict was before its checks were changed, and what was changed, if it is another one now."""
+    """The earlier verdict, and how its checks have changed since, if the verdict is a different one now."""
     before = BEFORE.get(claim.number)
     if before is None or claim.short or before.verdict is claim.verdict:
         return ""
-    return f"It was {before.verdict.value} before: now {before.changed}."
+    return f"Earlier verdict: {before.verdict.value}. Since then, {before.changed}."
 
 
 def telling(claim: Claim) -> Check | None:
-    """The check that says most: one that fails, else one that is undecided, else the first."""
+    """The check that says most: one that fails, else one that is inconclusive, else the first."""
     order = (False, None, True)
     return min(claim.checks, key=lambda check: order.index(check.holds), default=None)
 
@@ -183,7 +204,6 @@ def told(claim: Claim) -> str:
     """What was found of a claim, in plain sentences; the check that decides it where there are none."""
     check = telling(claim) if claim.verdict in (HELD, FAILED) and not because(claim) else None
     counted = f"{claim.held} of {len(claim.checks)} checks hold"
-    words = f"It {claim.words}." if claim.verdict is TURNS else ""
+    words = f"Sensitive to {claim.depends}." if claim.verdict is TURNS else ""
     said = f"{counted}." if check is None else f"{counted}; {check.what}: {check.found}."
-    before = was(claim).partition(":")[0]
-    return " ".join(filter(None, (words, because(claim), said, before and f"{before}.")))
+    return " ".join(filter(None, (words, because(claim), said)))

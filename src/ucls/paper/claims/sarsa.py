@@ -31,12 +31,12 @@ def optimistic_sarsa(evidence: Evidence) -> Claim:
         made: list[Check] = []
         sarsa = {env: read(tuned("sarsa-optimistic", env)) for env in MAIN}
         for env, (word, level) in learned().items():
-            what = f"{DOMAINS[env].title}, {word} at the end of optimistic Sarsa"
+            what = f"{DOMAINS[env].title}, final {word} of optimistic Sarsa"
             made += most_reach(evidence.final(sarsa[env].for_shares()), level, what)
         for env in MAIN:
-            theirs, where = evidence.final(read(figure_7.gv_ucb(env))), f"{DOMAINS[env].title}, at the end"
-            made += better(evidence, evidence.final(sarsa[env]), theirs, f"{where}, optimistic Sarsa less GV-UCB")
-            made += better(evidence, evidence.final(read(ucls(env))), theirs, f"{where}, UCLS less GV-UCB")
+            theirs, where = evidence.final(read(figure_7.gv_ucb(env))), f"{DOMAINS[env].title}, final performance"
+            made += better(evidence, evidence.final(sarsa[env]), theirs, f"{where}, optimistic Sarsa minus GV-UCB")
+            made += better(evidence, evidence.final(read(ucls(env))), theirs, f"{where}, UCLS minus GV-UCB")
         return made
 
     sentence = "Sarsa with optimistic initialization does remarkably well; GV-UCB (p = 0.5) poorly."
@@ -51,13 +51,13 @@ def sarsa_in_puddle_world(evidence: Evidence) -> Claim:
     rate = optimum(RIVER).reward_rate * evidence.steps(ucls(RIVER))
 
     def checks(read: Change) -> list[Check]:
-        what = "Puddle World, return at the end of epsilon-greedy Sarsa"
+        what = "Puddle World, final return of epsilon-greedy Sarsa"
         made = most_reach(evidence.final(read(tuned("sarsa-epsilon", PUDDLE)).for_shares()), least, what)
         mine, theirs = (evidence.final(read(g)) for g in (ucls(PUDDLE), tuned("sarsa-optimistic", PUDDLE)))
-        what = "Puddle World, return at the end, UCLS less optimistic Sarsa"
+        what = "Puddle World, final return, UCLS minus optimistic Sarsa"
         made += apart(evidence, mine, theirs, -margin, np.inf, what)
         theirs, mine = (evidence.sample(read(g), "reward") for g in (tuned("sarsa-optimistic", RIVER), ucls(RIVER)))
-        what = "River Swim, regret of UCLS less that of optimistic Sarsa as a part of Sarsa's"
+        what = "River Swim, regret of UCLS minus that of optimistic Sarsa, as a fraction of Sarsa's"
         return made + apart(evidence, theirs, mine, -np.inf, ALIKE, what, rate - (theirs.mean.center or 0.0))
 
     sentence = (
@@ -73,14 +73,15 @@ def dgpq_in_sparse_mountain_car(evidence: Evidence) -> Claim:
 
     def checks(read: Change) -> list[Check]:
         mine, theirs = (evidence.sample(read(tuned(key, SPARSE)), "reward") for key in ("dgpq", "sarsa-optimistic"))
-        return better(evidence, mine, theirs, "goals reached, DGPQ less optimistic Sarsa")
+        return better(evidence, mine, theirs, "episodes reaching the goal, DGPQ minus optimistic Sarsa")
 
     readings = [DGPQ_SWEEP, SARSA_START, DGPQ_SWEEP.joined(SARSA_START)]
     sentence = "Sparse Mountain Car: DGPQ (its reward shift makes the task dense) beats optimistic Sarsa."
     high = evidence.sample(SARSA_START.change(tuned("sarsa-optimistic", SPARSE)), "reward").mean
     why = ""
     if high.center is not None:
-        why = f"From {HIGH:g}, and tuned for it, optimistic Sarsa reaches the goal {interval(high)} times."
+        times = interval(high)
+        why = f"With initial values of {HIGH:g}, and tuned for them, optimistic Sarsa reaches the goal {times} times."
     return read_otherwise(Claim(15, sentence, "figure-7", tuple(checks(as_here)), why=why), checks, readings)
 
 

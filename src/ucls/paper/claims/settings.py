@@ -27,20 +27,23 @@ def confidence(evidence: Evidence) -> Claim:
     def checks(read: Change) -> list[Check]:
         mine = {p: read(figure_2.group_of("ucls", p)) for p in figure_2.LEVELS}
         rewards = {p: evidence.sample(group, "reward") for p, group in mine.items()}
-        made = better(evidence, rewards[0.1], rewards[1e-5], "reward, UCLS with p = 0.1 less p = 1e-5")
+        made = better(evidence, rewards[0.1], rewards[1e-5], "reward, UCLS with p = 0.1 minus p = 1e-5")
         for p in SLOWER:
             early = [evidence.early(mine[level], EARLY) for level in (0.1, p)]
-            made += better(evidence, early[0], early[1], f"reward of the first tenth, UCLS with p = 0.1 less p = {p:g}")
+            made += better(
+                evidence, early[0], early[1], f"reward of the first 10% of steps, UCLS with p = 0.1 minus p = {p:g}"
+            )
         for p, group in mine.items():
-            made += most_reach(evidence.final(group), NEAR * rate, f"reward a step at the end, UCLS with p = {p:g}")
+            made += most_reach(evidence.final(group), NEAR * rate, f"final reward per step, UCLS with p = {p:g}")
         for p in figure_2.LEVELS:
             theirs = evidence.sample(read(figure_2.group_of("gv-ucb", p)), "reward")
-            made += better(evidence, rewards[p], theirs, f"reward, UCLS less GV-UCB, p = {p:g}")
+            made += better(evidence, rewards[p], theirs, f"reward, UCLS minus GV-UCB, p = {p:g}")
         return made
 
     ends = {p: evidence.final(figure_2.group_of("gv-ucb-corrected", p)).mean.center for p in figure_2.SHOWN}
     corrected = ", ".join(f"{number(value, 3)} at p = {p:g}" for p, value in ends.items() if value is not None)
-    why = f"GV-UCB with Corollary 1 corrected ends at {corrected} a step (optimum {number(rate)})." if corrected else ""
+    why = f"With Corollary 1 corrected, GV-UCB's final reward per step is {corrected} (optimum {number(rate)})."
+    why = why if corrected else ""
     why = f"{_not_printed(evidence)} {why}".strip()
     sentence = (
         "River Swim: for p from 1e-5 to 0.1 smaller p is slower but every p reaches the optimum; GV-UCB does badly "
@@ -68,11 +71,11 @@ def _not_printed(evidence: Evidence) -> str:
         return ""
     mine, theirs = (interval(side) for side in sides.values() if side is not None)
     return (
-        "Lines of its source that the paper does not print say something else: that the curves of small p cross, that "
-        "a smaller p makes GV-UCB worse and UCLS better, and that GV-UCB at its best p is like UCLS at its worst. Here "
-        f"p = 0.001 earns {interval(ahead)} more than p = 0.1 in the first tenth; over all steps it earns {mine} more "
-        f"with UCLS and {theirs} more with GV-UCB. GV-UCB's best p ends at {number(max(values['gv-ucb']), 3)} a step, "
-        f"UCLS's worst at {number(min(values['ucls']), 3)}."
+        "Comments in the paper's source disagree with its text: they say that the curves for small p cross, that a "
+        "smaller p makes GV-UCB worse and UCLS better, and that GV-UCB at its best p is like UCLS at its worst. Here "
+        f"p = 0.001 collects {interval(ahead)} more than p = 0.1 in the first 10% of steps, and over all steps {mine} "
+        f"more with UCLS and {theirs} more with GV-UCB. The final reward per step is "
+        f"{number(max(values['gv-ucb']), 3)} for GV-UCB's best p and {number(min(values['ucls']), 3)} for UCLS's worst."
     )
 
 
@@ -93,7 +96,7 @@ def regularizer(evidence: Evidence) -> Claim:
     sentence = (
         "LSTD-in learns Mountain Car without exploration, LSTD-out does not; eta must stay large enough as time passes."
     )
-    why = "Each variant has the eta that finished most episodes in these runs, which favors all of them alike."
+    why = "Each variant uses the eta that finished the most episodes in these runs, which favors all of them alike."
     return Claim(7, sentence, "figure-3", tuple(checks), why=why)
 
 
@@ -105,23 +108,32 @@ def one_state(evidence: Evidence) -> Claim:
         for name in (name for name in figure_3.VARIANTS if name.endswith("-F")):
             for eta in figure_5.ETAS:
                 right = figure_5.right(evidence, read(figure_5.lstd(name, eta, False)))
-                made += part(*right, f"{name}, eta = {eta:g}, no epsilon: runs that go right", most=MOST)
+                made += part(
+                    *right, f"{name}, eta = {eta:g}, no epsilon: runs that choose the better action", most=MOST
+                )
         for name in figure_3.VARIANTS:
             for eta in [eta for eta in figure_5.ETAS if eta <= SMALL_ETA]:
                 right = figure_5.right(evidence, read(figure_5.lstd(name, eta, True)))
-                made += part(*right, f"{name}, eta = {eta:g}, with epsilon: runs that go right", least=MOST)
+                made += part(
+                    *right, f"{name}, eta = {eta:g}, with epsilon: runs that choose the better action", least=MOST
+                )
         for alpha in figure_5.STEP_SIZES:
             right = figure_5.right(evidence, read(figure_5.sarsa(alpha)))
             sides = {"least": MOST} if alpha == min(figure_5.STEP_SIZES) else {"most": MOST}
-            made += part(*right, f"optimistic Sarsa, alpha = {alpha:g}: runs that go right", **sides)
+            made += part(*right, f"optimistic Sarsa, alpha = {alpha:g}: runs that choose the better action", **sides)
         return made
 
     right, runs = figure_5.right(evidence, figure_5.ucls_here())
-    why = f"UCLS, which the paper does not show here, goes right in {right} of {runs} runs." if runs else ""
+    why = (
+        f"UCLS, which the paper does not show here, chooses the better action in {right} of {runs} runs."
+        if runs
+        else ""
+    )
     slower = figure_5.lstd("LSTD-in-F", SMALL_ETA, True)
     right, runs = figure_5.right(evidence, EPSILON_DECAY.change(slower))
     if runs:
-        why += f" With epsilon times 0.8, not 0.2, LSTD-in-F with eta = {SMALL_ETA:g} does in {right} of {runs}."
+        variant = f"LSTD-in-F with eta = {SMALL_ETA:g}"
+        why += f" If epsilon is multiplied by 0.8 instead of 0.2, {variant} does in {right} of {runs}."
     sentence = (
         "One-State: all LSTD variants fail with fading eta and no epsilon; with epsilon 0.1, multiplied by 0.2 every "
         "100 steps, and small eta they find the right action; optimistic Sarsa needs its one good step size."
@@ -138,7 +150,9 @@ def large_regularizer(evidence: Evidence) -> Claim:
         for name in figure_3.VARIANTS:
             for eta in [eta for eta in figure_5.ETAS if eta >= LARGE_ETA]:
                 right = figure_5.right(evidence, read(figure_5.lstd(name, eta, True)))
-                made += part(*right, f"{name}, eta = {eta:g}, with epsilon: runs that go right", most=MOST)
+                made += part(
+                    *right, f"{name}, eta = {eta:g}, with epsilon: runs that choose the better action", most=MOST
+                )
         return made
 
     sentence = "One-State: with epsilon, higher eta and eta_r still fail."
@@ -154,17 +168,17 @@ def solvers(evidence: Evidence) -> Claim:
     box = figure_theorem.SOLVERS[0]
     checks: list[Check] = []
     for other in ("sherman_morrison", "pseudo_inverse"):
-        what = f"River Swim, part of the runs that end within a tenth of the optimum, the box less {other}"
+        what = f"River Swim, fraction of runs that end within 10% of the optimum, preconditioned minus {other}"
         checks += better(evidence, near[box], near[other], what)
     counts = [
         f"{name} {int(near[name].scores.sum())} ({int(np.isinf(end.scores).sum())} diverged) of {len(end.scores)}"
         for name, end in ends.items()
     ]
     why = (
-        "Runs that end within a tenth of the optimum: "
+        "Runs that end within 10% of the optimum: "
         + ", ".join(counts)
-        + ". A run is stopped as diverged where an inverse has lost its digits, by a rule of ours. The eta is the "
-        "box's. Only updates of the inverse are called less stable in the paper."
+        + ". A run counts as diverged once its inverse has lost numerical precision, by a rule of this package. The "
+        "eta is that of the pseudocode. The paper calls only updates of an inverse less stable."
     )
     sentence = "Inside UCLS the preconditioned update is more stable than those that update an inverse, for small eta."
     return Claim(18, sentence, None, tuple(checks), why=why)
@@ -175,7 +189,7 @@ def learned_variance(evidence: Evidence) -> Claim:
 
     def check(name: str, *groups: Group) -> list[Check]:
         mine, theirs = (table_learned.whole(evidence, group) for group in groups)
-        what = f"{name}, UCLS less counts only as a part of UCLS's, at least {MATTERS:g}"
+        what = f"{name}, UCLS minus visit counts only, as a fraction of UCLS's, at least {MATTERS:g}"
         return apart(evidence, mine, theirs, MATTERS, np.inf, what, abs(mine.mean.center or 1.0))
 
     checks: list[Check] = []
@@ -187,11 +201,11 @@ def learned_variance(evidence: Evidence) -> Claim:
         sides = [figure_2.group_of(agent, p) for agent in ("ucls", "ucls-counts")]
         otherwise[f"p ({p:g}, in {DOMAINS[RIVER].title})"] = check(f"{DOMAINS[RIVER].title}, p = {p:g}, reward", *sides)
     sentence = (
-        "Not the paper's but ours: what UCLS learns of the variance matters. With B = I and a = 0, so that the radius "
-        "only counts visits, it does worse by a tenth or more."
+        "Not a claim of the paper: the learned variance matters. With B = I and a = 0, so that the radius is a "
+        "visit-count bonus, UCLS does worse by 10% or more."
     )
     found = [f"at p = {p:g} {made[0].found}" for p, made in zip(figure_2.SHOWN, otherwise.values(), strict=False)]
-    why = f"The same in River Swim with other p, of UCLS's reward: {'; '.join(found)}."
+    why = f"The same in River Swim with other values of p: {'; '.join(found)}."
     return turned(Claim(19, sentence, "figure-2", tuple(checks), why=why), otherwise)
 
 
