@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 PARTS = (
-    *("first", "step", "exact", "growth", "profile", "runs", "pieces", "shell", "rivals", "study"),
+    *("first", "step", "exact", "growth", "profile", "runs", "pieces", "shell", "baselines", "study"),
     *("algorithms", "evaluation", "one_hot"),
 )
 ROOT = Path(__file__).parent.parent

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bench.first import OTHERS, OURS
-from bench.rivals import THEIRS
+from bench.baselines import THEIRS
 from bench.study import SHORT
 from bench.tables import number
 
@@ -15,7 +15,7 @@ VERSIONS = {"C": "C", "NumPy, tuned": "tuned NumPy", "JAX, structured": "JAX"}
 
 def sentences(found: dict[str, Any]) -> list[str]:
     """One or two for each part that was measured: first how long one waits, then what a step costs, then the rest."""
-    makers = {"first": _first, "step": _step, "exact": _exact, "runs": _runs, "shell": _shell, "rivals": _rivals}
+    makers = {"first": _first, "step": _step, "exact": _exact, "runs": _runs, "shell": _shell, "baselines": _baselines}
     makers["study"] = _study
     return [sentence for part, make in makers.items() if part in found for sentence in make(found[part])]
 
@@ -56,7 +56,7 @@ def _shell(found: dict[str, Any]) -> Iterator[str]:
         yield f"In CartPole `Agent.learn` takes {number(us['agent'][1])} us a step with `{agent}`, of which {alone}."
 
 
-def _rivals(found: dict[str, Any]) -> Iterator[str]:
+def _baselines(found: dict[str, Any]) -> Iterator[str]:
     said = [f"{name} {number(found['over'][name][1])} times" for name in THEIRS if name in found["over"]]
     if said:
         yield f"For as many steps of it Stable-Baselines3 takes, against `ucls-exact`: {', '.join(said)} as long."

@@ -1,42 +1,37 @@
-"""docs/environments.md against docs/data/environments.csv: the tables must be what the runs come to."""
+"""docs/environments.md against docs/data/environments.csv: page and means must be what the runs yield."""
 
 from collections.abc import Iterator
 from itertools import zip_longest
 from pathlib import Path
 
 from bench.known import found, page
-from docsite.tables import ROOT, cells, read
+from docsite.tables import ROOT, read
 
 PAGE, DATA = ROOT / "docs/environments.md", ROOT / "docs/data/environments.csv"
 
 
 def complaints(text: Path = PAGE, data: Path = DATA) -> Iterator[str]:
-    """One line for every row or count that is not what the runs come to."""
-    said = page.counted(found.of_csv(data))
-    if said not in text.read_text():
-        yield f"docs/{text.name} does not say {said!r}, as {data.name} has it"
-    for title, row, other in _differing(text, data):
-        told = f"{' | '.join(row or ['nothing'])} on the page, but {' | '.join(other or ['nothing'])} by {data.name}"
-        yield f"docs/{text.name}, {title}: {told}: python -m docsite.agreement writes it again"
+    """Yield one line for every line of the page or of the file of means that differs from what the runs yield."""
+    runs = found.of_csv(data)
+    if (count := page.counted(runs)) not in text.read_text():
+        yield f"docs/{text.name}, provenance: not {count!r}, as {data.name} has it"
+    means = page.summary_of(data)
+    for path, expected in ((text, _page(text, data)), (means, page.summary(runs))):
+        for shown, wanted in zip_longest(path.read_text().splitlines(), expected):
+            if shown != wanted:
+                yield f"docs/{path.name}, {shown!r} should be {wanted!r}: python -m docsite.agreement rewrites it"
 
 
 def write(text: Path = PAGE, data: Path = DATA) -> None:
-    """Write the rows again that differ, where both have them."""
-    lines = text.read_text().splitlines()
-    other = {tuple(row): made for _, row, made in _differing(text, data) if row and made}
-    rows = [other.get(tuple(cells(line))) if line.startswith("|") else None for line in lines]
-    written = [f"| {' | '.join(row)} |" if row else line for row, line in zip(rows, lines, strict=True)]
-    text.write_text("\n".join(written) + "\n")
+    """Rewrite the page and the file of means from the runs; the sentence on how they were made stays."""
+    text.write_text("".join(f"{line}\n" for line in _page(text, data)))
+    page.write_summary(found.of_csv(data), data)
 
 
-def _differing(text: Path, data: Path) -> Iterator[tuple[str, list[str] | None, list[str] | None]]:
-    """The rows of the page that are not what the data say: the heading above, the row, and what it should be."""
-    shown = {one.heading: [one.columns, *one.rows] for one in read(text.read_text())}
-    asked = [("", agent) for agent in shown[page.OVERVIEW][0][1:]]  # columns as they stand, agents without a run too
-    asked += [(title, row[0]) for title, rows in shown.items() if title != page.OVERVIEW for row in rows[1:]]
-    tables = page.tables(found.of_csv(data), asked)
-    made = {one.title: [list(row) for row in (one.head, *one.rows)] for one in tables}
-    for title in {**made, **shown}:
-        for row, other in zip_longest(shown.get(title, []), made.get(title, [])):
-            if row != other:
-                yield title, row, other
+def _page(text: Path, data: Path) -> list[str]:
+    """The lines that the page should have, with the columns and the provenance that it has."""
+    shown = text.read_text()
+    [columns] = [one.columns for one in read(shown) if one.heading == page.GREEDY]
+    agents = [("", agent) for agent in columns[1:]]  # also those without a run
+    made = shown.rstrip().rpartition("\n")[2]
+    return page.text(found.of_csv(data), agents, made).splitlines()

@@ -139,7 +139,7 @@ def test_the_page_opens_with_sentences_of_every_part_that_has_some():
         "exact": {"cases": [{**case(512, "float64"), "us": {"ucls-exact": one}, "over_ucls": {"ucls-exact": one}}]},
         "runs": {"domains": {"River Swim": {"whole": [1.0, 25_000.0, 3e5]}}},
         "shell": {"sarsa": {"agent": [30.0] * 3, "environment": one, "step": one}},
-        "rivals": {"over": {"DQN": one, "sarsa": one}},
+        "baselines": {"over": {"DQN": one, "sarsa": one}},
         "first": {"warm": {name: one}, "over": {name: {opening.BARE: one}}, "cold": {name: [30.0] * 3}},
         "study": {
             "speed": {"two over one": one},

@@ -1,4 +1,4 @@
-"""The table of known environments: every run has a place in it, and the page says what was run and nothing else."""
+"""The page of well-known environments: every run is in its tables, and it shows the saved runs and nothing else."""
 
 import csv
 import re
@@ -27,7 +27,7 @@ def _rows(path: Path) -> list[dict[str, str]]:
     return list(csv.DictReader(path.read_text().splitlines()))
 
 
-def test_every_run_of_the_shipped_study_has_a_place_in_the_table():
+def test_every_run_of_the_shipped_study_is_in_the_tables():
     pytest.importorskip("minigrid")
     pytest.importorskip("Box2D")
     study = parse_study(FILE.read_text())
@@ -35,7 +35,7 @@ def test_every_run_of_the_shipped_study_has_a_place_in_the_table():
     assert titles == {task.title for task in TASKS}
 
 
-def test_every_optimist_of_the_shipped_study_is_told_the_best_return():
+def test_optimistic_sarsa_is_given_the_maximum_return_throughout_the_shipped_study():
     optimists = [table for table in FILE.read_text().split("[[run]]") if "sarsa, optimistic" in table]
     assert len(optimists) == len(TASKS)
     assert all("gmax = " in table and "epsilon = 0 " in table for table in optimists)
@@ -49,7 +49,7 @@ def test_a_threshold_is_reached_with_the_last_of_twenty_good_episodes():
     assert reached(lengths, returns, None) is None
 
 
-def test_the_page_has_what_was_run_and_says_what_was_not(tmp_path, monkeypatch):
+def test_page_and_data_show_exactly_the_runs_that_were_made(tmp_path, monkeypatch):
     monkeypatch.setattr(run, "WARM", 1)
     monkeypatch.setattr("bench.known.tasks.TASKS", tuple(task._replace(episodes=20) for task in TASKS))
     store = tmp_path / "store.sqlite"
@@ -63,13 +63,30 @@ def test_the_page_has_what_was_run_and_says_what_was_not(tmp_path, monkeypatch):
         ("rlsvi", "0", "20"),
     ]
     assert re.search(r"^2 runs, made with commit", text, re.MULTILINE)
-    assert "FrozenLake 4x4, not slippery" in text
-    assert "CartPole" not in text.partition("## How to read")[0]
+    tables = text[text.index("## Return of the greedy") : text.index("## Protocol")]
+    assert tables.count("| FrozenLake 4x4, not slippery |") == 3
+    assert "CartPole" not in tables
+    means = _rows(tmp_path / "docs" / "data" / "page-summary.csv")
+    assert [(row["agent"], row["runs"], row["last_return_low"]) for row in means] == [
+        ("sarsa", "1", ""),
+        ("rlsvi", "1", ""),
+    ]
 
 
-def test_what_no_run_has_measured_is_not_run():
-    row = page._row("sarsa", [], TASKS[0])
-    assert row[1:] == ["not run"] * 4 + ["0"]
+def test_agents_without_runs_get_a_dash():
+    some = [one for one in found.of_csv(ROOT / "docs" / "data" / "environments.csv") if one.agent != "sarsa"]
+    for table in page.tables(some, [("CartPole-v1", "sarsa")]):
+        assert {row[list(table.head).index("sarsa")] for row in table.rows} == {"-"}
+
+
+def test_the_first_finding_names_where_another_agent_is_best():
+    def run(task, agent, greedy):
+        return found.Found(task, agent, 0, 100, 0.0, greedy, 1, None, 1.0, False, "c")
+
+    runs = [run("Taxi-v4", "ucls-exact", 8.0), run("Taxi-v4", "sarsa", 7.0)]
+    assert page.finding(runs).endswith("in 1 of 1 environments.")
+    runs += [run("CartPole-v1", "ucls-exact", 300.0), run("CartPole-v1", "PPO", 400.0)]
+    assert page.finding(runs).endswith("in 1 of 2 environments. Others are best in CartPole-v1 (PPO).")
 
 
 def test_the_committed_page_is_of_the_committed_data():

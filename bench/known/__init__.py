@@ -1,1 +1,1 @@
-"""What agents reach at their defaults in environments people know: `python -m bench environments`."""
+"""Agents with default settings in well-known environments: `python -m bench environments`."""

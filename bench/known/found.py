@@ -1,4 +1,4 @@
-"""What was found, run by run: of our agents from the store and the file beside it, of their rivals from another."""
+"""The runs behind the page: those of built-in algorithms from the store, those of the baselines from a file."""
 
 import csv
 import json
@@ -11,7 +11,7 @@ from ucls.study.store import Store
 
 
 class Found(NamedTuple):
-    """One run; `reached` and `greedy` are none where there is nothing to say."""
+    """One run; a measure is None where there is no value."""
 
     task: str
     agent: str
@@ -27,13 +27,13 @@ class Found(NamedTuple):
 
 
 def asked_for(store: Path, name: str) -> list[tuple[str, str]]:
-    """The environments and agents that a study has, whether they were run or not."""
+    """The pairs of environment and agent in a study, whether they were run or not."""
     with Store(store) as opened:
         members = opened.members(name)
     return list(dict.fromkeys((task_of(cell.env, dict(cell.settings)).title, label) for label, cell in members))
 
 
-def of_ours(store: Path, name: str) -> list[Found]:
+def of_store(store: Path, name: str) -> list[Found]:
     """The runs of a study that were measured."""
     measured = {line["id"]: line for line in _lines(measured_of(store))}
     runs = []
@@ -51,8 +51,8 @@ def of_ours(store: Path, name: str) -> list[Found]:
     return runs
 
 
-def of_rivals(path: Path) -> list[Found]:
-    """The runs of rivals, a line each."""
+def of_baselines(path: Path) -> list[Found]:
+    """The runs of the baselines, one per line."""
     return [
         Found(
             *(
@@ -71,13 +71,13 @@ def _lines(path: Path) -> list[dict[str, Any]]:
 
 
 def ordered(runs: Iterable[Found]) -> list[Found]:
-    """Runs in the order of the page: environments as listed, agents as they come, seeds upwards."""
+    """Runs in the order of the page: environments as listed, agents and seeds in their given order."""
     places = {task.title: i for i, task in enumerate(TASKS)}
     return sorted(runs, key=lambda run: places[run.task])
 
 
 def as_csv(path: Path, runs: Iterable[Found]) -> None:
-    """Write the runs as a table."""
+    """Write the runs as a CSV file."""
     with path.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(Found._fields)
@@ -85,7 +85,7 @@ def as_csv(path: Path, runs: Iterable[Found]) -> None:
 
 
 def of_csv(path: Path) -> list[Found]:
-    """The runs of a table."""
+    """The runs in a CSV file."""
     kinds = {"task": str, "agent": str, "commit": str, "last_return": float, "greedy_return": float}
     kinds |= {"cpu_seconds": float, "diverged": lambda text: bool(int(text))}
     with path.open(newline="") as file:

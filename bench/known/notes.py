@@ -1,78 +1,88 @@
-"""The words of the page: how things were measured, and why some agents fail where they do. Numbers come from runs."""
+"""The text of docs/environments.md: findings, protocol, and notes on single environments."""
 
 BEFORE = """
-What the agents reach at their defaults: nobody has settings of its own for an environment, and no run was left out.
-Some defaults were chosen with a look at these, though. Numbered states have theirs from lakes, a cliff and a sea
-(seeds 700 to 794). That four numbers and more have waves was seen with the pole and the acrobot (seeds 0 to 9).
+How the built-in algorithms perform with default settings in 17 well-known environments, beside DQN and PPO from
+Stable-Baselines3. Nothing was tuned per environment and no run was left out. Two defaults were chosen with some of
+these environments in view, though. Those for discrete states were chosen in FrozenLake, CliffWalking and Deep Sea
+(seeds 700 to 794). Fourier features became the default for four or more components after runs in CartPole and Acrobot
+(seeds 0 to 9).
+"""
 
-<!-- not run: it takes hours, and installs from the network -->
-```sh
-pip install 'ucls[environments]'
-python -m bench environments             # the study examples/environments.toml, in one process
-pip install 'ucls[baselines]'
-python -m bench environments --rivals    # DQN and PPO of Stable-Baselines3
-python -m bench environments --no-run --page docs/environments.md
-```
+FINDINGS = """
+- It is the only agent here that learns FrozenLake 8x8 (slippery) and Deep Sea of size 20 and 30. In Taxi its greedy
+  policies are near-optimal, and those of the others are not.
+- **CartPole**: it is the best built-in algorithm. PPO's greedy policies are better, from three runs and with about 17
+  times the processor time.
+- **Acrobot**: it is behind both kinds of Sarsa and UCLS with the same features.
+- **LunarLander**: no built-in algorithm learns to land within 50,000 steps. DQN is ahead.
+- **MiniGrid Empty 8x8 and DoorKey**: it learns excellent policies, but still explores when the steps end, so returns
+  during training are low. Evaluate the greedy policy before judging a run.
+- **Cost**: in most environments a run takes between a tenth of a second and ten seconds of processor time. With
+  Taxi's 3,000 features it takes 99 seconds, against about one for Sarsa.
+"""
 
-`ucls study run` runs the same study on all cores; the commands above also measure processor time and greedy policies.
-Every run is a line of [data/environments.csv](data/environments.csv).
+DATA = """
+[environments-summary.csv](data/environments-summary.csv) has every mean with its 95% interval, and processor time;
+[environments.csv](data/environments.csv) has a line for each run.
 """
 
 AFTER = """
-## How to read the tables
+## Protocol
 
-- Numbers are means over runs with 95% intervals, Student's. Runs differ in their seed, from 0 upwards. With three runs
-  an interval says little.
-- *Last 20 episodes* is the mean return while learning, exploration and all. *Greedy* is that of the actions with the
-  best means after the last step, in episodes that nobody learned from.
-- *Steps to threshold* are those after which 20 episodes in a row first had the threshold as their mean return. They are
-  means of the runs that got there, which are counted.
-- *CPU s* is processor time of the learning on one core, the environment's part included, compiling not. Other work
-  shared the machine.
-- Every agent has a discount of 0.99, and the features that `ucls.Agent` chooses by itself. They are one for each state
-  where states are numbered, tiles for up to three numbers, waves for more.
-- Sarsa explores with epsilon 0.1. *Sarsa, optimistic* has none and starts every value at the best return there is,
-  which somebody must know: `gmax` in the study. Deep Sea, which is ours, declares it; elsewhere nobody else is told.
-- DQN and PPO are Stable-Baselines3's with its defaults, which are not meant for so few steps. PPO learns from 2,048
-  steps at a time, so it takes up to 2,047 more than asked. Blackjack's observations are flattened for both.
-- MiniGrid's rooms are told in whole numbers by [`examples/minigrids.py`](../examples/minigrids.py): position,
-  direction, and in DoorKey the places of key and door and the door's state. Actions that do nothing are left out.
-- Where an environment has no limit (CliffWalking), a policy that is tried is cut off after 1,000 steps.
+- Values are means over runs; 10 seeds for built-in algorithms, 3 for DQN and PPO. Taxi has one run of UCLS, and
+  MiniGrid Empty 8x8 six of optimistic Sarsa. Intervals in the data are Student t intervals; with three runs they say
+  little.
+- The greedy policy takes the action with the highest estimated mean. It is evaluated after training, in 100 to 10,000
+  separate episodes. Where an environment has no time limit (CliffWalking), they are truncated after 1,000 steps.
+- *Steps to threshold* is the first step at which the mean return of 20 consecutive episodes reaches the threshold.
+  Thresholds are Gymnasium's own, with these exceptions. CartPole has that of CartPole-v0, because 475 takes longer
+  runs. FrozenLake 8x8 has that of 4x4 instead of 0.85. Taxi has 0, because 8 cannot be reached while exploring. Where
+  Gymnasium has none, the threshold is close to the maximum possible return.
+- Processor time is that of training on one core. It includes the environment and excludes compilation.
+- Every built-in algorithm has a discount of 0.99 and the features that `ucls.Agent` chooses by default: one-hot for
+  discrete states, tiles for up to three components, Fourier features for more.
+- Sarsa explores with epsilon 0.1. *Sarsa, optimistic* has epsilon 0 and starts every value at the maximum possible
+  return, which has to be given (`gmax` in the study). The other algorithms are not given it, except in Deep Sea,
+  which declares it.
+- DQN and PPO have the default settings of Stable-Baselines3, which are meant for more steps. PPO collects 2,048 steps
+  at a time, so it takes up to 2,047 more than requested. Both get flattened observations in Blackjack.
+- [`examples/minigrids.py`](../examples/minigrids.py) encodes MiniGrid's state as integers: position, direction, and
+  in DoorKey the positions of key and door and the state of the door. Actions without effect are left out.
+
+## Notes on single environments
 """
 
 NOTES = {
-    "CartPole-v1": "Optimistic Sarsa soon keeps to one action everywhere, and without epsilon nothing leads it away.",
-    "FrozenLake 4x4, slippery": (
-        "The best policy is worth 0.74. Where `ucls-exact` misses it, it is by one action in the cell beside the goal. "
-        "Tried once or twice, with bad luck, it shows no noise yet and stays below another. With `m` = 1 and `lambda` "
-        "= 0.4, as elsewhere, that was so in every third run. So numbered states have defaults of their own, chosen "
-        "among about 15 pairs on seeds 700 to 794, with Deep Sea beside. RLSVI takes every target to be noisy "
-        "with a deviation of 1 (`sigma`), which is the whole return here. With a tenth of that a run on another seed "
-        "learned the lake."
+    "CartPole-v1": (
+        "Optimistic Sarsa soon prefers one action in every state, and without epsilon it never leaves that policy."
     ),
     "Acrobot-v1": (
-        "The one environment where `ucls-exact` is behind Sarsa and `ucls`, with the same waves. Its prior has a "
-        "part in that. On seeds 700 to 709 the last episodes are worth -118, and with `m` = 0.05 in place of 1 they "
-        "are worth -108. Those of `ucls` are worth -107. But in CartPole, which has waves too, so small an `m` "
-        "costs more than half of the return. Another `lambda`, `factor` or discount, or other features, made no "
-        "difference or a bad one (4 runs each)."
+        "The prior of UCLS-Exact is part of the reason why it is behind. On seeds 700 to 709 the last episodes have a "
+        "mean return of -118; with `m` = 0.05 instead of 1 it is -108, and that of UCLS is -107. In CartPole, which "
+        "has Fourier features too, so small an `m` costs more than half of the return. Other values of `lambda`, "
+        "`factor` and the discount, and other features, did not help (4 runs each)."
     ),
     "LunarLander-v3": (
-        "No agent of ours learns to land. More waves (order 3) and bounds as narrow as those of a good flight did "
-        "not help. Nor did another `m`, or a `return_max` of 200 (2 or 3 runs each, seeds from 700). DQN is ahead "
-        "here."
+        "More Fourier features (order 3), tighter observation bounds, another `m` and a `return_max` of 200 did not "
+        "help (2 or 3 runs each, seeds from 700)."
     ),
-    "Taxi-v4": (
-        "500 states and 6 actions are 3,000 features: least squares takes 2 ms a step here, and Sarsa hardly any. "
-        "Untold that 20 is the best there is, `ucls-exact` finds policies as good as the best."
-    ),
-    "MiniGrid DoorKey 5x5": (
-        "Key, door and wall are elsewhere in every episode. So there is always a state that `ucls-exact` has not "
-        "seen, where it hopes for more than the goal pays. When the steps end it still explores, and hardly gets to "
-        "the goal on the way. What it has learned by then is the best policy of all."
+    "FrozenLake 4x4, slippery": (
+        "The optimal policy has a value of 0.74. Where UCLS-Exact misses it, one action is wrong, in the cell beside "
+        "the goal: tried once or twice without success, it shows no noise yet and looks worse than another. With the "
+        "defaults for continuous states (`m` = 1, `lambda` = 0.4) this happened in every third run, which is why "
+        "discrete states have their own. RLSVI assumes a noise standard deviation of 1 (`sigma`), as large as the "
+        "whole return; with a tenth of that, a run on another seed learned the task."
     ),
     "CliffWalking-v1": (
-        "Most runs of `ucls-exact` end on a detour a row away from the cliff. At the edge it remembers what followed "
-        "there at first, falls included; nothing is forgotten, and it does not go there again."
+        "The optimal return is -13. Most runs of UCLS-Exact settle on a path one row further from the cliff. Their "
+        "estimates at the edge still include early falls, because no data is discounted."
+    ),
+    "Taxi-v4": (
+        "500 states and 6 actions make 3,000 features, so least squares takes 2 ms per step. UCLS-Exact learns "
+        "near-optimal policies without being given the maximum return of 20."
+    ),
+    "MiniGrid DoorKey 5x5": (
+        "Key, door and wall move in every episode, so some state is always new. There UCLS-Exact expects more than the "
+        "goal yields, and it keeps exploring until the steps end."
     ),
 }

@@ -1,40 +1,83 @@
-"""The page: docs/environments.md and its data, from what was found and from nothing else."""
+"""The page docs/environments.md and its data, made from the saved runs and nothing else."""
 
+import csv
 import datetime
+import io
+import textwrap
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from bench.known import found
 from bench.known.found import Found
-from bench.known.notes import AFTER, BEFORE, NOTES
+from bench.known.notes import AFTER, BEFORE, DATA, FINDINGS, NOTES
 from bench.known.tasks import TASKS, Task
 from bench.machine import describe
 from bench.tables import Table, markdown
 from ucls._files import write_atomic
 from ucls.stats import summarize
 
-STUDY = "environments"
-NOT_RUN, OVERVIEW = "not run", "What their policies are worth"
+STUDY, DEFAULT = "environments", "ucls-exact"
+GREEDY, TRAINING, STEPS = "Return of the greedy policy", "Return during training", "Steps to threshold"
+MEASURED = ("last_return", "greedy_return", "steps_to_threshold", "cpu_seconds")
+HEAD = [
+    *("environment", "agent", "runs", "diverged", "reached_threshold"),
+    *(f"{name}{end}" for name in MEASURED for end in ("", "_low", "_high")),
+]
 
 
-def write(store: Path, rivals: Path, page: Path) -> None:
-    """Write the page and, in the folder `data` beside it, every run as a line of a table."""
-    runs = found.ordered([*found.of_ours(store, STUDY), *found.of_rivals(rivals)])
+def write(store: Path, baselines: Path, page: Path) -> None:
+    """Write the page and, in the folder `data` beside it, all runs and the means with their intervals."""
+    runs = found.ordered([*found.of_store(store, STUDY), *found.of_baselines(baselines)])
     data = page.parent / "data" / f"{page.stem}.csv"
     write_atomic(data, lambda path: found.as_csv(path, runs))
-    text = _text(found.of_csv(data), found.asked_for(store, STUDY))  # of the data as they are shipped, digit for digit
+    shipped = found.of_csv(data)  # the page shows the data as shipped, digit for digit
+    write_summary(shipped, data)
+    text = _text(shipped, found.asked_for(store, STUDY))
     write_atomic(page, lambda path: path.write_text(text))
 
 
+def summary_of(data: Path) -> Path:
+    """The file of means that belongs to a file of runs."""
+    return data.with_name(f"{data.stem}-summary.csv")
+
+
+def write_summary(runs: Sequence[Found], data: Path) -> None:
+    """Write the means with their intervals beside the file of the runs."""
+    text = "".join(f"{line}\n" for line in summary(runs))
+    write_atomic(summary_of(data), lambda path: path.write_text(text))
+
+
+def summary(runs: Sequence[Found]) -> list[str]:
+    """The lines of the CSV file of means: one for each environment and agent."""
+    rows = [_means([run for run in runs if (run.task, run.agent) == pair]) for pair in _pairs_of(runs)]
+    return [_csv_line(row) for row in (HEAD, *rows)]
+
+
 def tables(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> list[Table]:
-    """The tables of the page: of runs, and of the pairs of an environment and an agent that were asked for."""
-    pairs = [*pairs, *(pair for pair in dict.fromkeys((run.task, run.agent) for run in runs) if pair not in pairs)]
-    found = [_overview(runs, pairs)]
-    for task in TASKS:
-        of_task = [run for run in runs if run.task == task.title]
-        if of_task:
-            found.append(_section(task, [agent for title, agent in pairs if title == task.title], of_task))
-    return found
+    """The tables of the page: a row for each environment with runs, a column for each agent of these pairs or runs."""
+    agents = list(dict.fromkeys(agent for _, agent in (*pairs, *_pairs_of(runs))))
+    titles = {run.task for run in runs}
+    tasks = [task for task in TASKS if task.title in titles]
+
+    groups = [(task, [[r for r in runs if (r.task, r.agent) == (task.title, a)] for a in agents]) for task in tasks]
+    head = ["environment", *agents]
+    greedy = [[task.title, *(_center([r.greedy_return for r in some]) for some in each)] for task, each in groups]
+    training = [[task.title, *(_center([r.last_return for r in some]) for some in each)] for task, each in groups]
+    steps = [
+        [task.title, _threshold(task), _steps(runs, task), *(_reached(task, some) for some in each)]
+        for task, each in groups
+    ]
+    return [
+        Table(GREEDY, head, greedy, "Mean return of the greedy policy after training; a dash means not run."),
+        Table(TRAINING, head, training, "Mean return of the last 20 training episodes, exploration included."),
+        Table(
+            STEPS,
+            ["environment", "threshold", "steps per run", *agents],
+            steps,
+            "Mean over the runs that reach the threshold; their number is given where some do not.",
+        ),
+    ]
 
 
 def counted(runs: Sequence[Found]) -> str:
@@ -43,82 +86,110 @@ def counted(runs: Sequence[Found]) -> str:
     return f"{len(runs):,} runs, made with commit {commits}"
 
 
+def finding(runs: Sequence[Found]) -> str:
+    """In how many environments the default agent has the best greedy policy, and where it does not."""
+    best = _best(runs)
+    if not best:
+        return "There are no runs to compare yet."
+    behind = [f"{title} ({', '.join(agents)})" for title, agents in best.items() if DEFAULT not in agents]
+    ahead = f"UCLS-Exact has the best mean greedy return, alone or tied, in {len(best) - len(behind)} of {len(best)}"
+    return f"{ahead} environments.{' Others are best in ' + '; '.join(behind) + '.' if behind else ''}"
+
+
+def _best(runs: Sequence[Found]) -> dict[str, list[str]]:
+    """The agents with the best greedy policy by environment, as far as the digits shown tell."""
+    best: dict[str, list[str]] = {}
+    for title in dict.fromkeys(run.task for run in runs):
+        agents = dict.fromkeys(run.agent for run in runs if run.task == title)
+        shown = {a: _center([r.greedy_return for r in runs if (r.task, r.agent) == (title, a)]) for a in agents}
+        values = {agent: float(text.replace(",", "")) for agent, text in shown.items() if text != "-"}
+        best[title] = [agent for agent, value in values.items() if value == max(values.values())]
+    return best
+
+
 def _text(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> str:
     about, day = describe(), datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
-    facts = ", ".join(f"{name} {about[name]}" for name in ("python", "numpy", "numba", "gymnasium"))
-    made = f"{counted(runs)}. The machine: {about['processor']}; {facts}. The page is of {day}."
-    overview, *sections = map(markdown, tables(runs, pairs))
-    parts = ["# Environments people know", "", BEFORE.strip(), "", made, "", overview, AFTER.strip(), "", *sections]
+    versions = ", ".join(f"{name} {about[name]}" for name in ("python", "numpy", "numba", "gymnasium"))
+    made = f"{counted(runs)}. Machine: {about['processor']}; {versions}. Page written on {day}."
+    return text(runs, pairs, made)
+
+
+def text(runs: Sequence[Found], pairs: Sequence[tuple[str, str]], made: str) -> str:
+    """The page, with a sentence on how it was made."""
+    greedy, training, steps = map(markdown, tables(runs, pairs))
     begun = {run.task for run in runs}
-    missing = [title for title in dict.fromkeys(title for title, _ in pairs) if title not in begun]
+    notes = [_filled(f"- **{title}**: {note}") for title, note in NOTES.items() if title in begun]
+    parts = ["# Gymnasium environments", "", BEFORE.strip(), "", "## Findings", "", _filled(f"- {finding(runs)}")]
+    parts += [FINDINGS.strip(), "", greedy, training, steps, DATA.strip(), "", AFTER.strip(), "", *notes, ""]
+    missing = [title for title in dict.fromkeys(title for title, _ in pairs) if title and title not in begun]
     if missing:
         parts += ["## In the study, but not run yet", "", f"{', '.join(missing)}.", ""]
-    return "\n".join(parts).rstrip() + "\n"
+    return "\n".join([*parts, PROVENANCE, "", made]).rstrip() + "\n"
 
 
-def _overview(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> Table:
-    agents = list(dict.fromkeys(agent for _, agent in pairs))
-    titles = list(dict.fromkeys(run.task for run in runs))
-    rows = []
-    for title in titles:
-        groups = [[run for run in runs if (run.task, run.agent) == (title, agent)] for agent in agents]
-        rows.append([title, *(_center([run.greedy_return for run in group]) for group in groups)])
-    note = "The mean return of the greedy policy after the last step; a dash where nothing was run."
-    return Table(OVERVIEW, ["environment", *agents], rows, note)
+PROVENANCE = """## Provenance
+
+<!-- not run: it takes hours, and installs from the network -->
+```sh
+pip install 'ucls[environments]'
+python -m bench environments               # the study examples/environments.toml, in one process
+pip install 'ucls[baselines]'
+python -m bench environments --baselines   # DQN and PPO from Stable-Baselines3
+python -m bench environments --no-run --page docs/environments.md
+```
+
+`ucls study run` runs the same study on all cores; these commands also measure processor time and greedy policies."""
 
 
-def _section(task: Task, agents: Sequence[str], runs: Sequence[Found]) -> Table:
-    steps = min(run.steps for run in runs)
-    threshold = "none" if task.threshold is None else f"{task.threshold:g}"
-    note = f"{steps:,} steps. Threshold: {threshold} ({task.why})."
-    if task.title in NOTES:
-        note = f"{note} {NOTES[task.title]}"
-    head = ["agent", "last 20 episodes", f"greedy, {task.episodes:,} episodes", "steps to threshold", "CPU s", "runs"]
-    rows = [_row(agent, [run for run in runs if run.agent == agent], task) for agent in agents]
-    return Table(task.title, head, rows, note)
+def _filled(item: str) -> str:
+    return textwrap.fill(item, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
-def _row(agent: str, runs: Sequence[Found], task: Task) -> list[str]:
-    if not runs:
-        return [agent, *[NOT_RUN] * 4, "0"]
-    after = [run.steps_to_threshold for run in runs if run.steps_to_threshold is not None]
-    count = f"{len(after)} of {len(runs)}"
-    arrived = "-" if task.threshold is None else f"{_estimate(after)} ({count})" if after else f"never ({count})"
-    diverged = sum(run.diverged for run in runs)
-    last, greedy = ([getattr(run, name) for run in runs] for name in ("last_return", "greedy_return"))
-    cpu = _estimate([run.cpu_seconds for run in runs])
-    return [
-        agent,
-        _estimate(last),
-        _estimate(greedy),
-        arrived,
-        cpu,
-        f"{len(runs)}{f', {diverged} diverged' * bool(diverged)}",
-    ]
+def _pairs_of(runs: Sequence[Found]) -> list[tuple[str, str]]:
+    return list(dict.fromkeys((run.task, run.agent) for run in runs))
 
 
-def _estimate(values: Sequence[float | None]) -> str:
-    """A mean with its 95% interval, of the runs that have a value.
+def _means(runs: Sequence[Found]) -> list[Any]:
+    after = sum(run.steps_to_threshold is not None for run in runs)
+    row: list[Any] = [runs[0].task, runs[0].agent, len(runs), sum(run.diverged for run in runs), after]
+    for name in MEASURED:
+        values = [float(value) for run in runs if (value := getattr(run, name)) is not None]
+        center, low, high = summarize(values)[:3] if values else (None, None, None)
+        row += [center, *((low, high) if len(values) > 1 else (None, None))]
+    return row
 
-    >>> _estimate([1.0, 1.0, None])
-    '1 [1, 1]'
-    >>> _estimate([1.0])
-    '1'
-    """
-    sound = [value for value in values if value is not None]
-    if not sound:
+
+def _csv_line(row: Sequence[Any]) -> str:
+    values = ["" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value) for value in row]
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return line.getvalue()
+
+
+def _threshold(task: Task) -> str:
+    return "none" if task.threshold is None else f"{task.threshold:g}"
+
+
+def _steps(runs: Sequence[Found], task: Task) -> str:
+    return f"{min(run.steps for run in runs if run.task == task.title):,}"
+
+
+def _reached(task: Task, runs: Sequence[Found]) -> str:
+    """The mean number of steps to the threshold, and how many runs got there unless all did."""
+    if task.threshold is None or not runs:
         return "-"
-    center, low, high, *_ = summarize(sound)
-    return _number(center) if len(sound) == 1 else f"{_number(center)} [{_number(low)}, {_number(high)}]"
+    after = [run.steps_to_threshold for run in runs if run.steps_to_threshold is not None]
+    count = "" if len(after) == len(runs) else f" ({len(after)} of {len(runs)})"
+    return f"{_center(after)}{count}" if after else "never"
 
 
 def _center(values: Sequence[float | None]) -> str:
-    sound = [value for value in values if value is not None]
-    return _number(summarize(sound).center) if sound else "-"
+    finite = [value for value in values if value is not None]
+    return _number(summarize(finite).center) if finite else "-"
 
 
 def _number(value: float | None) -> str:
-    """Three digits, and whole numbers whole.
+    """Three digits, and integers without decimals.
 
     >>> _number(-13.0), _number(0.7346), _number(20480.4), _number(-199.96), _number(0.00004)
     ('-13', '0.735', '20,480', '-200', '0')

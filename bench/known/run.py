@@ -1,6 +1,6 @@
-"""Run the study in this one process, and measure what a study does not: processor time, and the greedy policy.
+"""Run the study in one process, and also measure processor time and the return of the greedy policy.
 
-Both stand in a file beside the store, a line of JSON for each run, written when the run is.
+Both are saved in a file beside the store, one JSON object per run.
 """
 
 import json
@@ -26,11 +26,11 @@ from ucls.study.run_study import run_study
 from ucls.study.runners.base import outcome_of
 from ucls.study.store import Store
 
-WARM = 200  # steps of an unmeasured run of the same kind: they load or compile what a run needs
+WARM = 200  # steps of an unmeasured run of the same kind, which loads or compiles the kernels
 
 
 def measure(study: Study, store: Path, only: Sequence[str], fewer: int | None) -> None:
-    """Run what the store lacks: all of it, or the titles that contain one of these words; the first few seeds of it."""
+    """Run what the store lacks, limited to titles with one of these words and to the first few seeds."""
     labels = {member.cell.id: member.label for member in study.members}
     begun: set[tuple[str, str]] = set()
 
@@ -59,7 +59,7 @@ def measure(study: Study, store: Path, only: Sequence[str], fewer: int | None) -
 
 
 def _measured(cell: Cell, label: str, title: str, stop: Event) -> tuple[Outcome, dict[str, Any]]:
-    """Run a cell with its learner kept, to be tried; the store gets it without, for many are large."""
+    """Run a cell and evaluate its learner, which is not saved in the store because many are large."""
     began = time.process_time()
     outcome = outcome_of(cell._replace(keep=True), Checkpoints(), stop.is_set)
     cpu = time.process_time() - began
@@ -74,7 +74,7 @@ def _measured(cell: Cell, label: str, title: str, stop: Event) -> tuple[Outcome,
 
 
 def _tried(cell: Cell, learner: bytes) -> dict[str, Any]:
-    """The mean return of the greedy policy, in episodes of its own."""
+    """The mean return of the greedy policy in separate episodes."""
     task = task_of(cell.env, dict(cell.settings))
     envs = gymnasium.vector.SyncVectorEnv([lambda: limited(make_env(cell.env, task.kwargs))] * ABREAST)
     with warnings.catch_warnings():

@@ -1,7 +1,7 @@
-"""DQN and PPO of Stable-Baselines3 at their defaults, in the same environments for the same steps.
+"""DQN and PPO from Stable-Baselines3 with default settings, in the same environments for the same number of steps.
 
-They see what our agents see. Two things they cannot: a tuple of numbers (Blackjack's), which is flattened for them, and
-an episode without end, which is cut off when a policy is tried, as ours is.
+They get the same observations, except that Blackjack's tuple is flattened. Episodes without a time limit are truncated
+during evaluation, as for the built-in algorithms.
 """
 
 import json
@@ -18,26 +18,26 @@ from stable_baselines3.common.evaluation import evaluate_policy
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.vec_env import DummyVecEnv
 
-from bench.known.tasks import ABREAST, TASKS, WINDOW, Task, limited, reached, rivals_of, task_of
+from bench.known.tasks import ABREAST, TASKS, WINDOW, Task, baselines_of, limited, reached, task_of
 from bench.machine import package_revision
 from ucls.gym.registry import make_env
 from ucls.study.declare import Study
 
-RIVALS = {"DQN": stable_baselines3.DQN, "PPO": stable_baselines3.PPO}
+BASELINES = {"DQN": stable_baselines3.DQN, "PPO": stable_baselines3.PPO}
 
 
 def measure(study: Study, store: Path, only: Sequence[str], seeds: int) -> None:
-    """Run what the file lacks: the first seeds, with the steps that the study has for each environment."""
+    """Run the first seeds that the file lacks, for as many steps as the study has in each environment."""
     torch.set_num_threads(1)
     cells = [member.cell for member in study.members]
     steps = {task_of(cell.env, dict(cell.settings)).title: cell.steps for cell in cells}
-    path = rivals_of(store)
+    path = baselines_of(store)
     there = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     known = {(found["task"], found["label"], found["seed"]) for found in there}
     for task in TASKS:
         if only and not any(word in task.title for word in only):
             continue
-        for name in RIVALS:
+        for name in BASELINES:
             for seed in range(seeds):
                 if (task.title, name, seed) not in known:
                     found = {"task": task.title, "label": name, "seed": seed, "commit": package_revision()}
@@ -49,7 +49,7 @@ def measure(study: Study, store: Path, only: Sequence[str], seeds: int) -> None:
 
 def _run(task: Task, name: str, steps: int, seed: int) -> dict[str, Any]:
     env = Monitor(_made(task))
-    model: Any = RIVALS[name]("MlpPolicy", env, seed=seed, device="cpu")
+    model: Any = BASELINES[name]("MlpPolicy", env, seed=seed, device="cpu")
     began = time.process_time()
     model.learn(steps)
     cpu = time.process_time() - began
