@@ -71,7 +71,7 @@ def _number_tiles(run: Run) -> None:
 
 
 def tables(found: dict[str, Any]) -> list[Table]:
-    """Microseconds a step by d and by the number of actions."""
+    """Microseconds per step by d and by the number of actions."""
     sizes = sorted({int(d) for row in found.values() for d in row["by_size"]})
     actions = [row["actions"] for row in next(iter(found.values()))["by_actions"].values()]
     rows = []
@@ -80,15 +80,16 @@ def tables(found: dict[str, Any]) -> list[Table]:
         known = [(d, us) for d, us in by_size.items() if us]
         slope = np.polyfit(*np.log(np.array(known)).T, 1)[0] if len(known) > 1 else None
         by_actions = [number(cost["us"]) for cost in row["by_actions"].values()]
-        label = name + (" (its own features)" if row["own_features"] else "")
+        label = name + (" (own features)" if row["own_features"] else "")
         rows.append([label, *(number(by_size.get(d)) for d in sizes), number(slope), *by_actions])
     return [
         Table(
-            "Every algorithm, microseconds a step",
-            ["algorithm", *(f"d={d}" for d in sizes), "grows as d^", *(f"{n} actions" for n in actions)],
+            "All algorithms, microseconds per step",
+            ["algorithm", *(f"d={d}" for d in sizes), "exponent of d", *(f"{n} actions" for n in actions)],
             rows,
-            "In the compiled loop, with 8 tilings whose table is full; d grows in Puddle World (4 actions), the actions"
-            " at d of about 512 in River Swim, Mountain Car and Puddle World. A dash: it diverged, or has no such d.",
+            "In the compiled loop with 8 tilings and a full hash table. The first columns vary d in Puddle World (4"
+            " actions); the last vary the number of actions at d of about 512, in River Swim, Mountain Car and Puddle"
+            " World. A dash means that it diverged or does not have this d.",
         ),
         _data_table(found),
     ]
@@ -102,8 +103,8 @@ def _data_table(found: dict[str, Any]) -> Table:
         cells = [f"{number(data[n]['us'])} ({number(data[n]['megabytes'])})" if n in data else "-" for n in steps]
         rows.append([name, *cells])
     return Table(
-        "Algorithms that keep their data, microseconds a step (megabytes)",
+        "Algorithms that store transitions, microseconds per step (megabytes)",
         ["algorithm", *(f"after {int(n):,} steps" for n in steps)],
         rows,
-        "Puddle World, default settings, the mean of 500 steps there, resampling of RLSVI included.",
+        "Puddle World, default settings; means over 500 steps, including resampling of RLSVI.",
     )

@@ -1,4 +1,4 @@
-"""Agents in CartPole against the loops of Stable-Baselines3, where it is installed."""
+"""Training speed in CartPole compared with Stable-Baselines3, if it is installed."""
 
 import importlib
 from collections.abc import Callable
@@ -17,7 +17,7 @@ OURS = "ucls-exact"
 
 
 def measure(effort: Effort) -> dict[str, Any]:
-    """Steps a second and the processor's seconds of as many steps, in turns, on one core with default settings."""
+    """Steps per second and processor time of interleaved runs on one core with default settings."""
     steps = effort.of(10_000, 500)
     learners: dict[str, Callable[[int], Callable[[int], object]]] = {name: _ours(name) for name in (OURS, "sarsa")}
     skipped = (
@@ -63,12 +63,12 @@ def _theirs(name: str) -> Callable[[int], Callable[[int], object]]:
 
 
 def tables(found: dict[str, Any]) -> list[Table]:
-    """Steps a second, the processor's seconds, and how many times as long."""
+    """Steps per second, processor time, and time relative to the default algorithm."""
     rows = [
         [name, within(speed), within(found["busy"][name]), within(found["over"].get(name))]
         for name, speed in found["speed"].items()
     ]
-    note = f"{found['steps']:,} steps with default settings and one thread, the end of the last roll-out included."
+    note = f"{found['steps']:,} steps with default settings on one thread; PPO finishes its last rollout."
     note += f" DQN and PPO were left out: {found['skipped']}." if found["skipped"] else ""
-    head = ["agent", "steps a second", "processor's seconds", f"times as long as {OURS}"]
-    return [Table(f"Learning in {ENV} beside Stable-Baselines3", head, rows, note)]
+    head = ["algorithm", "steps per second", "processor seconds", f"time relative to {OURS}"]
+    return [Table(f"Training in {ENV} compared with Stable-Baselines3", head, rows, note)]

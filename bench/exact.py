@@ -81,7 +81,7 @@ def drift(dtype: str, steps: int) -> dict[str, Any]:
 
 
 def tables(found: dict[str, Any]) -> list[Table]:
-    """Microseconds a step, times over ucls, and the drift."""
+    """Microseconds per step, the ratio to `ucls`, and the numerical drift."""
     names = list(found["cases"][0]["us"])
     times, ratios = [], []
     for c in found["cases"]:
@@ -91,22 +91,22 @@ def tables(found: dict[str, Any]) -> list[Table]:
     drifts = [[d["dtype"], f"{d['steps']:,}", f"{d['off']:.1g}", str(d["guarded"])] for d in found["drift"]]
     return [
         Table(
-            "The step of ucls-exact, microseconds",
+            "UCLS-Exact step, microseconds",
             ["d, type", *names, "ceiling of ucls"],
             times,
-            "Medians, on the stream of the table above. The ceiling is that of one pass over two matrices a step;"
-            " `ucls-exact` makes its changes sixteen at a time, so it may go below.",
+            "Medians, on the same transitions as the UCLS step. The ceiling is that of one pass over two matrices per"
+            " step; `ucls-exact` applies sixteen updates at a time, so it can be faster.",
         ),
         Table(
-            "The step of ucls-exact, over that of ucls",
+            "UCLS-Exact step, relative to ucls",
             ["d, type", *(name for name in names if name != "ucls")],
             ratios,
-            "Medians of the ratios turn by turn, with quartiles.",
+            "Medians of the ratios of interleaved runs, with quartiles.",
         ),
         Table(
-            "Drift of ucls-exact",
-            ["type", "steps", "largest entry of A^-1 A - I", "weighed less"],
+            "Numerical drift of UCLS-Exact",
+            ["type", "steps", "largest entry of A^-1 A - I", "downweighted updates"],
             drifts,
-            f"Along a stream that repeats itself, d = {DRIFT_D}; A is summed in double precision beside it.",
+            f"Repeating transitions, d = {DRIFT_D}; A is accumulated separately in double precision.",
         ),
     ]

@@ -1,4 +1,4 @@
-"""Start-up: from a command to its end after one step, against processes that only import what it is built on."""
+"""Start-up time of a command that takes one step, compared with processes that only import its dependencies."""
 
 import os
 import subprocess
@@ -63,7 +63,7 @@ def _process(arguments: list[str], environment: Mapping[str, str]) -> None:
 
 
 def tables(found: dict[str, Any]) -> list[Table]:
-    """Seconds, cold and warm, and times over the others."""
+    """Seconds with an empty and a warm cache, and relative to the other processes."""
     rows = [
         [
             name,
@@ -73,6 +73,9 @@ def tables(found: dict[str, Any]) -> list[Table]:
         ]
         for name, seconds in found["warm"].items()
     ]
-    head = ["process", "empty cache", "full cache", *(f"full, times {other}" for other in OTHERS)]
-    note = "Seconds from start to end on all cores; with an empty cache kernels are compiled and the optimum planned."
-    return [Table("Start-up, seconds", head, rows, note)]
+    head = ["process", "empty cache", "warm cache", *(f"warm cache, relative to {other}" for other in OTHERS)]
+    note = (
+        "Seconds from start to end on all cores. With an empty cache, kernels are compiled and the optimal policy is "
+        "computed."
+    )
+    return [Table("Start-up time, seconds", head, rows, note)]

@@ -24,9 +24,9 @@ def tables(found: dict[str, Any]) -> list[Table]:
     rows = [[str(n), within(us), number(1e3 * us[1] / int(n) ** 2)] for n, us in found["us"].items()]
     return [
         Table(
-            f"The UCLS step while the seen block grows to d = {found['room']}",
-            ["n seen", "us a step", "ns / n^2"],
+            f"UCLS step by number of features seen, d = {found['room']}",
+            ["features seen n", "µs per step", "ns / n^2"],
             rows,
-            "Room for all features from the start; only the seen ones cost.",
+            "Arrays have their full size from the start; only features that have been seen cost time.",
         )
     ]

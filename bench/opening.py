@@ -1,10 +1,10 @@
-"""What a reader wants to know, in a few sentences that are made from the numbers."""
+"""The summary of the performance page: a few sentences made from the measured numbers."""
 
 from collections.abc import Iterator
 from typing import Any
 
-from bench.first import OTHERS, OURS
 from bench.baselines import THEIRS
+from bench.first import OTHERS, OURS
 from bench.study import SHORT
 from bench.tables import number
 
@@ -14,7 +14,7 @@ VERSIONS = {"C": "C", "NumPy, tuned": "tuned NumPy", "JAX, structured": "JAX"}
 
 
 def sentences(found: dict[str, Any]) -> list[str]:
-    """One or two for each part that was measured: first how long one waits, then what a step costs, then the rest."""
+    """One or two sentences for each measured part: start-up, then the cost of a step, then the rest."""
     makers = {"first": _first, "step": _step, "exact": _exact, "runs": _runs, "shell": _shell, "baselines": _baselines}
     makers["study"] = _study
     return [sentence for part, make in makers.items() if part in found for sentence in make(found[part])]
@@ -30,18 +30,18 @@ def _step(found: dict[str, Any]) -> Iterator[str]:
     if case is None:
         return
     times = case["times_ours"]
-    said = [f"{number(times[name][1])} times as long in {word}" for name, word in VERSIONS.items() if name in times]
-    others = f" It takes {', '.join(said)}." if said else ""
-    yield f"A step of `ucls` with {D} features takes {number(case['us']['ucls'][1])} us.{others}"
+    said = [f"{word} {number(times[name][1])} times as long" for name, word in VERSIONS.items() if name in times]
+    others = f" For comparison: {', '.join(said)}." if said else ""
+    yield f"A step of `ucls` with {D} features takes {number(case['us']['ucls'][1])} µs.{others}"
     if case["ceiling"]:
         part = case["ceiling"]["part"][1]
-        yield f"That is {part:.0%} of the speed of this core if it only read the two matrices, or only multiplied."
+        yield f"That is {part:.0%} of the roofline of this core, given by memory bandwidth and arithmetic."
 
 
 def _exact(found: dict[str, Any]) -> Iterator[str]:
     if case := _case(found):
         us, over = case["us"]["ucls-exact"][1], case["over_ucls"]["ucls-exact"][1]
-        yield f"A step of `ucls-exact`, the default agent, takes {number(us)} us there, {number(over)} times `ucls`."
+        yield f"A step of `ucls-exact`, the default, takes {number(us)} µs, {number(over)} times as long as `ucls`."
 
 
 def _runs(found: dict[str, Any]) -> Iterator[str]:
@@ -52,32 +52,34 @@ def _runs(found: dict[str, Any]) -> Iterator[str]:
 
 def _shell(found: dict[str, Any]) -> Iterator[str]:
     for agent, us in found.items():
-        alone = f"{number(us['environment'][1])} are the environment's and {number(us['step'][1])} the learner's"
-        yield f"In CartPole `Agent.learn` takes {number(us['agent'][1])} us a step with `{agent}`, of which {alone}."
+        alone = f"{number(us['environment'][1])} µs in the environment and {number(us['step'][1])} µs in the learner"
+        yield f"In CartPole, `Agent.learn` with `{agent}` takes {number(us['agent'][1])} µs per step: {alone}."
 
 
 def _baselines(found: dict[str, Any]) -> Iterator[str]:
     said = [f"{name} {number(found['over'][name][1])} times" for name in THEIRS if name in found["over"]]
     if said:
-        yield f"For as many steps of it Stable-Baselines3 takes, against `ucls-exact`: {', '.join(said)} as long."
+        yield f"In CartPole, Stable-Baselines3 takes longer than `ucls-exact`: {', '.join(said)} as long."
 
 
 def _first(found: dict[str, Any]) -> Iterator[str]:
     name = next(iter(OURS))
     warm, over, cold = found["warm"][name][1], found["over"][name][BARE][1], found["cold"].get(name)
-    first = f" The very first time it takes {number(cold[1])} s, because kernels are compiled." if cold else ""
-    yield f"{name} takes {number(warm)} s, {number(over)} times {BARE}.{first}"
+    first = f" The first time it takes {number(cold[1])} s, because kernels are compiled." if cold else ""
+    yield f"{name} takes {number(warm)} s, {number(over)} times as long as {BARE}.{first}"
 
 
 def _study(found: dict[str, Any]) -> Iterator[str]:
     speed, short = found["speed"], [found[name] for name in SHORT]
     if "two over one" in speed:
-        yield f"Two workers take {number(speed['two over one'][1])} times the steps a second of one."
+        yield f"Two workers run {number(speed['two over one'][1])} times as many steps per second as one."
     if all("two over one" in one for one in short):
         over = short[0].get("Ray over local")
-        ray = f"; two on Ray are {number(over[1])} times as fast as two local ones" if over else ""
-        faster = [f"of {one['steps']:,} steps {number(one['two over one'][1])} times" for one in short]
-        yield f"They finish {short[0]['cells']} short cells {' and '.join(faster)} as fast as one, start included{ray}."
+        ray = f" Two Ray workers are {number(over[1])} times as fast as two local ones." if over else ""
+        faster = [f"{number(one['two over one'][1])} times as fast with {one['steps']:,} steps each" for one in short]
+        yield f"They finish {short[0]['cells']} short runs, start-up included, {' and '.join(faster)}.{ray}"
     for cells, took in list(found["queries"].items())[-1:]:
-        asked = [f"`study {query}` in {number(took[query][1])} s" for query in ("status", "compare") if query in took]
-        yield f"A store of {int(cells):,} cells answers {' and '.join(asked)}."
+        asked = [
+            f"`study {query}` takes {number(took[query][1])} s" for query in ("status", "compare") if query in took
+        ]
+        yield f"With {int(cells):,} runs in a store, {' and '.join(asked)}."

@@ -138,12 +138,12 @@ def _agent(effort: Effort) -> dict[str, Any]:
 
 
 def tables(found: dict[str, Any]) -> list[Table]:
-    """Microseconds of each piece."""
+    """Microseconds of each component."""
     agent = found["agent"]
     rows = [[name, within(us)] for name, us in found["us"].items()]
     rows += [
-        [f"a step of the compiled loop: {agent['env']}", within(agent["loop"])],
-        ["the same step by `Agent` in Gymnasium", within(agent["shell"])],
-        ["what Gymnasium's path costs more", within(agent["more"])],
+        [f"one step of the compiled loop: {agent['env']}", within(agent["loop"])],
+        ["the same step with `Agent` in Gymnasium", within(agent["shell"])],
+        ["difference", within(agent["more"])],
     ]
-    return [Table("The pieces, microseconds", ["piece", "us"], rows, "Medians with quartiles, one core.")]
+    return [Table("Components, microseconds", ["component", "µs"], rows, "Medians with quartiles, one core.")]

@@ -104,9 +104,9 @@ def tables(found: dict[str, Any]) -> list[Table]:
         rows.append([f"{c['d']} {c['dtype']}", *cells, number(c["all"][1])])
     return [
         Table(
-            "Where the time of a step goes, microseconds",
-            ["d, type", *PARTS, "all"],
+            "Time per operation of a UCLS step, microseconds",
+            ["d, type", *PARTS, "total"],
             rows,
-            "Medians over steps, the clock's own 0.02-0.05 us in each. `act` chooses among 4 actions.",
+            "Medians over steps, including 0.02 to 0.05 µs for the clock. `act` chooses among 4 actions.",
         )
     ]

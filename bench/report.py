@@ -1,4 +1,4 @@
-"""The page and the picture that measurements leave behind, and the file that keeps them between commands."""
+"""The performance page, its figure and its data, and the file that saves measurements between commands."""
 
 import json
 from importlib import import_module
@@ -26,12 +26,15 @@ COLORS = {
     "JAX, structured": "#CC79A7",
 }
 ROOF = "#333333"
-MEASURED, WHEN = "measured.json", ("date", "commit")
+MEASURED, DATA, WHEN = "measured.json", "data/performance.json", ("date", "commit")
 
-PICTURE = "![Useful operations a second of every version, under the machine's roof](performance.svg)"
+SHOWN = ("first", "step", "runs", "baselines", "algorithms", "one_hot")  # parts whose first table is on the page
+
+PICTURE = "![Useful operations per second of every version by number of features, below the roofline](performance.svg)"
 CAPTION = """
-*Useful operations a second over the number of features d, in double and in single precision; 10 d² of them are a step.
-See the thick blue line, `ucls`: how near it is to the black roof, which no program can pass, and what lies below it.*
+*The compiled step of `ucls` (thick blue) is at least as fast as C, and faster than NumPy and JAX, at every size; the
+hardware limit is black. Useful operations per second by number of features d, in double and single precision; a step
+takes 10 d² of them.*
 """.strip()
 
 
@@ -45,8 +48,18 @@ def tables(found: dict[str, Any]) -> list[Table]:
     ]
 
 
+def _shown(found: dict[str, Any]) -> list[Table]:
+    """The tables on the page: the first of some parts."""
+    return [import_module(f"bench.{part}").tables(found[part])[0] for part in found if part in SHOWN]
+
+
+def as_data(found: dict[str, Any]) -> dict[str, Any]:
+    """The machine and every table, as plain data."""
+    return {"machine": found["machine"], "when": found["when"], "tables": [each._asdict() for each in tables(found)]}
+
+
 def keep(found: dict[str, Any], folder: Path) -> None:
-    """Keep the numbers measured so far, whatever may come; those of other parts stay if they are of this machine."""
+    """Save the measurements so far; those of other parts stay if they were made on the same machine."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / MEASURED
     before = kept(folder, found["machine"])
@@ -55,7 +68,7 @@ def keep(found: dict[str, Any], folder: Path) -> None:
 
 
 def kept(folder: Path, machine: dict[str, str] | None = None) -> dict[str, Any]:
-    """What was measured before, with the same processor and versions if a machine is given."""
+    """The saved measurements, with the same processor and versions if a machine is given."""
     path = folder / MEASURED
     found = json.loads(path.read_text()) if path.exists() else {}
     if machine and any(found.get("machine", {}).get(name) != machine[name] for name in machine if name not in WHEN):
@@ -64,33 +77,52 @@ def kept(folder: Path, machine: dict[str, str] | None = None) -> dict[str, Any]:
 
 
 def when(found: dict[str, Any]) -> str:
-    """The commits and days that the parts were measured at."""
+    """The commits and dates at which the parts were measured."""
     by: dict[str, list[str]] = {}
     for part, day in found["when"].items():
         by.setdefault(day, []).append(part)
     if len(by) < 2:
-        return "everything on this page was measured in that one run."
+        return "All measurements are from one session."
     runs = [f"{', '.join(parts)} at {day}" for day, parts in by.items()]
-    return f"measured in {len(by)} runs: {'; '.join(runs)}."
+    return f"Measured in {len(by)} sessions: {'; '.join(runs)}."
 
 
 def write(found: dict[str, Any], folder: Path, command: str) -> Path:
-    """Write performance.md, and performance.svg where steps were measured; return the page's path."""
-    folder.mkdir(parents=True, exist_ok=True)
-    text = ["# Performance", "", *(f"- {sentence}" for sentence in opening.sentences(found)), ""]
-    text += [f"Made by `{command}`; {when(found)} Numbers are medians, with quartiles in brackets.", ""]
-    text += ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in found["machine"].items()), ""]
+    """Write performance.md, data/performance.json and, if steps were measured, performance.svg; return the page."""
+    (folder / "data").mkdir(parents=True, exist_ok=True)
     if "step" in found:
         draw(found["step"], folder / "performance.svg")
-        text += [PICTURE, "", CAPTION, ""]
-    text += [markdown(table) for table in tables(found)]
+    data = json.dumps(as_data(found), ensure_ascii=False, indent=1)
+    write_atomic(folder / DATA, lambda file: file.write_text(data + "\n", encoding="utf-8"))
     page = folder / "performance.md"
-    page.write_text("\n".join(text).rstrip() + "\n")
+    page.write_text(text(found, command), encoding="utf-8")
     return page
 
 
+def text(found: dict[str, Any], command: str) -> str:
+    """The page."""
+    return layout(opening.sentences(found), _shown(found), found, command)
+
+
+def layout(sentences: list[str], shown: list[Table], found: dict[str, Any], command: str) -> str:
+    """The page with these sentences and tables; `found` has the machine, the dates and the names of parts."""
+    lines = ["# Performance", "", *(f"- {sentence}" for sentence in sentences), ""]
+    if "step" in found:
+        lines += [PICTURE, "", CAPTION, ""]
+    lines += [markdown(table) for table in shown]
+    lines += ["## Data and provenance", ""]
+    lines += [
+        f"[performance.json]({DATA}) has every table, including the step of UCLS-Exact, numerical drift, time per "
+        "operation, overhead of Gymnasium, studies, store queries and policy evaluation.",
+        "",
+    ]
+    lines += [f"Made by `{command}`. {when(found)} Numbers are medians, with quartiles in parentheses.", ""]
+    lines += ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in found["machine"].items()), ""]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def draw(found: dict[str, Any], path: Path) -> None:
-    """Draw useful operations (10 d^2 a step) a second against d, a panel for each type, under the roof."""
+    """Draw useful operations per second (10 d^2 per step) against d, a panel for each type, and the roofline."""
     dtypes = list(dict.fromkeys(case["dtype"] for case in found["cases"]))
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.4 * len(dtypes), 3.6), layout="constrained")
@@ -111,7 +143,7 @@ def draw(found: dict[str, Any], path: Path) -> None:
             axes.set_xlabel("features d, all seen")
             axes.set_title(dtype)
             axes.grid(alpha=0.25, linewidth=0.5)
-        figure.axes[0].set_ylabel("useful Gflop/s (10 d² a step)")
+        figure.axes[0].set_ylabel("useful Gflop/s (10 d² per step)")
         lines, names = figure.axes[0].get_legend_handles_labels()
         figure.legend(lines, names, loc="outside lower center", ncols=4, frameon=False)
         figure.savefig(path, metadata={"Date": None})

@@ -113,24 +113,23 @@ def every_core() -> Iterator[None]:
 
 
 def tables(found: dict[str, Any]) -> list[Table]:
-    """Steps a second."""
+    """Steps per second."""
     rows = [
         [name, str(r["d"]), str(r["seen"]), f"{r['steps']:,}", within(r["speed"]), within(r["whole"])]
         for name, r in found["domains"].items()
     ]
     two = found["two"]
     said = (
-        two.get("skipped")
-        or f"{within(two['ratio'])} times the steps a second of one alone ({two['steps']:,} steps each)"
+        two.get("skipped") or f"{within(two['ratio'])} times the steps per second of one ({two['steps']:,} steps each)"
     )
     return [
         Table(
-            "Whole runs at default settings, steps a second",
-            ["domain", "d", "seen at the end", "steps", "measured", f"of {WHOLE:,} steps"],
+            "Whole runs of ucls, steps per second",
+            ["domain", "d", "features seen", "steps", "measured", f"over {WHOLE:,} steps"],
             rows,
-            "float64, one process on one core, compilation not counted. Where fewer than 50,000 steps were taken, the"
-            " rest is reckoned at the cost of the last tenth, raised as if all features that a whole run sees (1,395"
-            " with seed 0 in Sparse Mountain Car) were seen at once: an estimate from above of the cost."
+            "Default settings, float64, one process on one core, without compilation. Where fewer than 50,000 steps"
+            " were taken, the cost of the rest is an upper estimate: that of the last 10%, scaled as if all features of"
+            " a whole run (1,395 with seed 0 in Sparse Mountain Car) had been seen."
             f" Two processes on two cores in Puddle World: {said}.",
         )
     ]

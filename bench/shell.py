@@ -84,7 +84,12 @@ def tables(found: dict[str, Any]) -> list[Table]:
     """Microseconds of each, and what is left."""
     parts = ("agent", "environment", "step", "more")
     rows = [[agent, *(within(us[part]) for part in parts)] for agent, us in found.items()]
-    head = ["agent", "`Agent.learn`", "the environment alone", "the compiled step alone", "beyond both"]
+    head = ["algorithm", "`Agent.learn`", "environment alone", "compiled step alone", "remaining overhead"]
     return [
-        Table(f"The shell in {ENV}, microseconds a step", head, rows, "Medians with quartiles, one core, in turns.")
+        Table(
+            f"Overhead of `Agent.learn` in {ENV}, microseconds per step",
+            head,
+            rows,
+            "Medians with quartiles, one core.",
+        )
     ]

@@ -55,7 +55,7 @@ def check_agreement(name: str, one: Any, other: Any, tolerance: float) -> None:
 
 
 def tables(found: dict[str, Any]) -> list[Table]:
-    """Microseconds a step, and how many times as long as ours the others take."""
+    """Microseconds per step of every version, and their ratio to `ucls`."""
     names = [name for name in found["cases"][0]["us"] if not name.startswith(("read", "multiply"))]
     skipped = f" Skipped: {'; '.join(found['skipped'])}." if found["skipped"] else ""
     times, ratios = [], []
@@ -67,16 +67,18 @@ def tables(found: dict[str, Any]) -> list[Table]:
     others = [name for name in names if name != OURS]
     return [
         Table(
-            "The UCLS step, microseconds",
+            "UCLS step, microseconds",
             ["d, type", *names, "ceiling"],
             times,
-            f"Medians. All d features are seen, 8 are active, w and C of all versions agree.{skipped}",
+            "Medians. All d features have been seen, 8 are active, and all versions agree on w and C. The ceiling is a"
+            " roofline: the longer of reading both matrices once and of 10 d^2 multiplications and additions."
+            f"{skipped}",
         ),
         Table(
-            "The UCLS step, others over ours",
-            ["d, type", *others, "part of ceiling", "what binds"],
+            "UCLS step, relative to ucls",
+            ["d, type", *others, "fraction of ceiling", "limited by"],
             ratios,
-            "Medians of the ratios turn by turn, with quartiles. The ceiling is the longer of reading A and B once"
-            " (from 1, 2, 4 or 8 places at a time, the best of them) and of 10 d^2 multiplications and additions.",
+            "Medians of the ratios of interleaved runs, with quartiles. Reading is measured with 1, 2, 4 or 8 streams"
+            " at a time, and the fastest counts.",
         ),
     ]

@@ -154,18 +154,20 @@ def _ask(query: str, command: list[str], times: int) -> Iterator[tuple[str, Any]
 
 
 def tables(found: dict[str, Any]) -> list[Table]:
-    """Speed, and seconds of questions."""
+    """Speed of studies, and time of queries."""
     speed, queries = found["speed"], found["queries"]
     compared = []
     if "skipped" not in speed:
-        note = f"UCLS in Puddle World, cells of {speed['steps']:,} steps; the second half of a study, all started."
-        compared.append(_speed_table(speed, "Studies, steps a second in all", "steps a second", note))
+        note = f"UCLS in Puddle World, runs of {speed['steps']:,} steps; measured over the second half of a study."
+        compared.append(_speed_table(speed, "Studies, total steps per second", "steps per second", note))
         for name in SHORT:
             short = found[name]
-            note = f"{short['cells']} cells of {short['steps']:,} steps of ucls-exact in River Swim, all of the study:"
-            note += " workers are started, and find their kernels compiled."
-            title = f"Studies of {'' if name == 'short' else 'very '}short cells, cells a second"
-            compared.append(_speed_table(short, title, "cells a second", note))
+            note = (
+                f"{short['cells']} runs of {short['steps']:,} steps of ucls-exact in River Swim, including the start of"
+            )
+            note += " workers; kernels are compiled."
+            title = f"Studies of {'' if name == 'short' else 'very '}short runs, runs per second"
+            compared.append(_speed_table(short, title, "runs per second", note))
     return [*compared, _query_table(queries)]
 
 
@@ -175,14 +177,14 @@ def _speed_table(speed: dict[str, Any], title: str, unit: str, note: str) -> Tab
     rows = []
     for name, found in speed["rates"].items():
         key, other = over.get(name, ("", ""))
-        rows.append([names[name], within(found), f"{within(speed[key])} times {other}" if key else ""])
+        rows.append([names[name], within(found), f"{within(speed[key])} relative to {other}" if key else ""])
     return Table(title, ["runner", unit, "ratio"], rows, note)
 
 
 def _query_table(queries: dict[str, Any]) -> Table:
     kinds = ("rows", *QUERIES)
     rows = [[f"{int(n):,}", *(within(took.get(kind)) for kind in kinds)] for n, took in queries.items()]
-    note = "`rows`: all rows read and grouped in this process. The others are whole commands, `ucls study status` etc."
+    note = "`rows`: read and group all rows in one process. The others are whole commands, such as `ucls study status`."
     failed = sorted({text for took in queries.values() for key, text in took.items() if key.endswith("failed")})
     note += "".join(f" Not measured: {text}" for text in failed)
-    return Table("Questions to a store, seconds", ["finished cells", *kinds], rows, note)
+    return Table("Store queries, seconds", ["finished runs", *kinds], rows, note)

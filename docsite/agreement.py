@@ -26,7 +26,7 @@ MEASURED = [
 
 def costs_and_results() -> str:
     """What each algorithm costs and came to: rows of docs/performance.md and docs/beyond.md side by side."""
-    cost = {row[0].split(" ")[0]: row for row in table("performance.md", "Every algorithm, microseconds a step").rows}
+    cost = {row[0].split(" ")[0]: row for row in table("performance.md", "All algorithms, microseconds per step").rows}
     found = table("beyond.md", "Against UCLS and the tuned competitors").rows
     rows = [["ucls-exact", *_cost(cost.get("ucls-exact")), *(_result(found, where, None) for where in MEASURED)]]
     for name in list(ALGORITHMS)[1:]:
@@ -34,7 +34,7 @@ def costs_and_results() -> str:
             results = [_result(found, where, label) for where in MEASURED]
             said = f"{name} ({label.split(', ')[1]})" if ", " in label else name
             rows.append([said, *_cost(cost.get(name)), *results])
-    heads = ["algorithm", "us a step, d = 512", "grows as d^", *(f"{domain}: {what}" for domain, what in MEASURED)]
+    heads = ["algorithm", "µs per step, d = 512", "exponent of d", *(f"{domain}: {what}" for domain, what in MEASURED)]
     return markdown(heads, rows)
 
 

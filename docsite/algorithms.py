@@ -69,11 +69,11 @@ def settings_table(name: str) -> str:
 
 def results(name: str) -> str:
     """The rows of the measured tables that name an algorithm."""
-    cost = table("performance.md", "Every algorithm, microseconds a step")
+    cost = table("performance.md", "All algorithms, microseconds per step")
     costs = [row[1:6] for row in cost.rows if row[0].split(" ")[0] == name]
     parts = []
     if costs:
-        said = "Microseconds a step by the number of features d, from [Performance](../performance.md)"
+        said = "Microseconds per step by number of features d, from [Performance](../performance.md)"
         parts.append(f"{said}:\n\n{markdown(cost.columns[1:6], costs)}")
     found = table("beyond.md", "Against UCLS and the tuned competitors")
     rows = [[*row[:5], row[6]] for row in found.rows if row[2] in LABELS.get(name, [])]

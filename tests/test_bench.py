@@ -1,5 +1,6 @@
 """The benchmark compares like with like: every version of the step agrees, and what it finds is written down."""
 
+import json
 import sys
 
 import numpy as np
@@ -127,8 +128,8 @@ def test_the_report_writes_page_and_picture(tmp_path):
     assert "abacus" in text
     assert "Skipped: JAX: not installed." in text
     first, second = text.splitlines()[2:4]
-    assert first == "- A step of `ucls` with 512 features takes 10.0 us. It takes 0.8 times as long in C."
-    assert second.startswith("- That is 30% of the speed")
+    assert first == "- A step of `ucls` with 512 features takes 10.0 µs. For comparison: C 0.8 times as long."
+    assert second.startswith("- That is 30% of the roofline")
     assert (tmp_path / "docs/performance.svg").read_text().lstrip().startswith("<?xml")
 
 
@@ -149,16 +150,17 @@ def test_the_page_opens_with_sentences_of_every_part_that_has_some():
         },
     }
     assert opening.sentences(found) == [
-        "`ucls train ucls/RiverSwim-v0 --steps 1` takes 2 s, 2 times `import numba, gymnasium`. The very first time it"
-        " takes 30.0 s, because kernels are compiled.",
-        "A step of `ucls-exact`, the default agent, takes 2 us there, 2 times `ucls`.",
+        "`ucls train ucls/RiverSwim-v0 --steps 1` takes 2 s, 2 times as long as `import numba, gymnasium`. The first"
+        " time it takes 30.0 s, because kernels are compiled.",
+        "A step of `ucls-exact`, the default, takes 2 µs, 2 times as long as `ucls`.",
         "A run of 50,000 steps of `ucls` takes 2 s in River Swim.",
-        "In CartPole `Agent.learn` takes 30.0 us a step with `sarsa`, of which 2 are the environment's and 2 the"
-        " learner's.",
-        "For as many steps of it Stable-Baselines3 takes, against `ucls-exact`: DQN 2 times as long.",
-        "Two workers take 2 times the steps a second of one.",
-        "They finish 40 short cells of 1,000 steps 2 times and of 100 steps 2 times as fast as one, start included.",
-        "A store of 1,000 cells answers `study status` in 2 s and `study compare` in 2 s.",
+        "In CartPole, `Agent.learn` with `sarsa` takes 30.0 µs per step: 2 µs in the environment and 2 µs in the"
+        " learner.",
+        "In CartPole, Stable-Baselines3 takes longer than `ucls-exact`: DQN 2 times as long.",
+        "Two workers run 2 times as many steps per second as one.",
+        "They finish 40 short runs, start-up included, 2 times as fast with 1,000 steps each and 2 times as fast with"
+        " 100 steps each.",
+        "With 1,000 runs in a store, `study status` takes 2 s and `study compare` takes 2 s.",
     ]
 
 
@@ -168,9 +170,18 @@ def test_the_page_of_a_quick_run_stays_beside_it(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "argv", ["bench", "page", "--quick"])
     monkeypatch.setattr(command, "_one_thread", lambda: None)
     assert command.main() == 0
-    page = (tmp_path / "performance.md").read_text()
-    assert "Made by `python -m bench --quick`" in page
-    assert "| 64 | 2 (1..3) | 0.488 |" in page
+    assert "Made by `python -m bench --quick`" in (tmp_path / "performance.md").read_text()
+    [table] = json.loads((tmp_path / "data" / "performance.json").read_text())["tables"]
+    assert table["rows"] == [["64", "2 (1..3)", "0.488"]]
+
+
+def test_the_page_shows_the_first_tables_and_the_data_have_all(tmp_path):
+    about = {"machine": {"processor": "abacus"}, "when": {"step": "a day", "growth": "a day"}}
+    found = {**about, "step": {"cases": [case(512, "float64")], "skipped": []}, "growth": GROWTH}
+    text = report.write(found, tmp_path, "python -m bench").read_text()
+    titles = [table["title"] for table in json.loads((tmp_path / "data" / "performance.json").read_text())["tables"]]
+    assert titles == [table.title for table in report.tables(found)]
+    assert [title for title in titles if f"## {title}\n" in text] == ["UCLS step, microseconds"]
 
 
 def test_what_was_measured_part_by_part_is_kept_for_the_page_unless_the_machine_is_another(tmp_path):
@@ -179,7 +190,7 @@ def test_what_was_measured_part_by_part_is_kept_for_the_page_unless_the_machine_
     report.keep({"machine": {**abacus, "date": "later"}, "when": {"first": "another"}, "first": 2}, tmp_path)
     found = report.kept(tmp_path)
     assert (found["step"], found["first"], found["machine"]["date"]) == (1, 2, "later")
-    assert report.when(found) == "measured in 2 runs: step at a day; first at another."
+    assert report.when(found) == "Measured in 2 sessions: step at a day; first at another."
     report.keep({"machine": other, "when": {"first": "a day"}, "first": 3}, tmp_path)
     assert report.kept(tmp_path) == {"machine": other, "when": {"first": "a day"}, "first": 3}
 
