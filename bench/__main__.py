@@ -1,9 +1,8 @@
-"""The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`, and two that break things.
+"""The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`, and others.
 
-`python -m bench page` writes docs/performance.md from what was measured before, part by part if need be.
-
-`python -m bench campaign` kills studies; `python -m bench torture` hands in what nobody should, and has `--help`.
-`python -m bench environments` measures what agents reach in environments people know, and has `--help` too.
+`python -m bench page` writes docs/performance.md from saved measurements. `python -m bench campaign` kills studies;
+`python -m bench torture` does fuzzing and fault injection; `python -m bench environments` runs agents in well-known
+environments. The last two have `--help`.
 """
 
 import argparse
@@ -26,7 +25,7 @@ QUICK = MEASURED / "quick"
 
 
 def main() -> int:
-    """Measure what was asked for, print it, and write the page if it was everything."""
+    """Measure the chosen parts, print them, and write the page if all were chosen."""
     if sys.argv[1:2] == ["torture"]:
         _one_thread()
         from bench.torture import campaign as torture
@@ -37,16 +36,16 @@ def main() -> int:
         from bench.known import command
 
         return command.main(sys.argv[2:])
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Time everything, in one run.")
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure performance.")
     parser.add_argument(
         "parts",
         nargs="*",
         metavar="PART",
-        help=f"{', '.join(PARTS)}; page; check; count; campaign; torture. All but the last five.",
+        help=f"{', '.join(PARTS)} (default: all of these); page; check; count; campaign; torture; environments.",
     )
-    parser.add_argument("--quick", action="store_true", help="less than a minute; shows that everything runs")
+    parser.add_argument("--quick", action="store_true", help="less than a minute, to check that everything runs")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-    parser.add_argument("--compiled", action="store_true", help="let the campaign compile kernels")
+    parser.add_argument("--compiled", action="store_true", help="compile kernels in the campaign")
     asked = parser.parse_args()
     if unknown := set(asked.parts) - {*PARTS, "page", "check", "count", "campaign"}:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
@@ -68,7 +67,7 @@ def main() -> int:
 
 
 def _one_thread() -> None:
-    """Limit BLAS: a second thread on the same core would make NumPy ten times slower, and flatter us."""
+    """Limit BLAS to one thread: a second one on the same core would make NumPy ten times slower."""
     if "numpy" in sys.modules:
         raise RuntimeError("NumPy was imported before its threads could be limited")
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
@@ -111,12 +110,12 @@ def _in_order(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def _page(measured: Path, folder: Path) -> int:
-    """Write the page from what was measured, whenever that was."""
+    """Write the page from saved measurements."""
     from bench import report
 
     found, command = _in_order(report.kept(measured)), "python -m bench" + " --quick" * (measured == QUICK)
     if "when" not in found:
-        print(f"nothing was measured yet: {command}", file=sys.stderr)
+        print(f"no measurements yet: run {command}", file=sys.stderr)
         return 1
     print(f"wrote {report.write(found, folder, command)}", file=sys.stderr)
     return 0

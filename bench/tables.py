@@ -35,6 +35,15 @@ def within(spread: Sequence[float] | None) -> str:
     return "-" if spread is None else f"{number(spread[1])} ({number(spread[0])}..{number(spread[2])})"
 
 
+def _is_numeric(column: Sequence[str]) -> bool:
+    """Whether most cells are numbers, dashes or the word never.
+
+    >>> _is_numeric(["-1.5 (-2..1)", "never", "a word"]), _is_numeric(["fast", "4 of 9"])
+    (True, False)
+    """
+    return 2 * sum(cell in ("never", "none") or cell[:1] in {*"-0123456789"} for cell in column) > len(column)
+
+
 def plain(table: Table) -> str:
     """A table for the screen: the first column to the left, the others to the right."""
     lines = [list(table.head), *[list(row) for row in table.rows]]
@@ -51,7 +60,9 @@ def plain(table: Table) -> str:
 
 
 def markdown(table: Table) -> str:
-    """A table for the page."""
-    rows = [table.head, ["---", *["---:"] * (len(table.head) - 1)], *table.rows]
+    """A table for the page: columns that are mostly numbers are aligned to the right."""
+    columns = list(zip(*table.rows, strict=True)) or [()] * len(table.head)
+    rules = ["---", *("---:" if _is_numeric(column) else "---" for column in columns[1:])]
+    rows = [table.head, rules, *table.rows]
     lines = ["| " + " | ".join(row) + " |" for row in rows]
     return "\n".join([f"## {table.title}", "", *([table.note, ""] if table.note else []), *lines, ""])

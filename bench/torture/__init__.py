@@ -1,1 +1,1 @@
-"""Ways to hand in what nobody should: damaged files, mutated texts, absurd numbers."""
+"""Fuzzing and fault injection: corrupted files, mutated texts, invalid numbers, killed processes."""

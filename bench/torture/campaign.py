@@ -1,7 +1,7 @@
-"""Hand in everything that nobody should, and count: `python -m bench torture [--only NAME] [--minutes N] [--seed S]`.
+"""Fuzzing and fault injection: `python -m bench torture [--only NAME] [--minutes N] [--seed S]`.
 
-Each part runs in a process of its own and leaves its tally as JSON in a folder as soon as it ends; the page is made
-from what is in the folder, so that parts may be run at different times.
+Each part runs in its own process and writes its tally as JSON to a folder; `--page` merges the tallies into the data of
+a page, so that parts can be run at different times.
 """
 
 import argparse
@@ -22,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def main(words: list[str]) -> int:
-    """Run what was asked for and write the page; the exit code says whether all was sound."""
+    """Run the chosen parts and write the page; the exit code is 1 if there were faults."""
     asked = _asked(words)
     if asked.part:
         part = next(part for part in parts() if part.name == asked.part)
@@ -41,7 +41,7 @@ def main(words: list[str]) -> int:
         for fault in found["shown"]:
             print(f"  {fault}", flush=True)
     if asked.page:
-        page.write(asked.out, asked.page)
+        page.write(page.read(asked.out), asked.page)
     return 1 if faults else 0
 
 
@@ -71,13 +71,15 @@ def carry_out(part: Part, share: float, seed: int) -> dict[str, Any]:
 
 
 def _asked(words: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench torture", description="Hand in what nobody should.")
+    parser = argparse.ArgumentParser(prog="python -m bench torture", description="Fuzzing and fault injection.")
     names = dict.fromkeys(part.family for part in parts())
     parser.add_argument("--only", action="append", metavar="NAME", help=f"{', '.join(names)}, or NAME-AGENT")
-    parser.add_argument("--minutes", type=float, help="so much of everything as fits into about so many minutes")
-    parser.add_argument("--seed", type=int, default=0, help="other seeds make other mutants")
+    parser.add_argument("--minutes", type=float, help="approximate time limit")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the mutants")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "torture", help="folder of the tallies")
-    parser.add_argument("--page", type=Path, help="page to write what is in the folder to, e.g. docs/robustness.md")
+    parser.add_argument(
+        "--page", type=Path, help="page to write with the tallies in the folder, e.g. docs/robustness.md"
+    )
     for hidden, kind in (("--part", str), ("--count", int), ("--seconds", float)):
         parser.add_argument(hidden, type=kind, help=argparse.SUPPRESS)
     asked = parser.parse_args(words)

@@ -1,4 +1,4 @@
-"""A disk that is full in mid-study: one line says so, and with room the study goes on to the same results."""
+"""A disk that fills up during a study: a one-line error, and with space the study resumes to the same results."""
 
 import os
 import resource
@@ -44,7 +44,7 @@ def _fill(want: dict[str, Any], file: int | None, disk: int | None) -> str:
                 mounted("remount,size=64m")
             if shell.finished(folder) != want:
                 raise AssertionError("the results are not those of an undisturbed study")
-        return "told in one line, the same in the end" if code else "enough room after all, and the same"
+        return "one-line error; same results after rerun" if code else "enough space; same results"
 
 
 @contextmanager

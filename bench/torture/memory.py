@@ -1,4 +1,4 @@
-"""Workers with less memory than they need: the others go on, one line says which failed, and with more all is well."""
+"""Workers with too little memory: other runs continue, a one-line error names those that fail, a retry succeeds."""
 
 import resource
 import subprocess
@@ -50,4 +50,4 @@ def _starve(want: dict[str, Any], room: int) -> str:
         shell.begin(folder, "retry", "campaign").communicate(timeout=60)
         if shell.finished(folder, HUNGRY) != want:
             raise AssertionError("the results are not those of an undisturbed study")
-        return f"{len(want) - len(found)} of {len(want)} cells failed, and the same in the end"
+        return f"{len(want) - len(found)} of {len(want)} runs failed; same results after retrying"

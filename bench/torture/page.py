@@ -1,18 +1,21 @@
-"""The section of docs/robustness.md that is made from the tallies of the torture."""
+"""docs/robustness.md and its data: tallies of fault injection and fuzzing, merged by part, and the page made from them.
+
+The data have every count; the page has a summary. Parts may be run at different times: a new tally replaces the old one
+of the same part.
+"""
 
 import json
 import textwrap
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from bench.tables import Table, markdown
-from bench.torture.parts import FAMILIES, Part, parts
+from bench.torture.parts import FAMILIES, parts
 from ucls._files import write_atomic
 
-MARK, END = "## What nobody should hand in", "<!-- end of what the torture made -->"
-GOOD, BAD = ("fine", "refused", "theirs", "failed"), ("traceback", "signal", "hang")
+CAMPAIGN = "campaign"
 TRIALS = (
     "checkpoints",
     "studies",
@@ -30,47 +33,148 @@ SCRIPTS = ("signals", "disk", "memory")
 Found = dict[str, Any]
 
 
-def write(folder: Path, file: Path) -> None:
-    """Put the section made from the tallies in a folder in place of the one before, or at the end of a page."""
-    before, _, rest = (file.read_text() if file.exists() else "# Robustness").partition(MARK)
-    after = rest.partition(END)[2].lstrip("\n")
-    text = f"{before.rstrip()}\n\n{section(read(folder)).rstrip()}\n\n{END}\n\n{after}".rstrip() + "\n"
-    write_atomic(file, lambda draft: draft.write_text(text))
+def write(new: Sequence[Found], page: Path) -> None:
+    """Merge new tallies into the data of a page, and write both."""
+    data = data_of(page)
+    replaced = {f[key] for f in new for key in ("part", "family")}
+    saved = _ordered([*(f for f in load(data) if f["part"] not in replaced), *new])
+    data.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(data, lambda file: file.write_text(_as_json(saved)))
+    write_atomic(page, lambda file: file.write_text(text(saved)))
+
+
+def data_of(page: Path) -> Path:
+    """The file with the tallies that a page shows."""
+    return page.parent / "data" / f"{page.stem}.json"
+
+
+def load(data: Path) -> list[Found]:
+    """The saved tallies."""
+    return json.loads(data.read_text()) if data.exists() else []
 
 
 def read(folder: Path) -> list[Found]:
     """The tallies in a folder, in the order of the parts."""
-    names = [part.name for part in parts()]
-    found = [json.loads(file.read_text()) for file in folder.glob("*.json")]
-    return sorted(found, key=lambda f: names.index(f["part"]) if f["part"] in names else len(names))
+    return _ordered(json.loads(file.read_text()) for file in folder.glob("*.json"))
 
 
-def section(found: list[Found]) -> str:
-    """The section: tables of what there is, and every fault."""
-    tables = [_trials(found), _kills(found), _scripts(found), _soak(found)]
-    filled = [table._replace(note=_filled(table.note)) for table in tables if table.rows]
-    texts = [markdown(table).replace("## ", "### ", 1) for table in filled]
+def text(found: Sequence[Found]) -> str:
+    """The page."""
+    sections = [*_kills(found), *_trials(found), *_scripts(found), *_soak(found), *_provenance(found)]
+    return "\n\n".join(["# Robustness", _filled(verdict(found)), *_faults(found), *sections]).rstrip() + "\n"
+
+
+def verdict(found: Sequence[Found]) -> str:
+    """What the page says first."""
+    rows = _kill_rows(found)
+    different = sum(row["lost"] + row["repeated"] + row["different"] for _, row in rows)
+    tried = sum(f["tried"] for f in _of(found, *TRIALS))
+    kills = sum(row["kills"] for _, row in rows)
+    said = []
+    if rows and not different:
+        said.append(
+            f"Studies that were hit by {kills} SIGKILLs resumed and finished with the results of undisturbed ones, bit "
+            "for bit."
+        )
+    if tried and not any(f["faults"] for f in _of(found, *TRIALS)):
+        said.append(f"None of the {tried:,} fuzzing trials ended in a traceback, crash or hang.")
+    return " ".join(said or ["Some trials failed."])
+
+
+def _kills(found: Sequence[Found]) -> Iterator[str]:
+    rows = [
+        [row["what"], kernels, *(f"{row[key]:,}" for key in ("cells", "kills", "lost", "repeated", "different"))]
+        for kernels, row in _kill_rows(found)
+    ]
+    heads = ["killed", "kernels", "runs", "kills", "runs lost", "runs repeated", "results that differ"]
+    note = (
+        "A study of short runs of Sarsa and UCLS in River Swim with two workers is killed at random moments and "
+        "started again until it is finished. Some runs are long enough to resume from a checkpoint. The store is then "
+        "compared with that of an undisturbed study: every measure, every array and every saved learner, bit for bit. "
+        "A run whose worker dies is queued again. After three deaths it runs without others beside it, and after three "
+        "more it counts as failed until `ucls study retry`."
+    )
+    if rows:
+        yield _section(Table("Fault injection: killed processes", heads, rows, note))
+
+
+def _kill_rows(found: Sequence[Found]) -> list[tuple[str, Found]]:
+    return [(_kernels(f), row) for f in _of(found, CAMPAIGN, "kills") for row in f["rows"]]
+
+
+def _trials(found: Sequence[Found]) -> Iterator[str]:
+    rows = []
+    for family in TRIALS:
+        if some := _of(found, family):
+            trials, faults = _counted(some), sum(f["faults"] for f in some)
+            rows.append([f"`{family}`", FAMILIES[family][1], _kernels(some[0]), trials, f"{faults:,}"])
+    note = (
+        "Each trial mutates a valid input and uses it in a forked worker within 8 GiB of memory. It is a fault if it "
+        "ends in a traceback, a crash or a hang, or if an accepted input gives other results than the original. "
+        "Everything else passes: a one-line error, an exception raised by the environment itself, or unchanged results."
+    )
+    if rows:
+        yield _section(Table("Fuzzing: corrupted input", ["part", "input", "kernels", "trials", "faults"], rows, note))
+
+
+def _scripts(found: Sequence[Found]) -> Iterator[str]:
+    ends = Counter((f["family"], end) for f in _of(found, *SCRIPTS) for _, end in f["rows"])
+    rows = [[f"`{family}`", FAMILIES[family][1], str(count), end] for (family, end), count in ends.items()]
+    note = (
+        "Each trial uses `ucls study run` with uncompiled kernels. After a signal, the study must stop within 20 "
+        "seconds with exit code 130 and unfinished runs saved. A full disk must be reported as a one-line error. Rerun without "
+        "the fault, the study must give the same results, bit for bit."
+    )
+    if rows:
+        heads = ["part", "fault", "trials", "outcome"]
+        yield _section(Table("Signals, full disks and low memory", heads, rows, note))
+
+
+def _soak(found: Sequence[Found]) -> Iterator[str]:
+    rows = [row for f in _of(found, "soak") for row in f["rows"]]
+    kept = [row for row in rows if not row["diverged"]]
+    if not kept:
+        return
+    good = sum(row["finite"] and row["same"] for row in kept)
+    steps = sorted({f["tried"] for f in _of(found, "soak")})
+    grown = max(row["memory"][1] - row["memory"][0] for row in kept) / 2**20
+    drifts = [(row["drift"], row["agent"]) for row in kept if row["drift"] is not None]
+    said = (
+        f"{good} of {len(rows)} algorithms passed runs of {steps[0]:,} to {steps[-1]:,} steps in River Swim: all "
+        "arrays stayed finite, and a checkpoint from the middle of the run continued to an identical final checkpoint. Memory "
+        f"grew by at most {grown:.1f} MiB after the first 10% of the steps."
+    )
+    for drift, agent in sorted(drifts)[-1:]:
+        said += (
+            f" The largest numerical drift, {drift:.1g}, is that of `{agent}`: the largest entry of A^-1 A - I, or the "
+            "relative error of the squared norm of A."
+        )
+    yield f"## Long runs\n\n{_filled(said)}"
+
+
+def _provenance(found: Sequence[Found]) -> Iterator[str]:
+    commits = list(dict.fromkeys(f["commit"] for f in found if f["commit"]))
+    several = "Not all parts were run at one commit" if len(commits) > 1 else "All parts were run at one commit"
+    dates = ", ".join(sorted({f["date"] for f in found if f["date"]}))
+    notes = "".join(f"\n\n{_filled(f['note'])}" for f in found if "note" in f)
+    said = (
+        "The first rows of the fault injection are made by `python -m bench campaign`, everything else by `python -m "
+        "bench torture --page docs/robustness.md`, which takes more than an hour on one core. `--only NAME` runs one "
+        "part, `--minutes N` limits the time, and a seed always makes the same mutants. A small fraction runs in `make "
+        f"test`. {several} ({', '.join(commits)}; {dates}). Those marked as uncompiled ran with kernels in plain Python. "
+        "[robustness.json](data/robustness.json) has all counts."
+    )
+    yield f"## Provenance\n\n{_filled(said)}{notes}"
+
+
+def _faults(found: Iterable[Found]) -> Iterator[str]:
     faults = [f"- {f['part']}: {_brief(fault)}" for f in found for fault in f["shown"]]
-    verdict = "Nothing ended in a way that nobody meant." if not faults else "These did not end as they should:"
-    commits = ", ".join(dict.fromkeys(f["commit"] for f in found))
-    dates = ", ".join(sorted({f["date"] for f in found}))
-    made = (
-        f"Made by `python -m bench torture --page docs/robustness.md` (commits {commits}; {dates}), which takes more "
-        "than an hour on one core; `--minutes N` takes less of everything, `--only NAME` one part, and a seed always "
-        "makes the same mutant. A small share of it runs in `make test`."
-    )
-    return "\n".join(
-        [
-            MARK,
-            "",
-            _filled(made),
-            "",
-            verdict,
-            *(["", *faults] if faults else []),
-            "",
-            *texts,
-        ]
-    )
+    if faults:
+        yield "\n".join(["These trials failed:", "", *faults])
+
+
+def _section(table: Table) -> str:
+    return markdown(table._replace(note=_filled(table.note))).rstrip()
 
 
 def _filled(text: str) -> str:
@@ -81,100 +185,24 @@ def _brief(fault: Any) -> str:
     return str(fault if isinstance(fault, str) else ", ".join(map(str, fault)))[:300]
 
 
-def _of(found: list[Found], family: str) -> list[Found]:
-    return [f for f in found if f["family"] == family]
+def _of(found: Iterable[Found], *families: str) -> list[Found]:
+    return [f for f in found if f["family"] in families]
 
 
-def _counted(some: Iterable[Found], wanted: int) -> str:
-    tried = sum(f["tried"] for f in some)
+def _kernels(found: Found) -> str:
+    return "compiled" if found["compiled"] else "uncompiled"
+
+
+def _counted(some: Sequence[Found]) -> str:
+    tried, wanted = (sum(f[key] for f in some) for key in ("tried", "wanted"))
     return f"{tried:,}" if tried >= wanted else f"{tried:,} of {wanted:,}"
 
 
-def _wanted(family: str) -> int:
-    return sum(part.count for part in parts() if part.family == family)
+def _ordered(found: Iterable[Found]) -> list[Found]:
+    names = [CAMPAIGN, *(part.name for part in parts())]
+    return sorted(found, key=lambda f: names.index(f["part"]) if f["part"] in names else len(names))
 
 
-def _trials(found: list[Found]) -> Table:
-    rows = []
-    for family in TRIALS:
-        some = _of(found, family)
-        if not some:
-            continue
-        ends: Counter[str] = Counter()
-        for f in some:
-            ends.update(f["ends"])
-        numbers = [f"{ends[end]:,}" for end in (*GOOD, *BAD)]
-        seconds = f"{sum(f['seconds'] for f in some):,.0f}"
-        rows.append([f"`{family}`: {FAMILIES[family][1]}", _counted(some, _wanted(family)), *numbers, seconds])
-    agents = [f["part"].partition("-")[2] for f in _of(found, "checkpoints")]
-    note = (
-        "Each trial runs in a forked worker whose death would be seen, within 8 GiB of memory. It ends well if it is "
-        "refused in one line that says why, if an environment's own exception comes through as it is (theirs), if a "
-        "command fails in one line, or if nothing was wrong (fine): what was accepted is then used, and results must "
-        f"be those of the undamaged file. Checkpoints are those of {', '.join(agents)}, on tiles, one-hot and scaled "
-        "features, with compiled kernels."
-    )
-    return Table("Mutants", ["part", "tried", *GOOD, *BAD, "seconds"], rows, note)
-
-
-def _kills(found: list[Found]) -> Table:
-    heads = ["killed", "cells", "kills", "outcomes", "cells lost", "run again", "results that differ", "seconds"]
-    keys = ("cells", "kills", "outcomes", "lost", "repeated", "different")
-    some = _of(found, "kills")
-    rows = [
-        [row["what"], *(f"{row[key]:,}" for key in keys), f"{row['seconds']:.0f}"] for f in some for row in f["rows"]
-    ]
-    note = (
-        f"As above, but with compiled kernels: {_counted(some, _wanted('kills'))} SIGKILLs (`--only kills`; fewer than "
-        "wanted where time ran out). Many meet processes that still compile."
-    )
-    return Table("Kills with compiled kernels", heads, rows, note)
-
-
-def _scripts(found: list[Found]) -> Table:
-    rows = []
-    for family in SCRIPTS:
-        for f in _of(found, family):
-            ways = Counter((what, end) for what, end in f["rows"])
-            rows += [[f"`{family}`: {what}", str(count), end] for (what, end), count in ways.items()]
-    note = (
-        "Each through `ucls study run`, with kernels uncompiled. A stop must end within 20 seconds with exit code 130 "
-        "and unfinished cells kept; trouble must be told in one line; and the study, run again undisturbed, must end "
-        "with the results it would have had, to the last bit. What `memory` gives is room beyond what a process takes "
-        "to start."
-    )
-    return Table("Signals, full disks, little memory", ["part", "times", "what came of it"], rows, note)
-
-
-def _soak(found: list[Found]) -> Table:
-    rows = []
-    for f in _of(found, "soak"):
-        for row in f["rows"]:
-            steps = _counted([f], Part(f["part"], f["wanted"], 0.0).count)
-            if row["diverged"]:
-                rows.append([row["agent"], steps, *["diverged"] + ["-"] * 6])
-                continue
-            first, last, _ = (f"{size / 2**20:.1f}" for size in row["memory"])
-            grown = f"{(row['data'][1] - row['data'][0]) / 2**20:.1f}"
-            drift = "-" if row["drift"] is None else f"{row['drift']:.1g}"
-            speed = " / ".join(f"{micro:.1f}" for micro in row["microseconds"])
-            yes = ["yes" if row[key] else "NO" for key in ("finite", "same")]
-            rows.append([row["agent"], steps, *yes, first, last, grown, drift, speed])
-    note = (
-        "River Swim with few tiles (DGPQ on the state itself). Every hundredth of a run all arrays are looked at: "
-        "finite, and in their ranges. A checkpoint of the middle, loaded and run to the end, must give the same "
-        "checkpoint, byte for byte. Resident memory may rise by 8 MiB and twice what the learner's data grow by. "
-        "Drift is how far what is carried along is from what it would be if made anew: the squared norm of A "
-        "(relative), or for lstd-sm the largest entry of A^-1 A - I. Microseconds a step are those of the first and "
-        "last tenth."
-    )
-    heads = [
-        "agent",
-        "steps",
-        "finite",
-        "goes on bit for bit",
-        "MiB after a tenth",
-        "MiB at the end",
-        "data grown, MiB",
-    ]
-    return Table("Long runs", [*heads, "drift", "microseconds a step"], rows, note)
+def _as_json(found: Sequence[Found]) -> str:
+    """One tally per line."""
+    return "[\n" + ",\n".join(json.dumps(f) for f in found) + "\n]\n"

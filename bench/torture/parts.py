@@ -1,4 +1,4 @@
-"""What the torture consists of: the parts by name, how much of each, and what each does."""
+"""The parts of the fuzzing and fault injection: names, numbers of trials, and what each does."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -19,7 +19,7 @@ PATIENCE = dict.fromkeys(("checkpoints", "environments", "wrapped"), 120.0)  # s
 
 
 class Ask(NamedTuple):
-    """How much is wanted of a part: so many trials from this seed on, or what there is time for."""
+    """The number of trials of a part, the first seed, and the time limit."""
 
     count: int
     seed: int
@@ -27,7 +27,7 @@ class Ask(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One part: its name, so many trials, about so many seconds, and whether kernels are compiled for it."""
+    """One part: its name, number of trials, approximate seconds, and whether its kernels are compiled."""
 
     name: str
     count: int
@@ -40,7 +40,7 @@ class Part(NamedTuple):
         return self.name.partition("-")[0]
 
     def run(self, ask: Ask) -> dict[str, Any]:
-        """Carry it out; how many were tried, how they ended, and what should not have been."""
+        """Run it; return the number of trials, their outcomes and the faults."""
         sys.path.append(str(EXAMPLES))
         module, about = FAMILIES[self.family]
         named = self.name.partition("-")[2]
@@ -61,27 +61,27 @@ class Part(NamedTuple):
 
 
 def faults(found: Any) -> dict[str, Any]:
-    """What should not have been, as data."""
+    """The faults, as data."""
     unsound = [outcome for outcome in found if not outcome.sound]
     return {"faults": len(unsound), "shown": [list(outcome) for outcome in unsound[:SHOWN]]}
 
 
 FAMILIES = {
-    "checkpoints": ("checkpoints", "spoilt checkpoints, loaded as a run and as an agent, and used"),
-    "studies": ("studies", "mutated TOML files of studies, declared"),
-    "stores": ("stores", "damaged stores and unfinished cells: read, run again, rescued"),
-    "programs": ("programs", "stores with views, triggers and computed columns: read, run again, rescued"),
-    "concurrent": ("concurrent", "several processes at once with one run folder or one store, some of them killed"),
-    "impatience": ("impatience", "one to four signals at any moment of a run or a study, which is then resumed"),
+    "checkpoints": ("checkpoints", "corrupted checkpoints, loaded as a run and as an agent, and used"),
+    "studies": ("studies", "mutated TOML files of studies"),
+    "stores": ("stores", "corrupted stores and unfinished runs: read, resumed, recovered"),
+    "programs": ("programs", "stores with views, triggers and computed columns: read, resumed, recovered"),
+    "concurrent": ("concurrent", "several processes sharing one run folder or store, some of them killed"),
+    "impatience": ("impatience", "one to four signals at random moments of a run or study, which is then resumed"),
     "logs": ("logs", "mutated logs of transitions, evaluated"),
-    "folders": ("folders", "mutated histories, results and tables of metrics in the folder of a run, read"),
-    "environments": ("environments", "environments that break their word, learned in"),
-    "wrapped": ("wrapped", "agents in random wrappers, saved and loaded: the same environment, or a refusal"),
-    "commands": ("commands", "command lines, half of them absurd"),
-    "kills": ("kills", "SIGKILLs of drivers and workers in mid-study"),
-    "signals": ("signals", "SIGINT and SIGTERM in mid-study, and the study run again"),
-    "disk": ("disk", "a disk that is full in mid-study, and the study run again with room"),
-    "memory": ("memory", "workers with less memory than they need, and the study run again with more"),
+    "folders": ("folders", "mutated histories, results and metrics in a run folder"),
+    "environments": ("environments", "environments that violate the Gymnasium API, used for training"),
+    "wrapped": ("wrapped", "agents with randomly wrapped environments, saved and loaded"),
+    "commands": ("commands", "command lines, half of them invalid"),
+    "kills": ("kills", "SIGKILLs of drivers and workers during a study"),
+    "signals": ("signals", "SIGINT and SIGTERM to the driver or to all processes"),
+    "disk": ("disk", "files limited to 1 to 400,000 bytes, or disks of 100 to 600 KiB"),
+    "memory": ("memory", "workers limited to 20 to 400 MiB more than they need to start"),
     "soak": ("soak", "long runs"),
 }
 

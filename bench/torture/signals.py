@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM in mid-study: it ends in seconds, keeps what is unfinished, and goes on to the same results."""
+"""SIGINT and SIGTERM during a study: it stops in seconds, saves unfinished runs, and resumes to the same results."""
 
 import itertools
 import json
@@ -49,4 +49,4 @@ def _stop(number: int, group: bool, want: dict[str, Any], seed: int) -> str:
             raise AssertionError("no unfinished cell was kept")
         if shell.finished(folder) != want:
             raise AssertionError("the results are not those of an undisturbed study")
-        return "stopped, kept, and the same in the end"
+        return "stopped with progress saved; same results after resuming"
