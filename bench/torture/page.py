@@ -122,8 +122,8 @@ def _scripts(found: Sequence[Found]) -> Iterator[str]:
     rows = [[f"`{family}`", FAMILIES[family][1], str(count), end] for (family, end), count in ends.items()]
     note = (
         "Each trial uses `ucls study run` with uncompiled kernels. After a signal, the study must stop within 20 "
-        "seconds with exit code 130 and unfinished runs saved. A full disk must be reported as a one-line error. Rerun without "
-        "the fault, the study must give the same results, bit for bit."
+        "seconds with exit code 130 and unfinished runs saved. A full disk must be reported as a one-line error. "
+        "Rerun without the fault, the study must give the same results, bit for bit."
     )
     if rows:
         heads = ["part", "fault", "trials", "outcome"]
@@ -141,8 +141,8 @@ def _soak(found: Sequence[Found]) -> Iterator[str]:
     drifts = [(row["drift"], row["agent"]) for row in kept if row["drift"] is not None]
     said = (
         f"{good} of {len(rows)} algorithms passed runs of {steps[0]:,} to {steps[-1]:,} steps in River Swim: all "
-        "arrays stayed finite, and a checkpoint from the middle of the run continued to an identical final checkpoint. Memory "
-        f"grew by at most {grown:.1f} MiB after the first 10% of the steps."
+        "arrays stayed finite, and a checkpoint from the middle of the run continued to an identical final "
+        f"checkpoint. Memory grew by at most {grown:.1f} MiB after the first 10% of the steps."
     )
     for drift, agent in sorted(drifts)[-1:]:
         said += (
@@ -161,8 +161,8 @@ def _provenance(found: Sequence[Found]) -> Iterator[str]:
         "The first rows of the fault injection are made by `python -m bench campaign`, everything else by `python -m "
         "bench torture --page docs/robustness.md`, which takes more than an hour on one core. `--only NAME` runs one "
         "part, `--minutes N` limits the time, and a seed always makes the same mutants. A small fraction runs in `make "
-        f"test`. {several} ({', '.join(commits)}; {dates}). Those marked as uncompiled ran with kernels in plain Python. "
-        "[robustness.json](data/robustness.json) has all counts."
+        f"test`. {several} ({', '.join(commits)}; {dates}). Those marked as uncompiled ran with kernels in plain "
+        "Python. [robustness.json](data/robustness.json) has all counts."
     )
     yield f"## Provenance\n\n{_filled(said)}{notes}"
 
