@@ -1,4 +1,4 @@
-"""Text that appears on two pages, or on a page and in a data file, must agree, or the site is not built.
+"""Agreement between pages, and between pages and data: the site is not built without it.
 
 `python -m docsite.agreement` rewrites the tables that are copies.
 """
@@ -7,9 +7,9 @@ import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from docsite import known, pictures, prose
+from docsite import benchmarks, known, measured, pictures, prose
 from docsite.algorithms import LABELS
-from docsite.tables import ROOT, markdown, table, tables
+from docsite.tables import ROOT, markdown, table
 from ucls.algorithms import ALGORITHMS
 from ucls.paper import pages, shipped
 from ucls.paper.account import data_files, parts, sweeps_table
@@ -18,16 +18,16 @@ from ucls.paper.beyond.comparison import tuning
 PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md")))
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 MEASURED = [
-    ("River Swim", "reward of the run"),
-    ("Puddle World", "goals reached"),
-    ("Sparse Mountain Car", "goals reached"),
+    ("River Swim", "total reward"),
+    ("Puddle World", "episodes reaching the goal"),
+    ("Sparse Mountain Car", "episodes reaching the goal"),
 ]
 
 
 def costs_and_results() -> str:
-    """What each algorithm costs and came to: rows of docs/performance.md and docs/beyond.md side by side."""
+    """Cost and results of each algorithm, from docs/performance.md and docs/data/benchmarks."""
     cost = {row[0].split(" ")[0]: row for row in table("performance.md", "All algorithms, microseconds per step").rows}
-    found = table("beyond.md", "Against UCLS and the tuned competitors").rows
+    found = benchmarks.rows("comparison")
     rows = [["ucls-exact", *_cost(cost.get("ucls-exact")), *(_result(found, where, None) for where in MEASURED)]]
     for name in list(ALGORITHMS)[1:]:
         for label in LABELS.get(name, [""]):
@@ -54,12 +54,12 @@ def complaints() -> Iterator[str]:
     yield from of_the_reproduction(ROOT / "docs")
     yield from prose.complaints()
     yield from known.complaints()
-    measured = {
-        number for one in tables("beyond.md") for row in one.rows for cell in row for number in NUMBER.findall(cell)
-    }
-    measured |= {f"{round(float(number.replace(',', ''))):,}" for number in measured}
-    for number in sorted(_of_readme() - measured):
-        yield f"README.md: {number} in 'Results' is in no table of docs/beyond.md"
+    yield from measured.performance()
+    yield from benchmarks.complaints()
+    numbers = {number for cell in benchmarks.cells() for number in NUMBER.findall(cell)}
+    numbers |= {f"{round(float(number.replace(',', ''))):,}" for number in numbers}
+    for number in sorted(_of_readme() - numbers):
+        yield f"README.md: {number} in 'Results' is in no file of docs/data/benchmarks"
 
 
 def of_the_reproduction(folder: Path) -> Iterator[str]:
@@ -84,6 +84,7 @@ def write() -> None:
         text = path.read_text()
         path.write_text(text.replace(_between(text, mark), made()))
     known.write()
+    benchmarks.write()
 
 
 def _between(text: str, mark: str) -> str:

@@ -3,12 +3,13 @@
 import importlib
 import inspect
 
+from docsite import benchmarks
 from docsite.docstrings import shown
 from docsite.tables import markdown, table
 from ucls.algorithms import ALGORITHMS, DEFAULT
 from ucls.settings import Setting, describe
 
-LABELS = {  # what the tables of docs/beyond.md call them
+LABELS = {  # their names in docs/data/benchmarks
     "ucls": ["UCLS"],
     "ucls-l": ["UCLS-L"],
     "gv-ucb": ["GV-UCB"],
@@ -75,14 +76,14 @@ def results(name: str) -> str:
     if costs:
         said = "Microseconds per step by number of features d, from [Performance](../performance.md)"
         parts.append(f"{said}:\n\n{markdown(cost.columns[1:6], costs)}")
-    found = table("beyond.md", "Against UCLS and the tuned competitors")
-    rows = [[*row[:5], row[6]] for row in found.rows if row[2] in LABELS.get(name, [])]
+    found = benchmarks.rows("comparison")
+    rows = [[*row[:5], row[6]] for row in found if row[2] in LABELS.get(name, [])]
     if rows:
-        columns = ["domain", "measured", "called", "ucls-exact", "this one", "runs"]
-        said = "Means with 95% intervals beside those of `ucls-exact`, from [Beyond the paper](../beyond.md)"
+        columns = ["domain", "measure", "variant", "ucls-exact", name, "runs"]
+        said = "Means with 95% intervals beside those of `ucls-exact`, from the [benchmarks](../beyond.md)"
         parts.append(f"{said}:\n\n{markdown(columns, rows)}")
     if name == DEFAULT:
-        parts.append("Held against UCLS and the tuned competitors in [Beyond the paper](../beyond.md).")
+        parts.append("The [benchmarks](../beyond.md) compare it with UCLS and the tuned baselines.")
     parts.append("The paper's own comparison is in [Reproduction](../reproduction.md).")
     return "\n\n".join(parts)
 

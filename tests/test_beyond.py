@@ -1,6 +1,7 @@
 """Beyond the paper: its runs exist and leave the paper's alone, its tables say what was and was not run."""
 
 import hashlib
+import json
 from pathlib import Path
 
 import numpy as np
@@ -63,7 +64,7 @@ def test_the_papers_own_runs_are_what_they_were():
 
 def test_the_paper_and_what_goes_beyond_have_room_for_every_tile():
     for env in (RIVER, PUDDLE):
-        for groups in (contenders(env), comparison.Contest(env, {}, comparison.rivals(env)).shown):
+        for groups in (contenders(env), comparison.Contest(env, {}, comparison.baselines(env)).shown):
             cells = [cells_of(group, QUICK)[0] for group in groups.values()]
             tiled = [dict(cell.settings)["features.memory"] for cell in cells if cell.features == "tiles"]
             assert len(tiled) >= 5
@@ -122,15 +123,15 @@ def test_differences_are_of_the_same_seeds(evidence):
     assert (difference, runs) == ("25 [25, 25]", "2")
     assert rows["One-State", "UCLS"][3].startswith("2 of 2 [")
     by_part = {(row[0], row[2]): row[4] for row in parts.rows(evidence)}
-    assert by_part["River Swim", "both"] == "-"
-    assert by_part["River Swim", "neither"] == "0 [0, 0]"
+    assert by_part["River Swim", "both terms"] == "-"
+    assert by_part["River Swim", "neither term"] == "0 [0, 0]"
 
 
 def test_means_beside_each_other_are_of_the_same_seeds(nothing):
     runs = [summarize(History(np.full(10, x), np.zeros(10, np.uint8)), 1) for x in (1.0, 2.0, 6.0)]
     nothing._kept[comparison.exact(RIVER)] = list(enumerate(runs))
-    nothing._kept[comparison.rivals(RIVER)["ucls"]] = [(1, runs[0])]
-    [row] = [row for row in comparison.rows(nothing) if row[:3] == ["River Swim", "reward of the run", "UCLS"]]
+    nothing._kept[comparison.baselines(RIVER)["ucls"]] = [(1, runs[0])]
+    [row] = [row for row in comparison.rows(nothing) if row[:3] == ["River Swim", "total reward", "UCLS"]]
     one = "(one run, no interval)"
     assert row[3:] == [f"20 {one}", f"10 {one}", f"10 {one}", "1"]
 
@@ -184,5 +185,9 @@ def test_the_page_is_filled_from_a_store_without_runs(tmp_path, nothing):
     found = paper.reproduce(tmp_path / "out", nothing.scale, names, nothing.store, None, quiet=True)
     pages.fill(page, found, tmp_path / "out")
     assert (found.claims, found.complete) == ([], False)
-    assert "| River Swim | reward of the run | UCLS | not run | not run |" in page.read_text()
+    assert "| scale | 30 runs |" in page.read_text()
+    tables = {
+        table["title"]: table["rows"] for table in json.loads((tmp_path / "out/claims.json").read_text())["tables"]
+    }
+    assert ["River Swim", "total reward", "UCLS", "not run", "not run", "-", "0"] in tables["Beyond the paper"]
     assert {path.name for path in tmp_path.glob("*.png")} >= {"beyond.png", "deep-sea.png", "beyond-map.png"}

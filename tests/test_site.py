@@ -3,6 +3,7 @@
 import doctest
 import importlib
 import inspect
+import json
 import os
 import re
 import shutil
@@ -21,6 +22,7 @@ pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.
 ROOT = Path(__file__).parents[1]
 MODULES = (
     *("agreement", "algorithms", "blocks", "docstrings", "foreign", "formulas", "known", "outside", "prose"),
+    *("benchmarks", "measured"),
     *("pictures", "sentences", "tables", "titles", "whole"),
 )
 
@@ -181,6 +183,52 @@ def test_a_file_of_the_reproduction_that_disagrees_with_the_package_is_noticed(t
         "docs/data/reproduction-checks.csv",
         "docs/data/reproduction-tuning.csv",
     ]
+
+
+@pytest.mark.parametrize(
+    ("file", "number"),
+    [
+        ("beyond.md", r"(?<=total reward \| )10,537"),
+        ("data/benchmarks/comparison.csv", r"(?<=River Swim,total reward,)\"?Sarsa, optimistic\"?,\"10,537"),
+        ("data/benchmarks/ablation.csv", r"(?<=noise term only,)576.7"),
+    ],
+)
+def test_a_benchmark_summary_that_differs_from_its_data_is_noticed_and_rewritten(tmp_path, file, number):
+    from docsite import benchmarks
+
+    shutil.copytree(ROOT / "docs" / "data", tmp_path / "data")
+    shutil.copy(ROOT / "docs" / "beyond.md", tmp_path)
+    where = tmp_path / "beyond.md", tmp_path / "data" / "benchmarks"
+    assert list(benchmarks.complaints(*where)) == []
+    old = (tmp_path / file).read_text()
+    new = re.sub(number, lambda found: found[0].replace("5", "6", 1), old)
+    assert new != old
+    (tmp_path / file).write_text(new)
+    assert len(list(benchmarks.complaints(*where))) == 1
+    benchmarks.write(*where)
+    assert list(benchmarks.complaints(*where)) == []
+
+
+def test_benchmark_files_are_written_from_the_tables_of_ucls_paper(tmp_path):
+    from docsite import benchmarks
+
+    table = {"title": "Long runs", "heads": ["domain", "runs"], "rows": [["River Swim", "1,000"]]}
+    (tmp_path / "claims.json").write_text(json.dumps({"tables": [table, {**table, "title": "What was run"}]}))
+    benchmarks.update(tmp_path / "claims.json", tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["long-runs.csv"]
+    assert benchmarks.rows("long-runs", tmp_path / "out") == [["River Swim", "1,000"]]
+
+
+def test_a_performance_table_that_differs_from_its_data_is_noticed(tmp_path):
+    from docsite import measured
+
+    (tmp_path / "data").mkdir()
+    shutil.copy(ROOT / "docs" / "data" / "performance.json", tmp_path / "data")
+    page = tmp_path / "performance.md"
+    page.write_text((ROOT / "docs" / "performance.md").read_text())
+    assert list(measured.performance(page)) == []
+    page.write_text(page.read_text().replace("| ucls-exact | 18.6 |", "| ucls-exact | 8.6 |"))
+    assert [line.split("'")[1] for line in measured.performance(page)] == ["All algorithms, microseconds per step"]
 
 
 def test_the_picture_of_optimism_shows_what_its_caption_says():

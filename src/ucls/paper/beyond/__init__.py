@@ -1,1 +1,1 @@
-"""Beyond the paper: `ucls-exact` against every competitor, part by part, over its settings, and for long."""
+"""Benchmarks of `ucls-exact`: baselines, ablation, sensitivity to its settings, and long runs."""

@@ -1,7 +1,6 @@
-"""Bars that we set ourselves: the worst run of each algorithm, and how many runs end within 10% of the optimum."""
+"""The worst run of each algorithm, and how many runs end within 10% of the optimum."""
 
-from ucls.figures.palette import STYLES
-from ucls.paper.beyond.comparison import MEASURES, NOT_RUN, WORDS, Contest, contests, each_run, groups, sample
+from ucls.paper.beyond.comparison import MEASURES, NOT_RUN, WORDS, Contest, contests, each_run, groups, name_of, sample
 from ucls.paper.evidence import FINAL, Evidence, optimum
 from ucls.paper.groups import Group
 from ucls.paper.numbers import grouped
@@ -10,8 +9,8 @@ __all__ = ["HEADS", "groups", "rows"]
 
 NEAR = 0.1
 HEADS = [
-    *("domain", "algorithm", "worst run as a whole"),
-    *("measured at the end", "worst run", "optimum", "runs within 10% of it", "runs"),
+    *("domain", "algorithm", "worst run, whole run"),
+    *("final measure", "worst run, final", "optimum", "runs within 10% of optimum", "runs"),
 ]
 
 
@@ -26,19 +25,19 @@ def rows(evidence: Evidence) -> list[list[str]]:
             worst = _worst(evidence, group, whole), WORDS[final], _worst(evidence, group, final)
             near = sum(_near(value, level, ended.sign) for value in each_run(ended))
             count = f"{near} of {len(ended.scores)}" if len(ended.scores) else NOT_RUN
-            lines.append([one.title, STYLES[key][0], *worst, grouped(level), count, str(len(ended.scores))])
+            lines.append([one.title, name_of(key), *worst, grouped(level), count, str(len(ended.scores))])
     return lines
 
 
 def _optimum(one: Contest) -> float:
-    """What an optimal policy achieves, as the final performance is measured."""
+    """The final measure of an optimal policy."""
     best = optimum(one.env, **one.world)
     levels = {"last_reward": best.reward_rate, "last_return": best.episode_return, "last_steps": best.episode_steps}
     return float(levels[FINAL[one.env]] or 0.0)
 
 
 def _near(value: float, level: float, sign: int) -> bool:
-    """Whether a run comes within 10% of the optimum, or beyond."""
+    """Whether a run is within 10% of the optimum, or better."""
     return sign * (value - level) >= -NEAR * abs(level)
 
 
@@ -47,5 +46,5 @@ def _worst(evidence: Evidence, group: Group, measure: str) -> str:
     if not len(values.scores):
         return NOT_RUN
     lowest = float(values.scores.min())
-    unit = {"reward": "reward", "goals": "goals"}.get(measure, "")
+    unit = {"reward": "reward", "goals": "episodes"}.get(measure, "")
     return f"{grouped(values.sign * lowest)} {unit}".strip() if lowest > float("-inf") else "diverged"

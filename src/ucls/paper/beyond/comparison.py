@@ -1,7 +1,7 @@
-"""Beyond the paper: UCLS with its complete bound (`ucls-exact`) against UCLS and the tuned competitors.
+"""UCLS-Exact compared with UCLS and the tuned baselines.
 
-Here every algorithm has the environments' own features, with room for every tile. `tuning` says which are tuned with
-them, and where; UCLS and `ucls-exact` are not.
+Every algorithm has the environments' own features, with a collision-free hash table. `tuning` says which algorithms are
+tuned with them, and where; UCLS and UCLS-Exact are not.
 """
 
 from collections.abc import Iterator
@@ -20,9 +20,9 @@ from ucls.paper.numbers import grouped, interval, listing, mean_of_runs, share
 from ucls.stats import common_seeds, proportion, scores
 
 NOT_RUN = "not run"
-RIGHT = 1.5  # halfway between what the levers of One-State earn
-CHEAP = ("sarsa-optimistic", "sarsa-epsilon")  # of which a quick look has as many runs as of others
-RIVALS = (*CHEAP, "ucls-l", "rlsvi", "ucbootstrap", "dgpq", "lspi-rmax")
+RIGHT = 1.5  # halfway between the mean rewards of the two actions of One-State
+CHEAP = ("sarsa-optimistic", "sarsa-epsilon")  # as many runs as the others in a quick reproduction
+BASELINES = (*CHEAP, "ucls-l", "rlsvi", "ucbootstrap", "dgpq", "lspi-rmax")
 MEASURES = {
     RIVER: ("reward",),
     PUDDLE: ("last_return", "goals"),
@@ -30,24 +30,24 @@ MEASURES = {
     CLASSIC: ("goals", "last_steps"),
 }
 WORDS = {
-    "reward": "reward of the run",
-    "last_reward": "reward a step at the end",
-    "last_return": "return of an episode at the end",
-    "goals": "goals reached",
-    "last_steps": "steps of an episode at the end",
+    "reward": "total reward",
+    "last_reward": "final reward per step",
+    "last_return": "final episode return",
+    "goals": "episodes reaching the goal",
+    "last_steps": "final episode length",
 }
 
 
 class Contest(NamedTuple):
-    """A domain with settings of its own, if any, and who is compared with `ucls-exact` there."""
+    """A domain with non-default settings, if any, and the baselines in it."""
 
     env: str
     world: dict[str, Any]
-    rivals: dict[str, Group]
+    baselines: dict[str, Group]
 
     @property
     def title(self) -> str:
-        """What it is called in tables."""
+        """Its name in tables."""
         return ", ".join([DOMAINS[self.env].title, *(f"{name} {value:g}" for name, value in self.world.items())])
 
     @property
@@ -57,27 +57,32 @@ class Contest(NamedTuple):
 
     @property
     def shown(self) -> dict[str, Group]:
-        """Everyone."""
-        return {**self.rivals, "ucls-exact": self.exact}
+        """All algorithms."""
+        return {**self.baselines, "ucls-exact": self.exact}
+
+
+def name_of(key: str) -> str:
+    """The name of an algorithm in tables."""
+    return "UCLS-Exact" if key == "ucls-exact" else STYLES[key][0]
 
 
 def exact(env: str, **settings: Any) -> Group:
-    """UCLS with its complete bound, as it comes or with some settings."""
+    """UCLS-Exact with default settings, or with these."""
     steps = 20_000 if env == ONE_STATE else 50_000
     heavy = env in (SPARSE, CLASSIC)
     return Group("ucls-exact", env, "ucls-exact", tuple(settings.items()), steps, heavy=heavy, reading=ROOM)
 
 
-def rivals(env: str) -> dict[str, Group]:
-    """UCLS and the tuned competitors, with the environment's own features."""
-    groups = {key: tuned(key, env, ROOM)._replace(heavy=key not in CHEAP) for key in RIVALS}
+def baselines(env: str) -> dict[str, Group]:
+    """UCLS and the tuned baselines, with the environment's own features."""
+    groups = {key: tuned(key, env, ROOM)._replace(heavy=key not in CHEAP) for key in BASELINES}
     groups["gv-ucb"] = gv_ucb(SPARSE) if env == SPARSE else tuned("gv-ucb", env, ROOM)._replace(heavy=True)
     groups["ucls"] = ucls(env)._replace(keep=False, heavy=env == SPARSE)
     return {key: group._replace(reading=ROOM) for key, group in groups.items()}
 
 
 def untuned(env: str, *agents: str, **world: Any) -> dict[str, Group]:
-    """Some algorithms as they come, and Sarsa with optimistic values."""
+    """Some algorithms with default settings, and Sarsa with optimistic values."""
     steps = exact(env).steps
     others = {key: Group(key, env, key, tuple(world.items()), steps, heavy=True, reading=ROOM) for key in agents}
     return {"sarsa-optimistic": optimistic_sarsa(env, **world)._replace(steps=steps), **others}
@@ -90,8 +95,8 @@ def optimistic_sarsa(env: str, **settings: Any) -> Group:
 
 
 def contests() -> list[Contest]:
-    """What is compared where."""
-    main = [Contest(env, {}, rivals(env)) for env in (SPARSE, PUDDLE, RIVER)]
+    """The domains and what is compared in each."""
+    main = [Contest(env, {}, baselines(env)) for env in (SPARSE, PUDDLE, RIVER)]
     less = {"noise_sd": 0.01}
     quiet = Contest(PUDDLE, less, untuned(PUDDLE, "ucls", **less))
     dgpq = tuned("dgpq", CLASSIC)._replace(heavy=True, reading=ROOM)
@@ -100,12 +105,12 @@ def contests() -> list[Contest]:
 
 
 def groups() -> list[Group]:
-    """What the figure and the table are made of."""
+    """The runs behind the figure and the table."""
     return [group for contest in contests() for group in contest.shown.values()]
 
 
 def tuning() -> str:
-    """Which algorithms are tuned in which domains, by their runs: text for the caption and docs/beyond.md."""
+    """Which algorithms are tuned in which domains: text for the caption and docs/beyond.md."""
     where: dict[str, list[str]] = {}
     for one in contests():
         for key in (key for key, group in one.shown.items() if group.tuned):
@@ -121,31 +126,31 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     """The learning curves, as in Figure 1."""
     panels = tuple(curve_panel(evidence, one.env, one.shown, **one.world) for one in contests())
     caption = f"{curve_caption(one.env for one in contests())} {tuning()}"
-    return (Plot("beyond", "UCLS with its complete bound", caption, panels),)
+    return (Plot("beyond", "UCLS-Exact and baselines", caption, panels),)
 
 
-HEADS = ["domain", "measured", "against", "ucls-exact", "the other", "difference", "runs"]
+HEADS = ["domain", "measure", "baseline", "ucls-exact", "baseline value", "difference", "runs"]
 
 
 def rows(evidence: Evidence) -> list[list[str]]:
-    """A row for each domain, measure and rival: both means with their intervals, and the difference by seed."""
+    """A row for each domain, measure and baseline: both means with intervals, and the difference paired by seed."""
     lines = []
     for one in contests():
         for measure in MEASURES.get(one.env, ()):
             mine = sample(evidence, one.exact, measure)
-            for key, group in one.rivals.items():
+            for key, group in one.baselines.items():
                 theirs = sample(evidence, group, measure)
                 sides = [mean_of_runs(side.mean, grouped, NOT_RUN) for side in on_common_seeds(mine, theirs)]
                 lines.append([one.title, WORDS[measure], STYLES[key][0], *sides, *apart(evidence, mine, theirs)])
-    return [*lines, *_levers(evidence)]
+    return [*lines, *_actions(evidence)]
 
 
-def _levers(evidence: Evidence) -> list[list[str]]:
-    """One-State: how many runs of each end at the better lever."""
+def _actions(evidence: Evidence) -> list[list[str]]:
+    """One-State: how many runs of each algorithm end with the better action."""
     one = contests()[-1]
     mine, runs = _right(evidence, one.exact)
-    sides = [(STYLES[key][0], *_right(evidence, group)) for key, group in one.rivals.items()]
-    what = "runs that end at the better lever"
+    sides = [(STYLES[key][0], *_right(evidence, group)) for key, group in one.baselines.items()]
+    what = "runs that end with the better action"
     return [[one.title, what, name, mine, theirs, "-", str(min(runs, more))] for name, theirs, more in sides]
 
 
@@ -157,7 +162,7 @@ def _right(evidence: Evidence, group: Group) -> tuple[str, int]:
 
 
 def sample(evidence: Evidence, group: Group, measure: str) -> Sample:
-    """A measure of the runs of a group; `goals` are the episodes that were not cut off."""
+    """A measure of the runs of a group; `goals` is the number of episodes that were not truncated."""
     if measure != "goals":
         return evidence.sample(group, measure)
     runs = evidence.results(group)
@@ -167,7 +172,7 @@ def sample(evidence: Evidence, group: Group, measure: str) -> Sample:
 
 
 def on_common_seeds(mine: Sample, theirs: Sample) -> tuple[Sample, Sample]:
-    """Both samples, of the seeds that both have; as they are while there are none."""
+    """Both samples on the seeds that both have; unchanged if there are none."""
     at, there = common_seeds(mine.seeds, theirs.seeds)
     if not len(at):
         return mine, theirs
@@ -184,5 +189,5 @@ def apart(evidence: Evidence, mine: Sample, theirs: Sample) -> list[str]:
 
 
 def each_run(values: Sample) -> Iterator[float]:
-    """The measure of each sound run, as it is read."""
+    """The measure of each run that did not diverge."""
     return (values.sign * float(score) for score in values.scores if np.isfinite(score))

@@ -1,7 +1,7 @@
-"""Deep Sea: how many episodes until the treasure is found again and again, for seas of growing size.
+"""Deep Sea: the number of episodes until a run solves it, by size.
 
-A run solves its sea after e episodes if it finds the treasure in at least 90 of the 100 after them. Every seed has an
-action map of its own.
+A run solves Deep Sea after e episodes if at least 90 of the next 100 find the treasure. Every seed has its own action
+map.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ import numpy as np
 
 from ucls.figures.palette import STYLES
 from ucls.figures.plot import Line, Panel, Plot, points_of
-from ucls.paper.beyond.comparison import NOT_RUN, optimistic_sarsa
+from ucls.paper.beyond.comparison import NOT_RUN, name_of, optimistic_sarsa
 from ucls.paper.domains import DEEP_SEA, ROOM
 from ucls.paper.evidence import Evidence
 from ucls.paper.groups import Group
@@ -19,15 +19,15 @@ from ucls.paper.numbers import share
 from ucls.stats import proportion, solved_after
 
 EPISODES, TREASURE = 1000, 0.5
-WINDOW, SUCCESSES = 100, 90  # a run is solved when so many of the next episodes find the treasure
+WINDOW, SUCCESSES = 100, 90  # so many of the next episodes must find the treasure
 MANY = 30  # runs
 SMALL = dict.fromkeys((5, 10, 15, 20), MANY)
-LARGE = {**SMALL, 25: MANY, 30: MANY}  # beyond, nobody is done in so many episodes
+LARGE = {**SMALL, 25: MANY, 30: MANY}  # no algorithm solves larger ones in so many episodes
 SIZES = {"ucls-exact": LARGE, "ucls": SMALL, "rlsvi": SMALL, "sarsa-optimistic": LARGE}
 
 
 def group_of(key: str, size: int) -> Group:
-    """The runs of an algorithm, untuned, in seas of a size."""
+    """The runs of an algorithm with default settings in Deep Sea of a size."""
     if key == "sarsa-optimistic":
         group = optimistic_sarsa(DEEP_SEA, size=size)
     else:
@@ -36,12 +36,12 @@ def group_of(key: str, size: int) -> Group:
 
 
 def groups() -> list[Group]:
-    """What the figure and the table are made of."""
+    """The runs behind the figure and the table."""
     return [group_of(key, size) for key, sizes in SIZES.items() for size in sizes]
 
 
 def solved(evidence: Evidence, key: str, size: int) -> list[int | None]:
-    """After how many episodes each run solved its sea; None for never."""
+    """After how many episodes each run solved Deep Sea; None for never."""
     results = [result for _, result in evidence.results(group_of(key, size))]
     return [None if r.diverged else _solved_after(r.arrays["episode_returns"]) for r in results]
 
@@ -51,13 +51,13 @@ def _solved_after(returns: np.ndarray) -> int | None:
 
 
 def spread(runs: Sequence[int | None]) -> tuple[int, int, int]:
-    """The middle run (the slower of two), the fastest and the slowest; never is `EPISODES`."""
+    """The median run (the slower of two), the fastest and the slowest; never is `EPISODES`."""
     ranked = sorted(EPISODES if e is None else e for e in runs)
     return ranked[len(ranked) // 2], ranked[0], ranked[-1]
 
 
 def plots(evidence: Evidence) -> tuple[Plot, ...]:
-    """The episodes it takes over the size of the sea, and the part of the runs that solve it."""
+    """The number of episodes and the fraction of runs that solve Deep Sea, by size."""
     episodes: list[Line] = []
     shares: list[Line] = []
     for key, sizes in SIZES.items():
@@ -66,14 +66,14 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
         episodes += _line(key, [(size, *spread(runs), len(runs)) for size, runs in by_size.items()])
         shares += _line(key, [(size, *part, len(by_size[size])) for size, part in parts.items() if part is not None])
     caption = (
-        f"Left: after how many episodes {SUCCESSES} of the next {WINDOW} find the treasure: the middle run, with the "
-        f"fastest and the slowest. Runs on the broken line never get there in {EPISODES} episodes. Right: the part of "
-        "the runs that do, with Wilson's 95% interval. Nothing is tuned; every seed has an action map of its own."
+        f"Left: episodes until {SUCCESSES} of the next {WINDOW} find the treasure, for the median, fastest and slowest "
+        f"run; the dashed line marks runs that do not solve it in {EPISODES} episodes. Right: fraction of runs that "
+        "solve it, with Wilson 95% intervals. Nothing is tuned; every seed has its own action map."
     )
     never = {"limits": (0, EPISODES * 1.06), "optimum_label": f"not solved in {EPISODES} episodes"}
     panels = (
-        Panel("until solved", "size of the sea", "episodes", tuple(episodes), float(EPISODES), **never),
-        Panel("solved at all", "size of the sea", "part of the runs", tuple(shares), limits=(0, 1.05)),
+        Panel("episodes to solve", "size", "episodes", tuple(episodes), float(EPISODES), **never),
+        Panel("solved", "size", "fraction of runs", tuple(shares), limits=(0, 1.05)),
     )
     return (Plot("deep-sea", "Deep Sea", caption, panels),)
 
@@ -82,12 +82,12 @@ def _line(key: str, points: Sequence[tuple[Any, ...]]) -> list[Line]:
     return [points_of(*STYLES[key], points)] if points else []
 
 
-HEADS = ["algorithm", "size", "solved", "episodes until solved: middle run", "fastest", "slowest", "runs"]
+HEADS = ["algorithm", "size", "solved", "episodes to solve, median run", "fastest", "slowest", "runs"]
 
 
 def rows(evidence: Evidence) -> list[list[str]]:
     """A row for each algorithm and size."""
-    return [_row(STYLES[key][0], size, solved(evidence, key, size)) for key, sizes in SIZES.items() for size in sizes]
+    return [_row(name_of(key), size, solved(evidence, key, size)) for key, sizes in SIZES.items() for size in sizes]
 
 
 def _row(name: str, size: int, runs: Sequence[int | None]) -> list[str]:

@@ -1,7 +1,7 @@
-"""Ten times as many steps: does `ucls-exact` keep what it has learned?
+"""Long runs: does UCLS-Exact lose performance over ten times as many steps?
 
-The run is cut into tenths. The regret a step of the last is held against that of the best, both as parts of the size of
-the optimal reward a step: what exceeds it was lost again.
+The run is split into tenths. The regret per step of the final tenth is compared with that of the best one, both as
+fractions of the optimal reward per step.
 """
 
 import numpy as np
@@ -26,18 +26,18 @@ def group_of(env: str) -> Group:
 
 
 def groups() -> list[Group]:
-    """What the figure and the table are made of."""
+    """The runs behind the figure and the table."""
     return [group_of(env) for env in RUNS]
 
 
 def plots(evidence: Evidence) -> tuple[Plot, ...]:
     """The learning curves of the long runs."""
     panels = tuple(curve_panel(evidence, env, {"ucls-exact": group_of(env)}) for env in RUNS)
-    return (Plot("beyond-long", f"ucls-exact with {STEPS:,} steps", curve_caption(RUNS), panels),)
+    return (Plot("beyond-long", f"UCLS-Exact over {STEPS:,} steps", curve_caption(RUNS), panels),)
 
 
 def regrets(result: Result, rate: float, resolution: int) -> np.ndarray:
-    """The regret a step of every tenth of a run, as a part of the size of the optimal reward a step."""
+    """The regret per step of every tenth of a run, as a fraction of the optimal reward per step."""
     curve = result.arrays["curve"]
     bins = np.full(len(curve), resolution)
     bins[-1] = result.steps - bins[:-1].sum()
@@ -46,7 +46,7 @@ def regrets(result: Result, rate: float, resolution: int) -> np.ndarray:
     return (rate - np.array(earned) / np.array(steps)) / abs(rate)
 
 
-HEADS = ["domain", "last tenth", "best tenth", "last less best", "runs that lost more than 20%", "runs"]
+HEADS = ["domain", "final 10%", "best 10%", "final minus best", "runs that lost more than 20%", "runs"]
 
 
 def rows(evidence: Evidence) -> list[list[str]]:

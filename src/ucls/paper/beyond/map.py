@@ -1,4 +1,4 @@
-"""How `ucls-exact` depends on its two beliefs: v0, the largest return (`return_max`), and m, the visits it is worth."""
+"""Sensitivity of UCLS-Exact to its prior: v0, the maximum return (`return_max`), and m, its weight in visits."""
 
 from ucls.figures.palette import VIOLETS
 from ucls.figures.plot import Panel, Plot, points_of
@@ -8,7 +8,7 @@ from ucls.paper.evidence import Evidence
 from ucls.paper.groups import Group
 from ucls.stats import Summary
 
-# The more visits the belief is worth, the darker.
+# The more visits the prior is worth, the darker.
 COLORS = dict(zip((0.1, 0.3, 1.0, 3.0, 10.0), VIOLETS, strict=True))
 VALUES = {
     RIVER: (5.0, 10.0, 22.0, 50.0, 100.0, 200.0, 1000.0),
@@ -28,24 +28,23 @@ def group_of(env: str, v0: float, m: float) -> Group:
 
 
 def levels(env: str) -> tuple[float, ...]:
-    """The m that are tried in a domain."""
+    """The values of m in a domain."""
     return tuple(m for m in COLORS if env not in CARS or 0.3 <= m <= 3.0)
 
 
 def groups() -> list[Group]:
-    """What the figure is made of."""
+    """The runs behind the figure."""
     return [group_of(env, v0, m) for env, tried in VALUES.items() for v0 in tried for m in levels(env)]
 
 
 def plots(evidence: Evidence) -> tuple[Plot, ...]:
-    """The measure of each domain over v0, a line for each m, and the level of what is told everywhere else."""
+    """The measure of each domain over v0, a line for each m, and the level with the declared values."""
     caption = (
-        "The measure of each domain over v0 (`return_max`), a line for each m, means with 95% intervals. The broken "
-        "line is the level of what is told everywhere else: the v0 that the environment declares, and m = 1. "
-        f"{CAR_STEPS:,} steps in the Mountain Cars."
+        "Mean performance over v0 (`return_max`) with 95% intervals, a line for each m. The dashed line is the level "
+        f"with the declared v0 and m = 1. The two Mountain Car domains have {CAR_STEPS:,} steps."
     )
     panels = tuple(panel(evidence, env) for env in VALUES)
-    return (Plot("beyond-map", "What ucls-exact is told", caption, panels),)
+    return (Plot("beyond-map", "Sensitivity to return_max", caption, panels),)
 
 
 def panel(evidence: Evidence, env: str) -> Panel:
@@ -60,7 +59,7 @@ def panel(evidence: Evidence, env: str) -> Panel:
     return Panel(
         DOMAINS[env].title,
         f"v0; {DECLARED[env]:g} is declared",
-        "cost of an episode" if costs else WORDS[SHOWN[env]],
+        "cost per episode" if costs else WORDS[SHOWN[env]],
         tuple(lines),
         usual,
         log_x=min(VALUES[env]) > 0,

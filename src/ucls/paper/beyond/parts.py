@@ -1,6 +1,6 @@
-"""The parts of the complete bound, left out one by one: what is not known (belief), and what is noisy (factor).
+"""Ablation of the bound of UCLS-Exact: without its prior term (`belief`), without its noise term (`factor`).
 
-And two choices beside the default: a larger factor, and a `return_max` that nobody tells.
+And two other settings: a larger factor, and no `return_max`.
 """
 
 from ucls.paper.beyond.comparison import MEASURES, NOT_RUN, WORDS, apart, exact, sample
@@ -10,26 +10,26 @@ from ucls.paper.groups import Group
 from ucls.paper.numbers import grouped, mean_of_runs
 
 PARTS = {
-    "both": {},
-    "belief only": {"factor": 0.0},
-    "noise only": {"belief": 0.0},
-    "neither": {"factor": 0.0, "belief": 0.0},
+    "both terms": {},
+    "prior term only": {"factor": 0.0},
+    "noise term only": {"belief": 0.0},
+    "neither term": {"factor": 0.0, "belief": 0.0},
     "both, factor 1": {"factor": 1.0},
-    "both, return_max unknown": {"return_max": "unknown"},
+    "both, return_max not given": {"return_max": "unknown"},
 }
 DOMAINS_OF = (RIVER, PUDDLE, SPARSE, ONE_STATE)
 
 
 def groups() -> list[Group]:
-    """What the table is made of."""
+    """The runs behind the table."""
     return [exact(env, **settings) for env in DOMAINS_OF for settings in PARTS.values()]
 
 
-HEADS = ["domain", "measured", "parts", "mean", "difference from both", "runs"]
+HEADS = ["domain", "measure", "terms", "mean", "difference from both", "runs"]
 
 
 def rows(evidence: Evidence) -> list[list[str]]:
-    """A row for each domain, measure and choice of parts, with the difference from both by seed."""
+    """A row for each domain, measure and variant, with the difference from both terms paired by seed."""
     lines = []
     for env in DOMAINS_OF:
         for measure in MEASURES.get(env, ("last_reward",)):

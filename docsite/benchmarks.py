@@ -1,0 +1,163 @@
+"""The tables of docs/beyond.md: summaries of the files in docs/data/benchmarks, which have every mean and interval.
+
+`python -m docsite.benchmarks OUT/claims.json` writes those files from a run of `ucls paper --out OUT`, and the page.
+"""
+
+import csv
+import json
+import re
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from docsite.tables import ROOT, markdown
+
+PAGE, DATA = ROOT / "docs/beyond.md", ROOT / "docs/data/benchmarks"
+FILES = {  # by the title that `ucls paper` gives the table
+    "Beyond the paper": "comparison",
+    "Bars of our own": "worst-runs",
+    "Deep Sea": "deep-sea",
+    "Parts of the bound": "ablation",
+    "Long runs": "long-runs",
+}
+LENGTH = "final episode length"  # the measure of which less is better
+INTERVAL = re.compile(r"\[(\S+), (\S+)\]")
+Rows = list[list[str]]
+
+
+def rows(name: str, folder: Path = DATA) -> Rows:
+    """The rows of a file, without its heads."""
+    return _read(folder / f"{name}.csv")[1:]
+
+
+def cells() -> list[str]:
+    """Every cell of every file."""
+    return [cell for path in sorted(DATA.glob("*.csv")) for row in _read(path) for cell in row]
+
+
+def comparison(folder: Path) -> str:
+    """A row for each domain and measure: UCLS-Exact, UCLS, the best baseline, and how many it is ahead of."""
+    groups: dict[tuple[str, str], Rows] = {}
+    for row in rows("comparison", folder):
+        groups.setdefault((row[0], row[1]), []).append(row)
+    lines = []
+    for (domain, measure), some in groups.items():
+        sign = -1 if measure == LENGTH else 1
+        ucls = next((row[4] for row in some if row[2] == "UCLS"), "-")
+        best = max((row for row in some if row[2] != "UCLS"), key=lambda row: _score(row[4], sign))
+        wins = [_wins(row[5], sign) for row in some]
+        counts = " / ".join(str(wins.count(end)) for end in (1, 0, -1)) if None not in wins else "-"
+        lines.append([domain, measure, *map(_mean, (some[0][3], ucls)), f"{_mean(best[4])} ({best[2]})", counts])
+    heads = ["domain", "measure", "UCLS-Exact", "UCLS", "best baseline", "ahead / no difference / behind"]
+    return markdown(heads, lines)
+
+
+def worst_runs(folder: Path) -> str:
+    """A row for each domain: the worst final performance of three algorithms, and how many runs are near-optimal."""
+    chosen = ("UCLS-Exact", "UCLS", "Sarsa, optimistic")
+    by: dict[tuple[str, str, str], dict[str, str]] = {}
+    for domain, name, _, measure, worst, optimum, near, _ in rows("worst-runs", folder):
+        by.setdefault((domain, measure, optimum), {})[name] = f"{worst} ({near})"
+    lines = [[*where, *(found.get(name, "-") for name in chosen)] for where, found in by.items()]
+    return markdown(["domain", "measure", "optimum", *chosen], lines)
+
+
+def deep_sea(folder: Path) -> str:
+    """A row for each algorithm: how many runs solve each size, and after how many episodes the median run does."""
+    found = {(row[0], row[1]): row for row in rows("deep-sea", folder)}
+    sizes = sorted({size for _, size in found}, key=int)
+
+    def cell(name: str, size: str) -> str:
+        row = found.get((name, size))
+        if row is None:
+            return "-"
+        return _mean(row[2]) if row[3] in ("never", "-") else f"{_mean(row[2])} ({row[3]})"
+
+    names = dict.fromkeys(name for name, _ in found)
+    return markdown(["algorithm", *(f"size {n}" for n in sizes)], [[n, *(cell(n, s) for s in sizes)] for n in names])
+
+
+def ablation(folder: Path) -> str:
+    """A row for each domain and measure, a column for each variant; a star where the difference excludes 0."""
+    by: dict[tuple[str, str], dict[str, str]] = {}
+    for domain, measure, terms, mean, difference, _ in rows("ablation", folder):
+        by.setdefault((domain, measure), {})[terms] = _mean(mean) + "*" * bool(_wins(difference, 1))
+    variants = list(dict.fromkeys(terms for found in by.values() for terms in found))
+    lines = [[*where, *(found.get(terms, "-") for terms in variants)] for where, found in by.items()]
+    return markdown(["domain", "measure", *variants], lines)
+
+
+def long_runs(folder: Path) -> str:
+    """The file as it is."""
+    heads, *lines = _read(folder / "long-runs.csv")
+    return markdown(heads, lines)
+
+
+SUMMARIES: dict[str, Callable[[Path], str]] = {
+    "comparison": comparison,
+    "worst-runs": worst_runs,
+    "deep-sea": deep_sea,
+    "ablation": ablation,
+    "long-runs": long_runs,
+}
+
+
+def filled(text: str, folder: Path = DATA) -> str:
+    """The text of the page with the summaries between their marks."""
+    for name, make in SUMMARIES.items():
+        start, end = f"<!-- summary: {name} -->", "<!-- /summary -->"
+        before, mark, rest = text.partition(start)
+        if not mark or end not in rest:
+            raise LookupError(f"the page has no {start} ... {end}")
+        text = f"{before}{start}\n\n{make(folder)}\n\n{end}{rest.partition(end)[2]}"
+    return text
+
+
+def complaints(page: Path = PAGE, folder: Path = DATA) -> Iterator[str]:
+    """Yield a line if the summaries are not those of the data."""
+    if filled(text := page.read_text(), folder) != text:
+        yield f"docs/{page.name}: a summary differs from docs/data/benchmarks: python -m docsite.agreement rewrites it"
+
+
+def write(page: Path = PAGE, folder: Path = DATA) -> None:
+    """Rewrite the summaries."""
+    page.write_text(filled(page.read_text(), folder))
+
+
+def update(claims: Path, folder: Path = DATA) -> None:
+    """Write the files from the tables in a file of `ucls paper`; those of other tables stay."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for table in json.loads(claims.read_text())["tables"]:
+        if table["title"] in FILES:
+            with (folder / f"{FILES[table['title']]}.csv").open("w", newline="") as file:
+                csv.writer(file, lineterminator="\n").writerows([table["heads"], *table["rows"]])
+
+
+def _read(path: Path) -> Rows:
+    with path.open(newline="") as file:
+        return list(csv.reader(file))
+
+
+def _mean(cell: str) -> str:
+    """The number of a cell, without its interval."""
+    return cell.partition(" [")[0]
+
+
+def _score(cell: str, sign: int) -> float:
+    """The first number of a cell, larger is better; lowest where nothing was run."""
+    found = re.match(r"-?[\d,.]+", cell)
+    return sign * float(found[0].replace(",", "")) if found else float("-inf")
+
+
+def _wins(difference: str, sign: int) -> int | None:
+    """1 or -1 if the interval of a difference excludes 0, by which side; 0 if it does not; None without an interval."""
+    found = INTERVAL.search(difference)
+    if found is None:
+        return None
+    low, high = (float(end.replace(",", "")) for end in found.groups())
+    return 0 if low <= 0 <= high else sign if low > 0 else -sign
+
+
+if __name__ == "__main__":
+    update(Path(sys.argv[1]))
+    write()
