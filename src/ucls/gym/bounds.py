@@ -1,9 +1,9 @@
 """The bounds of an observation's components: given by the user, declared by the space, or estimated.
 
 Features need bounds. If a component has none (CartPole's velocities), they are estimated before the run: a random
-policy takes 1,000 steps, and the range of its observations, extended by an eighth on either side, becomes the bounds. They
-need not be exact: tiles continue beyond them, and Fourier features clip a state to them. The random policy repeats each
-action for up to 16 steps, because independent random actions would hardly move.
+policy takes 1,000 steps, and the range of its observations, extended by an eighth on either side, becomes the bounds.
+They need not be exact: tiles continue beyond them, and Fourier features clip a state to them. The random policy repeats
+each action for up to 16 steps, because independent random actions would hardly move.
 """
 
 import warnings
