@@ -327,7 +327,7 @@ def test_pages_that_continue_its_name_are_filled_with_a_page_and_the_data_are_wh
     page, more = tmp_path / "docs" / "ours.md", tmp_path / "docs" / "ours-checks.md"
     page.parent.mkdir()
     page.write_text("<!-- data ../data/claims.json -->\n<!-- found -->\n<!-- end -->\n")
-    more.write_text("<!-- checks -->\n<!-- end -->\n")
+    more.write_text("<!-- csv checks: files/checks.csv -->\n<!-- checks -->\n<!-- end -->\n")
     found = paper.reproduce(tmp_path / "out", QUICK, ["2"], evidence.store, None)
     pages.fill(page, found, tmp_path / "out")
     assert "**[Every p works for UCLS, none for GV-UCB](figure-2.png)** (claim 5)" in page.read_text()
@@ -337,6 +337,7 @@ def test_pages_that_continue_its_name_are_filled_with_a_page_and_the_data_are_wh
     assert kept.tables == []
     assert kept.facts["numerics"] == "1"
     assert (tmp_path / "data" / "figure-2.png").is_file()
+    assert (page.parent / "files" / "checks.csv").read_text() == account.data_files(kept)["checks"]
     for path in (page, more):
         assert pages.filled(path.read_text(), account.parts(kept)) == path.read_text()
 
@@ -348,6 +349,7 @@ def test_pages_that_continue_its_name_are_filled_with_a_page_and_the_data_are_wh
         ("# Ours\n", "needs lines"),
         ("<!-- verdicts -->\nmine\n<!-- checks -->\n<!-- end -->\n", "needs lines"),
         ("<!-- verdict -->\n<!-- end -->\n", "only: found, verdicts, checks"),
+        ("<!-- csv verdict: a.csv -->\n<!-- facts -->\n<!-- end -->\n", "only: found, verdicts, checks"),
     ],
 )
 def test_a_page_that_cannot_be_filled_is_left_alone(tmp_path, evidence, text, complaint):

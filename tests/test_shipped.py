@@ -16,13 +16,13 @@ from ucls import cli
 from ucls.errors import UserError
 from ucls.figures.palette import STYLES
 from ucls.paper import account, pages, shipped
+from ucls.paper.captions import CAPTIONS
 from ucls.paper.claims import judge_all
 from ucls.paper.claims.plain import PLAIN, because, title_of
 from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence
 from ucls.paper.findings import findings
 from ucls.paper.groups import contenders, scale_of
-from ucls.paper.seen import SEEN
 from ucls.report import Verdict
 from ucls.study import Store
 
@@ -76,7 +76,7 @@ def _without_numbers(what):
 
 
 def test_captions_state_the_finding_first():
-    for name, caption in SEEN.items():
+    for name, caption in CAPTIONS.items():
         assert f"*{caption.finding} {caption.shows}*" in (DOCS / "reproduction.md").read_text(), name
         assert not caption.finding.startswith("See")
 

@@ -133,10 +133,10 @@ def test_a_picture_without_a_caption_is_an_error(tmp_path, monkeypatch):
 
 def test_every_figure_of_a_claim_has_a_caption():
     from ucls.paper import shipped
-    from ucls.paper.seen import SEEN
+    from ucls.paper.captions import CAPTIONS
 
-    assert {claim.figure for claim in shipped.load().claims if claim.figure} <= set(SEEN)
-    assert {path.stem for path in (ROOT / "src/ucls/paper/reference").glob("*.png")} == set(SEEN)
+    assert {claim.figure for claim in shipped.load().claims if claim.figure} <= set(CAPTIONS)
+    assert {path.stem for path in (ROOT / "src/ucls/paper/reference").glob("*.png")} == set(CAPTIONS)
 
 
 def test_links_are_called_what_the_list_of_pages_calls_them(site):

@@ -6,12 +6,12 @@ from typing import NamedTuple
 from ucls.figures.plot import Plot
 from ucls.paper._markdown import csv_text, markdown_table
 from ucls.paper.beyond.comparison import tuning
+from ucls.paper.captions import pictures
 from ucls.paper.claims.check import HELD, Claim
-from ucls.paper.claims.plain import because, title_of, told, was
+from ucls.paper.claims.plain import because, summary, title_of, was
 from ucls.paper.contents import Table
 from ucls.paper.domains import DOMAINS, HAS_READING, PRINTED, READING
 from ucls.paper.groups import Group, Scale, cells_of, winners
-from ucls.paper.seen import pictures
 from ucls.report import Verdict
 from ucls.settings import listed
 from ucls.study import Store, Study
@@ -118,7 +118,7 @@ def found(made: Reproduction) -> str:
     for title, verdicts in SECTIONS.items():
         claims = [claim for claim in made.claims if claim.verdict in verdicts]
         if claims:
-            blocks += [f"## {title}", "\n".join(f"- {_told(claim)}" for claim in claims)]
+            blocks += [f"## {title}", "\n".join(f"- {_item(claim)}" for claim in claims)]
     return "\n\n".join(blocks)
 
 
@@ -132,9 +132,9 @@ def made_at(facts: Mapping[str, str]) -> str:
     return f"Made {', '.join(f'{words} {value}' for words, value in known)}." if known else ""
 
 
-def _told(claim: Claim) -> str:
+def _item(claim: Claim) -> str:
     title = f"[{title_of(claim)}]({claim.figure}.png)" if claim.figure else title_of(claim)
-    return f"**{title}** (claim {claim.number}). {told(claim)}"
+    return f"**{title}** (claim {claim.number}). {summary(claim)}"
 
 
 def verdicts(made: Reproduction) -> str:
@@ -196,8 +196,8 @@ def parts(made: Reproduction) -> dict[str, str]:
 
 def markdown(made: Reproduction) -> str:
     """All of it as one page, except the captions of the shipped figures and what only docs/beyond.md has."""
-    told = {name: text for name, text in parts(made).items() if name not in ("figures", "tuning")}
-    return "\n\n".join(f"## {name.capitalize()}\n\n{text}" for name, text in told.items()) + "\n"
+    shown = {name: text for name, text in parts(made).items() if name not in ("figures", "tuning")}
+    return "\n\n".join(f"## {name.capitalize()}\n\n{text}" for name, text in shown.items()) + "\n"
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> str:

@@ -1,11 +1,11 @@
-"""What the paper leaves open, read the other way: the runs behind a claim, changed, so that it can be judged again.
+"""Other interpretations of unspecified details: the runs behind a claim, changed, so that it can be judged again.
 
-A reading takes a group of runs to the group that it would be. With another memory competitors are tuned again, if that
-sweep has been made; else they keep their settings. The value of a feature is read otherwise for what has no tuned step:
-a tuned one makes up for it, exactly so in Sarsa, whose step is divided by |x|^2.
+A `Reading` maps a group of runs to the group that it would be. For another hash-table size the baselines are tuned
+again, if that search has been done; otherwise they keep their settings. The feature value is changed only for
+algorithms without a tuned step size: a tuned one compensates for it, in Sarsa exactly, whose step is divided by |x|^2.
 
-Not all of this is left open: the box has a step of 1 for w, and 0.1 is that of a later implementation. So a claim that
-holds as here is told of with that step, and not judged by it.
+The step size of w is an exception: the pseudocode specifies 1, and 0.1 is that of a later implementation. A claim that
+holds by default is reported with that step size too, but not judged by it.
 """
 
 from collections.abc import Callable
@@ -104,8 +104,8 @@ ONE_STATE_DISCOUNT = Reading("One-State's discount", _discount)
 EPSILON_DECAY = Reading("the decay of epsilon", _decay)
 OF_SCALE = (THRESHOLD, VALUE, ROOT)
 OF_UCLS = (TILE_MEMORY, *OF_SCALE, W_STEP)
-OF_RIVALS = (GMAX, TILING, TILE_MEMORY.joined(GMAX))
-OPEN = (*OF_UCLS, *OF_RIVALS)
+OF_BASELINES = (GMAX, TILING, TILE_MEMORY.joined(GMAX))
+OPEN = (*OF_UCLS, *OF_BASELINES)
 
 
 def in_puddle_world() -> list[Reading]:

@@ -53,14 +53,14 @@ def findings(claims: Sequence[Claim], reference: Reproduction) -> list[str]:
     return [*said[: FEW - len(agreed)], *agreed]
 
 
-def _ahead(of_rivals: Sequence[Pair], name: str) -> list[str]:
-    if not any(pair.here.runs for pair in of_rivals):
+def _ahead(of_baselines: Sequence[Pair], name: str) -> list[str]:
+    if not any(pair.here.runs for pair in of_baselines):
         return []
-    here, there = (sum(check.holds is True for check in side) for side in zip(*of_rivals, strict=True))
-    runs = [pair.here.runs for pair in of_rivals]
+    here, there = (sum(check.holds is True for check in side) for side in zip(*of_baselines, strict=True))
+    runs = [pair.here.runs for pair in of_baselines]
     spread = f"{min(runs)} to {max(runs)}" if min(runs) < max(runs) else str(max(runs))
     return [
-        f"UCLS ends ahead in {here} of {len(of_rivals)} comparisons with tuned baselines here, with {spread} runs "
+        f"UCLS ends ahead in {here} of {len(of_baselines)} comparisons with tuned baselines here, with {spread} runs "
         f"each, and in {there} in {name}."
     ]
 

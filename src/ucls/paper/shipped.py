@@ -1,4 +1,4 @@
-"""The reproduction that comes with the package, as data: what a quick look is held against.
+"""The reproduction that comes with the package, as data: the reference for a quick look.
 
 `ucls paper --page docs/reproduction.md` writes it with the pages: claims and tables in `reference/claims.json`, the
 figures beside it, small.

@@ -77,7 +77,7 @@ def _of_ucls() -> list[Experiment]:
 
 
 def _of_others() -> list[Experiment]:
-    """Why competitors did better or worse than the paper says."""
+    """Why baselines did better or worse than the paper says."""
     experiments = [
         Experiment(
             "Was DGPQ's search too small?", "64 settings, not 16", tuned("dgpq-wide", env), tuned("dgpq", env), m

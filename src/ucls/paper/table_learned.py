@@ -35,7 +35,7 @@ def joint(env: str) -> Group:
 
 
 def variants(env: str) -> dict[str, Group]:
-    """What is held against UCLS, by its name; the jointly tuned variant once it has been searched for."""
+    """The variants that UCLS is compared with, by name; the jointly tuned one once its search is done."""
     searched = {"jointly tuned variant": joint(env)} if has_winner(JOINT, RIVER) else {}
     return {"visit counts only": counts_only(env), **searched}
 

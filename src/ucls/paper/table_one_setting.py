@@ -1,7 +1,7 @@
-"""One setting for each competitor in all three domains, as UCLS has: the fairer question beside the tuned comparison.
+"""One setting for each baseline in all three domains, as UCLS has: a fairer comparison than tuning per domain.
 
 The candidates of a sweep are the same in every domain. The one with the best mean rank over the three, on tuning seeds,
-is the competitor's one setting; candidates that do equally well share their rank.
+is the baseline's one setting; candidates that do equally well share their rank.
 """
 
 from collections.abc import Callable, Mapping
@@ -41,7 +41,7 @@ def one_setting(key: str, counts: Callable[[Mapping[str, Any]], bool] = lambda _
 
 
 def group_of(key: str, env: str) -> Group:
-    """The runs of a competitor in a domain with its one setting."""
+    """The runs of a baseline in a domain with its one setting."""
     return tuned(key, env).but(**one_setting(key))
 
 
@@ -64,7 +64,7 @@ HEADS = [
 
 
 def rows(evidence: Evidence) -> list[list[str]]:
-    """A row for each competitor and domain."""
+    """A row for each baseline and domain."""
     lines = []
     for key in KEYS:
         for env in MAIN:

@@ -1,8 +1,8 @@
-"""The open choices: does a conclusion change with what the paper leaves open?
+"""Unspecified details: do other interpretations change a conclusion?
 
-Each choice is made the other way, for UCLS and for the competitors it is held against, at the settings they have
-elsewhere: what is asked is whether UCLS learns and who is ahead, not what a new sweep would find. Only for another
-memory of the tiles competitors are tuned again, once that sweep is made.
+UCLS and the baselines run with another interpretation of each detail, at the settings they have elsewhere: the question
+is whether UCLS learns and which algorithm is ahead, not what new tuning would find. Only for another hash-table size
+are the baselines tuned again, once that search is done.
 """
 
 from typing import Any, NamedTuple
@@ -16,13 +16,13 @@ from ucls.paper.groups import MAIN, Group, tuned, ucls
 from ucls.paper.numbers import mean_of_runs, number
 from ucls.stats import summarize
 
-RIVALS = ("sarsa-optimistic", "dgpq", "ucbootstrap")
+BASELINES = ("sarsa-optimistic", "dgpq", "ucbootstrap")
 
 
 class OpenChoice(NamedTuple):
-    """A choice the paper leaves open: its name, how it reads the other way, and the settings that make it so.
+    """A detail that the paper does not specify: its name, the other interpretation, and the settings for it.
 
-    The memory of the tiles has no settings of its own: `alternatives` reads it, and tunes competitors again for it.
+    The hash-table size has no settings of its own: `alternatives` changes it, with baselines tuned again for it.
     """
 
     name: str
@@ -75,7 +75,7 @@ def group_of(choice: OpenChoice, key: str) -> Group:
 
 def groups() -> list[Group]:
     """What the table is made of."""
-    keys = {choice.title: ("ucls",) if choice.of_ucls_only else ("ucls", *RIVALS) for choice in CHOICES}
+    keys = {choice.title: ("ucls",) if choice.of_ucls_only else ("ucls", *BASELINES) for choice in CHOICES}
     return [group_of(choice, key) for choice in CHOICES for key in keys[choice.title]]
 
 
@@ -91,10 +91,10 @@ def rows(evidence: Evidence) -> list[list[str]]:
     lines = []
     for choice in CHOICES:
         mine, usual = evidence.final(group_of(choice, "ucls")), evidence.final(ucls(choice.env)).mean
-        keys = () if choice.of_ucls_only else RIVALS
-        rivals = {key: evidence.final(group_of(choice, key)) for key in keys}
+        keys = () if choice.of_ucls_only else BASELINES
+        baselines = {key: evidence.final(group_of(choice, key)) for key in keys}
         level, other = optimum_with(choice), mine.mean
-        ahead = [key for key, theirs in rivals.items() if _ahead(theirs, mine)]
+        ahead = [key for key, theirs in baselines.items() if _ahead(theirs, mine)]
         who = "-" if choice.of_ucls_only else ", ".join(ahead) or "none"
         runs = str(other.runs + other.diverged)
         lines.append(
@@ -115,7 +115,7 @@ HEADS = ["choice", "domain", "UCLS, default", "UCLS, changed", "optimum", "basel
 
 
 def _ahead(mine: Sample, theirs: Sample) -> bool:
-    """Whether one mean is clearly better than another; runs that all diverged are worse than everything."""
+    """Whether one mean is significantly better than another; runs that all diverged are worse than everything."""
     ours, other = summarize(mine.scores), summarize(theirs.scores)
     if ours.low is None:
         return False

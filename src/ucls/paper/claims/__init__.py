@@ -1,4 +1,4 @@
-"""What the paper claims, each held against the runs: `check` has the kinds of check, the others the claims."""
+"""The claims of the paper, each compared with runs: `check` has the kinds of check, the others the claims."""
 
 import functools
 from collections.abc import Iterable

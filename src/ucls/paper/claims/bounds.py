@@ -16,7 +16,7 @@ P = 0.1
 COVERAGE_RUNS, COVERAGE_SIZE = 200, 4000
 EXACT_LAMBDA = 0.0
 ASKED = (("boyan", "iid"), ("boyan", "state"), ("random_walk", "iid"), ("garnet", "iid"), ("river_swim", "iid"))
-APART = "garnet", "iid"  # the chain of which differences between states are told of
+APART = "garnet", "iid"  # the chain in which differences between states are tested
 
 
 def final_policies(evidence: Evidence) -> Claim:
@@ -84,12 +84,12 @@ def policy_evaluation(evidence: Evidence) -> Claim:
             if noise == "iid" or not estimator.startswith("global"):
                 what = f"{chain}, {noise} noise, {estimator}: lowest coverage of any state, at least {1 - P:g}"
                 checks += part(held, runs, what, least=1 - P)
-    told = ", ".join(f"{held} with `{name}`" for name, held in covered(*APART, differences=True).items())
+    held_in = ", ".join(f"{held} with `{name}`" for name, held in covered(*APART, differences=True).items())
     why = (
         "Intervals with Chebyshev's factor after 4,000 transitions, exact features, lambda 0. `sandwich` estimates the "
         "matrix of Theorem 1, `global` that of Corollary 1, both literal and corrected. Both apply to the features of "
-        f"a state. For the difference between two states in {APART[0]}, the lowest coverage out of {runs} is {told}. "
-        "UCLS's own running average is not tested here: it has a different scale and does not cover everywhere "
+        f"a state. For the difference between two states in {APART[0]}, the lowest coverage out of {runs} is {held_in}."
+        " UCLS's own running average is not tested here: it has a different scale and does not cover everywhere "
         "(`ucls coverage`)."
     )
     sentence = (
@@ -102,7 +102,7 @@ def policy_evaluation(evidence: Evidence) -> Claim:
 def optimistic_values(evidence: Evidence) -> Claim:
     """13: wherever expected optimism holds along a run, measured regret stays under f + g.
 
-    UCLS as it is is hardly ever optimistic, so runs that start wider stand beside it.
+    With default settings UCLS is hardly ever optimistic, so runs with a wider initial radius are included.
     """
     asked = {
         "ucls": figure_theorem.theorem("ucls"),

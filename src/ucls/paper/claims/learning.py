@@ -8,7 +8,7 @@ from ucls.paper import figure_6, figure_mountain_car, figure_theorem
 from ucls.paper.alternatives import (
     DGPQ_SWEEP,
     GMAX,
-    OF_RIVALS,
+    OF_BASELINES,
     OF_SCALE,
     OPEN,
     TILE_MEMORY,
@@ -39,7 +39,7 @@ from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import MAIN, Group, tuned, ucls
 from ucls.paper.numbers import interval, number
 
-RIVALS = ("ucbootstrap", "dgpq", "lspi-rmax", "rlsvi", "sarsa-epsilon")  # those of Figure 1
+BASELINES = ("ucbootstrap", "dgpq", "lspi-rmax", "rlsvi", "sarsa-epsilon")  # those of Figure 1
 TWICE = 2.0  # the optimal cost: an agent with a higher one has not learned Puddle World
 NEAR = 0.9  # of the optimum is close to it
 LEARNED = 3.0  # times the optimal length: an agent with longer episodes has not learned a Mountain Car
@@ -64,7 +64,7 @@ def best_at_the_end(evidence: Evidence) -> Claim:
         made: list[Check] = []
         for env in MAIN:
             mine = evidence.final(read(ucls(env)))
-            for key in RIVALS:
+            for key in BASELINES:
                 theirs = evidence.final(read(tuned(key, env)))
                 made += better(evidence, mine, theirs, f"{DOMAINS[env].title}, final performance, UCLS minus {key}")
         return made
@@ -93,7 +93,7 @@ def learns_faster(evidence: Evidence) -> Claim:
     def checks(read: Change, first: float = AT_FIRST) -> list[Check]:
         made: list[Check] = []
         mine, usual, dgpq = read(ucls(SPARSE)), read(ucls(RIVER)), read(tuned("dgpq", RIVER))
-        for key in RIVALS:
+        for key in BASELINES:
             ours, theirs = (evidence.sample(group, "reward") for group in (mine, read(tuned(key, SPARSE))))
             made += better(evidence, ours, theirs, f"Sparse Mountain Car, episodes reaching the goal, UCLS minus {key}")
         made.append(leads(read, first))
@@ -124,10 +124,10 @@ def learns_faster(evidence: Evidence) -> Claim:
 def puddle_world(evidence: Evidence) -> Claim:
     """3: about 1200 episodes in Puddle World, UCBootstrap alike, DGPQ worse and of high variance.
 
-    RLSVI is held against it with its million steps, as in the paper's figure.
+    RLSVI is compared with its million steps, as in the paper's figure.
     """
     scale = evidence.steps(ucls(PUDDLE)) / 50_000
-    others = {"UCLS": ucls(PUDDLE), **{key: _in_puddle(key) for key in RIVALS if key not in ("dgpq", "rlsvi")}}
+    others = {"UCLS": ucls(PUDDLE), **{key: _in_puddle(key) for key in BASELINES if key not in ("dgpq", "rlsvi")}}
 
     def checks(read: Change) -> list[Check]:
         mine, bootstrap, dgpq = (read(group) for group in (ucls(PUDDLE), *map(_in_puddle, ("ucbootstrap", "dgpq"))))
@@ -162,7 +162,7 @@ def puddle_world(evidence: Evidence) -> Claim:
 
 
 def _with_small_steps(checks: Callable[[Change], list[Check]]) -> str:
-    """What the first check is with a step of w that is not the box's: told, for the paper does not leave it open."""
+    """The first check with another step size of w: only reported, because the paper does specify it."""
     check = checks(W_STEP.change)[0]
     return f"With {W_STEP.name}: {check.what}, {check.found}." if check.runs else ""
 
@@ -215,12 +215,12 @@ def others_do_poorly(evidence: Evidence) -> Claim:
         why += " So its failure in River Swim is due to the sampling schedule."
     sentence = "LSPI-Rmax and RLSVI do not do well in any of the three domains."
     return read_otherwise(
-        Claim(4, sentence, "figure-1", tuple(checks(as_here)), why=why), checks, [TILE_MEMORY, *OF_RIVALS]
+        Claim(4, sentence, "figure-1", tuple(checks(as_here)), why=why), checks, [TILE_MEMORY, *OF_BASELINES]
     )
 
 
 def classic_mountain_car(evidence: Evidence) -> Claim:
-    """6: UCLS clearly beats DGPQ in classic Mountain Car."""
+    """6: UCLS significantly beats DGPQ in classic Mountain Car."""
 
     def checks(read: Change) -> list[Check]:
         mine, theirs = (read(group) for group in figure_mountain_car.shown().values())

@@ -200,8 +200,8 @@ def telling(claim: Claim) -> Check | None:
     return min(claim.checks, key=lambda check: order.index(check.holds), default=None)
 
 
-def told(claim: Claim) -> str:
-    """What was found of a claim, in plain sentences; the check that decides it where there are none."""
+def summary(claim: Claim) -> str:
+    """The result of a claim in plain sentences, or the check that decides it where there are none."""
     check = telling(claim) if claim.verdict in (HELD, FAILED) and not because(claim) else None
     counted = f"{claim.held} of {len(claim.checks)} checks hold"
     words = f"Sensitive to {claim.depends}." if claim.verdict is TURNS else ""

@@ -1,4 +1,4 @@
-"""Claims about settings: 5 (p), 7, 8 and 16 (LSTD's regularizer), 18 (UCLS's solver), and 19, ours: the variance."""
+"""Claims about settings: 5 (p), 7, 8 and 16 (LSTD's regularizer), 18 (UCLS's solver), and 19 (the learned variance)."""
 
 import numpy as np
 
@@ -185,7 +185,7 @@ def solvers(evidence: Evidence) -> Claim:
 
 
 def learned_variance(evidence: Evidence) -> Claim:
-    """19, which is ours: what UCLS learns of the variance matters, so that with B = I and a = 0 it does worse."""
+    """19, not in the paper: the learned variance matters, so that UCLS does worse with B = I and a = 0."""
 
     def check(name: str, *groups: Group) -> list[Check]:
         mine, theirs = (table_learned.whole(evidence, group) for group in groups)

@@ -10,7 +10,7 @@ class Caption(NamedTuple):
     finding: str
 
 
-SEEN = {
+CAPTIONS = {
     "figure-1": Caption(
         "Figure 1: learning curves of UCLS (untuned) and the tuned baselines.",
         "UCLS (blue) reaches the optimum of River Swim after 7,000 steps, and DGPQ comes close. In Puddle World "
@@ -70,10 +70,10 @@ SEEN = {
 
 def picture(name: str) -> str:
     """A figure with its caption, a paragraph in italics, as Markdown."""
-    caption = SEEN[name]
+    caption = CAPTIONS[name]
     return f"![{caption.shows}]({name}.png)\n\n*{caption.finding} {caption.shows}*"
 
 
 def pictures() -> str:
     """Every figure with its caption, as Markdown."""
-    return "\n\n".join(map(picture, SEEN))
+    return "\n\n".join(map(picture, CAPTIONS))
