@@ -154,7 +154,7 @@ def test_evaluate_keeps_the_best_and_leaves_the_run_as_it_was(tmp_path):
     assert [step for step, _ in evaluate.evaluations] == [100, 200, 300, 400, 500, 600]
     means = [evaluation.mean for _, evaluation in evaluate.evaluations]
     assert evaluate.best.mean == max(means)
-    kept = Agent.load(evaluate.keep)
+    kept = Agent.load(evaluate.save_path)
     assert kept.steps == 100 * (1 + int(np.argmax(means)))
     assert evaluate_policy(kept, "FrozenLake-v1", 5, seed=7) == evaluate.best
     assert agent.metrics["eval/mean_reward"] == means[-1]
@@ -171,7 +171,7 @@ def test_evaluate_without_a_copy_is_refused_before_the_first_step(tmp_path):
     with pytest.raises(UserError, match=r"no copy can be made of Uncopied, give an environment, env=...: a window"):
         agent.learn(10, callback=Evaluate(save_path=None))
     assert agent.steps == 0
-    agent.learn(10, callback=Evaluate(Corridor(), every=10, episodes=1, save_path=None))
+    agent.learn(10, callback=Evaluate(Corridor(), every=10, n_eval_episodes=1, save_path=None))
 
 
 def test_a_checkpoint_is_kept_in_time_and_at_the_end(tmp_path):

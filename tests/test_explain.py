@@ -191,7 +191,10 @@ def test_a_page_replaces_a_page_and_nothing_else_and_is_refused_before_the_steps
     agent.explain(page)
     agent.explain(page)
     notes.write_text("mine")
-    for path, message in ((notes, "^[^:]* is not a page of ours"), (tmp_path / "notes.html" / "x", "no page can be")):
+    for path, message in (
+        (notes, "^[^:]* is not a page written by ucls"),
+        (tmp_path / "notes.html" / "x", "cannot write a page to"),
+    ):
         with pytest.raises(UserError, match=message):
             agent.explain(path, steps=50)
     assert agent.steps == 0

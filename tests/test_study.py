@@ -141,14 +141,14 @@ def test_a_list_is_a_grid():
         ("steps = 2000", "stesp = 2000", "line 2: unknown key 'stesp': did you mean 'steps'?"),
         ("steps = 2000", "steps = 0", "line 2: 'steps' is invalid: input should be greater than or equal to 1"),
         ('seeds = "0-2"', 'seeds = "0..2"', "seeds cannot be '0..2'"),
-        ('seeds = "0-2"', 'seeds = "0-2000000000"', "below 1,000,000,000"),
+        ('seeds = "0-2"', 'seeds = "0-2000000000"', "from 0 to 999,999,999"),
         ('algorithm = "ucls"', 'algorithm = "ulcs"', "line 9: unknown algorithm 'ulcs': did you mean 'ucls'?"),
         ("p = [0.01, 0.1]", "q = [0.01, 0.1]", "line 11: unknown setting 'q'"),
         ("p = [0.01, 0.1]", "p = [0.01, -1]", "line 11: setting 'p' cannot be -1"),
         ("p = [0.01, 0.1]", "p = []", "line 11: setting 'p' is an empty list"),
         ('baseline = "sarsa"', 'baseline = "sarsaa"', "line 4: unknown label 'sarsaa': did you mean 'sarsa'?"),
         ("steps = 2000", "steps = = 2000", "is not TOML: Invalid value (at line 2, column 9)"),
-        ('name = "tiny"', 'name = "../tiny"', "line 1: 'name' is wrong"),
+        ('name = "tiny"', 'name = "../tiny"', "line 1: 'name' is invalid"),
     ],
 )
 def test_a_mistake_is_named_with_its_line(old, new, said):
@@ -174,7 +174,7 @@ def test_tuning_seeds_and_reported_seeds_cannot_meet(tmp_path):
     assert [c.settings for c in choices] == [{"p": 0.01}, {"p": 0.01}]
     assert [t.settings["p"] for t in choices[0].trials] == [0.01, 0.1], "the whole table, best first"
     assert len(reported) == 9
-    with pytest.raises(UserError, match="below"):
+    with pytest.raises(UserError, match="from 0 to 999,999,999"):
         parse_study(TINY.replace('"0-2"', str(TUNING)))
 
 

@@ -265,7 +265,7 @@ def test_a_full_disk_leaves_the_last_checkpoint_and_one_line(tmp_path, monkeypat
     monkeypatch.setattr(_files.Path, "replace", full)
     lost = r"agent.safetensors cannot be written: No space left on device; the steps after 20 are lost; the checkpoint"
     with pytest.raises(OSError, match=lost):
-        training.train(SHORT, tmp_path / "run", tmp_path / "run", every=1e-9, say=said.append)
+        training.train(SHORT, tmp_path / "run", tmp_path / "run", checkpoint_interval=1e-9, say=said.append)
     file = tmp_path / "run" / "agent.safetensors"
     assert set(said) == {f"checkpoint failed: {file} cannot be written: No space left on device; the run continues"}
     assert content(tmp_path / "run") == before
@@ -312,7 +312,7 @@ def test_a_run_that_nobody_would_take_back_is_not_saved_but_recorded(tmp_path, m
 
     monkeypatch.setattr("ucls.core.learner.Learner.refuse_unsound", unsound)
     with pytest.raises(UserError, match=r"'state\.w' must be finite"):
-        training.train(SHORT, tmp_path / "run", every=1e-9)
+        training.train(SHORT, tmp_path / "run", checkpoint_interval=1e-9)
     assert [path.name for path in (tmp_path / "run").iterdir()] == ["history.npz"]
 
 

@@ -159,7 +159,7 @@ def test_a_file_names_no_environment_but_gymnasiums_own(tmp_path, monkeypatch):
     assert about["named"] == {"env": "FrozenLake-v1", "settings": {}}
     for named in ({"env": "evil_module:FrozenLake-v1"}, {"env": "FrozenLake-v1", "settings": {"desc": ["S"]}}, 3, None):
         checkpoint.save(tmp_path / "spoilt.safetensors", {**about, "named": named}, arrays)
-        with pytest.raises(UserError, match="no environment to be seen in: give the one it learned in"):
+        with pytest.raises(UserError, match="the agent has no environment: give the one in which it was trained"):
             command("record-video", "spoilt.safetensors")
     assert "evil_module" not in sys.modules
 
@@ -217,7 +217,7 @@ def test_a_film_replaces_a_film_and_nothing_else(tmp_path):
     Image.new("RGB", (4, 4)).save(mine)
     before = mine.read_bytes()
     (tmp_path / "folder.gif").mkdir()
-    for path, message in ((mine, "is not a film of ours"), (tmp_path / "folder.gif", "is a folder")):
+    for path, message in ((mine, "is not a video written by ucls"), (tmp_path / "folder.gif", "is a folder")):
         with pytest.raises(UserError, match=message):
             agent.record_video(path)
     assert mine.read_bytes() == before
@@ -242,16 +242,16 @@ def test_an_environment_that_cannot_be_drawn_is_one_line(tmp_path, shown, messag
 
 def test_an_agent_is_watched_only_where_pictures_can_be_had_without_touching_its_run(tmp_path):
     agent, path = Agent(Plain()), tmp_path / "a.gif"
-    with pytest.raises(UserError, match="is learning in this environment"):
+    with pytest.raises(UserError, match="is training in this environment"):
         agent.record_video(path, env=agent.env)
     blind = Plain(render_mode=None)
     blind.metadata = {"render_modes": ["ansi"]}
-    with pytest.raises(UserError, match="gives no pictures: make it with render_mode='rgb_array'"):
+    with pytest.raises(UserError, match="does not render images: make it with render_mode='rgb_array'"):
         agent.record_video(path, env=blind)
     with pytest.raises(UserError, match="the agent was saved for"):
         agent.record_video(path, env=gymnasium.make(RIVER, render_mode="rgb_array"))
     loaded = Agent.load(agent.save(tmp_path / "agent.safetensors"))
-    with pytest.raises(UserError, match="no environment to be seen in"):
+    with pytest.raises(UserError, match="the agent has no environment"):
         loaded.record_video(path)
     assert loaded.record_video(path, env=Plain(np.zeros((9, 9, 4), np.uint8))) == path
 

@@ -51,16 +51,16 @@ def refuse_file(path: Path, kind: str, mark: bytes, example: Path) -> None:
     """Refuse, before the work, a file that cannot be written, or that would replace one without our mark."""
     try:
         if path.is_dir():
-            raise UserError(f"{path} is a folder: name a file for the {kind}, for example {example}")
+            raise UserError(f"{path} is a folder: give a file for the {kind}, for example {example}")
         if path.exists() and not _is_marked(path, mark):
-            raise UserError(f"{path} is not a {kind} of ours: give another name")
+            raise UserError(f"{path} is not a {kind} written by ucls: give another path")
         path.parent.mkdir(parents=True, exist_ok=True)
         write_atomic(path.with_name(f".{path.name}.try"), lambda target: target.write_text(""))
         path.with_name(f".{path.name}.try").unlink()
     except UserError:
         raise
     except (OSError, ValueError) as error:
-        raise UserError(f"no {kind} can be written to {path}: {getattr(error, 'strerror', None) or error}") from None
+        raise UserError(f"cannot write a {kind} to {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _is_marked(path: Path, mark: bytes) -> bool:

@@ -1,4 +1,4 @@
-"""Episodes of an agent as a film: played in an environment of its own, so that watching changes no run."""
+"""A video of an agent's episodes, recorded in a separate environment so that the agent's run does not change."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -22,7 +22,7 @@ from ucls.gym.registry import made_as, make_env
 from ucls.gym.wrapping import freeze_normalizers
 
 PICTURES = "rgb_array"
-FRAMES = 5000  # of a film
+FRAMES = 5000  # maximum of a video
 SAMPLES = 12  # pictures that the colors of a GIF are taken from
 
 
@@ -43,12 +43,12 @@ class Showing(NamedTuple):
         others = {"fps": whole("fps", self.fps, 1, FASTEST)}
         others |= {name: whole(name, getattr(self, name)) for name in ("steps", "seed")}
         if counts["episodes"] * (counts["max_steps"] // counts["every"] + 2) > FRAMES:
-            raise UserError(f"a film has at most {FRAMES:,} frames: fewer episodes, fewer steps, or not every step")
+            raise UserError(f"a video has at most {FRAMES:,} frames: lower episodes or max_steps, or raise every")
         return self._replace(**counts, **others)
 
 
 def write_film(agent: Any, own: EnvAdapter, path: str | Path, env: Any, showing: Showing, progress_bar: bool) -> Path:
-    """Write a film of an agent and leave its own environment alone; what cannot be is refused before the first step."""
+    """Record a video without using the agent's own environment; refuse bad arguments before the first step."""
     path, showing = Path(path), showing.checked()
     refuse_clip(path)
     made = environment_to_film(agent, env)
@@ -77,15 +77,15 @@ def environment_to_film(agent: Any, env: Any) -> Any:
     """The environment that was given, or one like the agent's own, with pictures and made anew."""
     own = agent.env
     if env is None and own is None:
-        raise UserError("the agent has no environment to be seen in: give the one it learned in, env=... or --env ...")
+        raise UserError("the agent has no environment: give the one in which it was trained, with env=... or --env ...")
     if shares(env, own):
-        raise UserError("the agent is learning in this environment: give another like it, or none")
+        raise UserError("the agent is training in this environment: give a copy of it, or none")
     if isinstance(env, str):
         env = with_pictures(env)
     elif env is None or getattr(env, "render_mode", None) != PICTURES:
         env = _copy_with_pictures(own if env is None else env)
     if getattr(env, "render_mode", None) != PICTURES:
-        raise UserError(f"{_called(env)} gives no pictures: make it with render_mode='{PICTURES}'")
+        raise UserError(f"{_called(env)} does not render images: make it with render_mode='{PICTURES}'")
     env = spaces.with_discrete_actions(env)
     agent.check_fit(env.action_space, env.observation_space)
     return env

@@ -1,4 +1,4 @@
-"""Frames as a film: a GIF, which needs nothing more, or an MP4 by ffmpeg; whole or not at all."""
+"""Write frames as a video: a GIF, or an MP4 with ffmpeg; files are written atomically."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
@@ -20,10 +20,10 @@ HOLD = 1.5  # seconds that the last frame of an episode stays
 
 
 def refuse_clip(path: Path) -> None:
-    """Refuse, before the work, a film that cannot be written, or that would replace a file which is not ours."""
+    """Refuse, before the work, a video that cannot be written or would replace another file."""
     if path.suffix.lower() not in SUFFIXES:
-        raise UserError(f"a film cannot be {path.name!r}: give a name that ends in .gif or .mp4")
-    refuse_file(path, "film", MARK, path / "video.gif")
+        raise UserError(f"a video cannot be {path.name!r}: give a name that ends in .gif or .mp4")
+    refuse_file(path, "video", MARK, path / "video.gif")
     if path.suffix.lower() == ".mp4":
         _ffmpeg()
 
