@@ -100,7 +100,8 @@ def test_the_benchmarks_page_repeats_the_findings_as_they_are():
     beyond = " ".join((ROOT / "docs" / "beyond.md").read_text().split())
     runs = found.of_csv(ROOT / "docs" / "data" / "environments.csv")
     best = re.search(r"in (\d+ of \d+ environments)", page.finding(runs))
-    assert best and best[1] in beyond
+    assert best
+    assert best[1] in beyond
     training = next(table for table in page.tables(runs, []) if table.title == page.TRAINING)
     [cart] = [row for row in training.rows if row[0] == "CartPole-v1"]
     assert f"mean return of {cart[1]}" in beyond

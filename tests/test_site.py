@@ -190,7 +190,7 @@ def test_a_file_of_the_reproduction_that_disagrees_with_the_package_is_noticed(t
     [
         ("beyond.md", r"(?<=total reward \| )10,537"),
         ("data/benchmarks/comparison.csv", r"(?<=River Swim,total reward,)\"?Sarsa, optimistic\"?,\"10,537"),
-        ("data/benchmarks/ablation.csv", r"(?<=noise term only,)576.7"),
+        ("data/benchmarks/ablation.csv", r"(?<=noise term only,\")576.7"),
     ],
 )
 def test_a_benchmark_summary_that_differs_from_its_data_is_noticed_and_rewritten(tmp_path, file, number):
