@@ -226,10 +226,10 @@ def test_a_film_replaces_a_film_and_nothing_else(tmp_path):
 @pytest.mark.parametrize(
     ("shown", "message"),
     [
-        (None, "gave None, not pixels"),
-        (np.zeros((4, 4), np.uint8), "not pixels in three colors"),
-        (np.zeros((4, 4, 3)), "not pixels in three colors"),
-        (gymnasium.error.DependencyNotInstalled("no pygame,\nrun pip"), "cannot be drawn: no pygame, run pip"),
+        (None, "gave None, not an RGB image"),
+        (np.zeros((4, 4), np.uint8), "not an RGB image"),
+        (np.zeros((4, 4, 3)), "not an RGB image"),
+        (gymnasium.error.DependencyNotInstalled("no pygame,\nrun pip"), "cannot be rendered: no pygame, run pip"),
     ],
 )
 def test_an_environment_that_cannot_be_drawn_is_one_line(tmp_path, shown, message):

@@ -1,4 +1,4 @@
-"""The one error a user can cause, the nearest valid name to suggest with it, and what is merely worth knowing."""
+"""Errors that users can cause, suggestions of the nearest valid name, and warnings."""
 
 import difflib
 import warnings
@@ -7,9 +7,9 @@ from contextlib import contextmanager
 
 
 class UserError(ValueError):
-    """Something the user gave cannot be used; the message is one line that says what to do."""
+    """Invalid input; the message is one line that says what is wrong and what to do."""
 
-    code = 2  # the exit code of a command that ends with it
+    code = 2  # exit code of the command
 
 
 class ClusterLost(UserError):
@@ -19,23 +19,23 @@ class ClusterLost(UserError):
 
 
 class Notice(UserWarning):
-    """Something that a person should know, in one line, though nothing is wrong with what was asked for."""
+    """A one-line warning about something that the user can act on."""
 
 
 class Terminated(BaseException):
-    """SIGTERM, raised as Ctrl-C is; no `KeyboardInterrupt`, which parsers of command lines take for themselves."""
+    """SIGTERM, raised like Ctrl-C; not a `KeyboardInterrupt`, which command-line parsers handle themselves."""
 
 
 @contextmanager
 def without_notices() -> Iterator[None]:
-    """Keep notices to oneself: where a thousand runs are made, nobody asked about a single one."""
+    """Suppress warnings (`Notice`), for code that makes many runs."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", Notice)
         yield
 
 
 def printable(text: object) -> str:
-    """A text as it can be shown in one line: control characters, escapes and line breaks as Python writes them.
+    """A text in one printable line: control characters and line breaks are escaped.
 
     >>> print(printable("two\\nlines, \\x1b[31mred"))
     two\\nlines, \\x1b[31mred
@@ -44,7 +44,7 @@ def printable(text: object) -> str:
 
 
 def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
-    """Say that `name` is not a known `kind`, with the nearest known one.
+    """An error that `name` is not a known `kind`, with the nearest known one.
 
     >>> print(unknown("algorithm", "ulcs", ["ucls", "sarsa"]))
     unknown algorithm 'ulcs': did you mean 'ucls'? (known: ucls, sarsa)

@@ -1,4 +1,4 @@
-"""Callbacks, called: `ucls.callbacks` says what one is."""
+"""Calling callbacks; see `ucls.callbacks` for their contract."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -17,19 +17,19 @@ def listed(given: Any) -> list[Any]:
     callbacks = list(given) if isinstance(given, Iterable) and not callable(given) else [given]
     for callback in callbacks:
         if isinstance(callback, type) or not callable(callback):
-            raise UserError(f"a callback cannot be {brief(callback)}: give what can be called with the agent")
+            raise UserError(f"a callback cannot be {brief(callback)}: give a callable that takes the agent")
     return callbacks
 
 
 def refuse_within(agent: Any, what: str) -> None:
-    """Refuse what would change an agent in the middle of its steps."""
+    """Refuse to change an agent while it learns."""
     if agent.learning:
         raise UserError(f"{what} cannot be called while the agent learns, as in a callback: return False there to stop")
 
 
 @contextmanager
 def begun(callbacks: Sequence[Any], agent: Any) -> Iterator[None]:
-    """Let callbacks begin, and each that began end, last come first, whatever happens meanwhile."""
+    """Call `begin` of every callback, and finally `end` of those that began, in reverse order, even after an error."""
     with ExitStack() as stack:
         agent.learning = True
         stack.callback(setattr, agent, "learning", False)
@@ -42,7 +42,7 @@ def begun(callbacks: Sequence[Any], agent: Any) -> Iterator[None]:
 
 
 def go_on(callbacks: Sequence[Any], agent: Any) -> bool:
-    """Call them all after a step; False if one of them says so."""
+    """Call all callbacks after a step; False if one of them returned False."""
     stops = False
     for callback in callbacks:
         answer = callback(agent)

@@ -1,7 +1,7 @@
-"""What an agent is asked: of one observation or of a batch, which the shape of the space tells apart.
+"""Predictions and intervals for one observation or a batch, which are told apart by the shape of the space.
 
-One observation is answered by itself, a batch (a leading dimension, as vector environments give it) in one compiled
-call, row by row the same numbers.
+A batch has a leading dimension, as in vector environments, and is processed in one compiled call, with the same result
+as its observations one by one.
 """
 
 from typing import Any
@@ -15,9 +15,9 @@ from ucls.gym.observations import Observed
 
 
 def read(kind: Observed, observation: Any) -> tuple[np.ndarray, bool]:
-    """The state of one observation, or the states of many; and whether it was many.
+    """The state of an observation, or the states of a batch; and whether it is a batch.
 
-    The space's own shape is asked first: where observations are single numbers, a list of one is a batch of one.
+    The shape of the space takes precedence: if observations are single numbers, a list of one is a batch of one.
     """
     if isinstance(kind, Mapped):
         many = kind.read_many(observation)
@@ -34,15 +34,15 @@ def read(kind: Observed, observation: Any) -> tuple[np.ndarray, bool]:
 
 
 def read_batch(kind: Observed, given: np.ndarray) -> np.ndarray:
-    """The states of observations with a leading dimension; of those that cannot be, the first is named."""
+    """The states of observations with a leading dimension; an error names the first invalid one."""
     points = given.reshape(len(given), kind.size).astype(np.float64)
     for i in np.flatnonzero(~kind.sound(points).all(axis=1))[:1]:
-        kind.read(given[i])  # which says what is wrong with it
+        kind.read(given[i])  # raises an error that says what is wrong
     return points
 
 
 def predict(learner: Learner, kind: Observed, observation: Any, deterministic: bool) -> Any:
-    """The action, numbered from 0: of the best mean, the first of them, or as the algorithm's own rule has it."""
+    """The action, numbered from 0: the first with the highest mean, or the one that the algorithm chooses."""
     s, many = read(kind, observation)
     if many:
         return best_actions(learner, s, deterministic)
@@ -52,17 +52,17 @@ def predict(learner: Learner, kind: Observed, observation: Any, deterministic: b
 def best_actions(
     learner: Learner, points: np.ndarray, deterministic: bool, rng: np.random.Generator | None = None
 ) -> np.ndarray:
-    """The actions in many states; what is drawn may come from a generator of the caller's."""
+    """The actions in many states; random numbers come from `rng` if it is given."""
     return np.argmax(learner.intervals(points, rng)[0], axis=1) if deterministic else learner.choices(points, rng)
 
 
 def interval(learner: Learner, kind: Observed, observation: Any) -> tuple[np.ndarray, np.ndarray]:
-    """The mean and the radius of every action; of a batch with a row for each observation."""
+    """The mean and the radius of every action; for a batch, one row per observation."""
     s, many = read(kind, observation)
     return learner.intervals(s) if many else learner.interval(s)
 
 
 def uncertainty(learner: Learner, kind: Observed, observation: Any) -> Uncertainty:
-    """The two parts of the radius of every action; of a batch with a row for each observation."""
+    """The two terms of the radius of every action; for a batch, one row per observation."""
     s, many = read(kind, observation)
     return Uncertainty(*learner.split(s)[:2]) if many else learner.uncertainty(s)

@@ -1,5 +1,5 @@
-"""What an agent can be asked, by a program or by a person. Asking changes nothing in its run; only where `steps` are
-given does it learn them first."""
+"""Queries of an agent: predictions, intervals, maps and videos. They do not change its run, unless `steps` are given,
+which it then learns first."""
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -16,27 +16,27 @@ from ucls.gym.adapter import EnvAdapter
 
 
 class AgentQueries:
-    """A learner on a stage, to be asked about observations or looked at; once its values diverged, no more."""
+    """The queries of an agent; refused once its values have diverged."""
 
     learner: Learner
     _stage: EnvAdapter
     diverged: bool
 
     def predict(self, observation: Any, deterministic: bool = False) -> tuple[Any, None]:
-        """The action to take, and None where other libraries have a recurrent state; asking does not change the run.
+        """The action to take, and None in place of a recurrent state, as in Stable-Baselines3; the run does not change.
 
-        As in Stable-Baselines3 the default is the agent's own rule, as it would act there itself if it were learning:
-        its upper bound, epsilon or sample, ties broken at random. `deterministic=True` is what an evaluation wants: the
-        action with the best mean, the first of them if several are. Of a batch of observations, an array of actions.
+        By default the agent explores as in training (by its upper bound, epsilon or a sample), with ties broken at
+        random. `deterministic=True`, for evaluation, takes the action with the highest mean, the first one if there are
+        several. For a batch of observations, an array of actions.
         """
         refuse_diverged(self.diverged)
         best = inference.predict(self.learner, self._stage.observed, observation, deterministic)
         return best + self._stage.first_action, None
 
     def interval(self, observation: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The mean and the radius of every action's value, without changing what the agent will do.
+        """The mean and the radius of every action's value, without changing the run.
 
-        Of a batch of observations, arrays with a row for each.
+        For a batch of observations, arrays with one row per observation.
         """
         refuse_diverged(self.diverged)
         return inference.interval(self.learner, self._stage.observed, observation)

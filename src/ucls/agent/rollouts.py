@@ -1,7 +1,7 @@
-"""Whole episodes of a policy, in one environment or in a vector of them: their returns and lengths.
+"""Complete episodes of a policy, in one environment or in a vector of them: their returns and lengths.
 
-In a vector every environment gives a number of episodes that is fixed beforehand: whoever takes the first that end
-takes too many short ones.
+In a vector every environment plays a number of episodes that is fixed in advance: taking the first that end would favor
+short ones.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ def longest(env: Any) -> int:
     if spec is None and is_vector(env) and hasattr(env, "get_attr"):
         try:
             spec = env.get_attr("spec")[0]
-        except Exception:  # one that is not made of environments has none to ask
+        except Exception:  # not every vector has environments of its own
             spec = None
     return getattr(spec, "max_episode_steps", None) or ENDLESS
 

@@ -27,10 +27,10 @@ SAMPLES = 12  # pictures that the colors of a GIF are taken from
 
 
 class Showing(NamedTuple):
-    """What is shown of an agent, and how fast."""
+    """What a video shows, and how fast."""
 
     episodes: int
-    steps: int  # that it learns first
+    steps: int  # to learn first
     deterministic: bool
     seed: int
     fps: int
@@ -74,7 +74,7 @@ def write_film(agent: Any, own: EnvAdapter, path: str | Path, env: Any, showing:
 
 
 def environment_to_film(agent: Any, env: Any) -> Any:
-    """The environment that was given, or one like the agent's own, with pictures and made anew."""
+    """The given environment, or a new one like the agent's own, that renders images."""
     own = agent.env
     if env is None and own is None:
         raise UserError("the agent has no environment: give the one in which it was trained, with env=... or --env ...")
@@ -92,7 +92,7 @@ def environment_to_film(agent: Any, env: Any) -> Any:
 
 
 def _copy_with_pictures(env: Any) -> Any:
-    """A copy of an environment that gives pictures, if it can."""
+    """A copy of an environment that renders images, if it can."""
     spaces.refuse_none(env)
     made = made_as(env)
     if made is None:
@@ -103,24 +103,24 @@ def _copy_with_pictures(env: Any) -> Any:
 
 
 def with_pictures(name: str, settings: Mapping[str, Any] = {}) -> Any:
-    """The environment of a name, made so that it gives pictures: by `render_mode`, or by itself."""
+    """The environment with a name, made so that it renders images: with `render_mode`, or by default."""
     try:
         return make_env(name, {**settings, "render_mode": PICTURES})
     except UserError as error:
         env = make_env(name, settings)
         if getattr(env, "render_mode", None) != PICTURES:
-            raise UserError(f"{name} gives no pictures: {error}") from None
+            raise UserError(f"{name} renders no images: {error}") from None
         return env
 
 
 def _refuse_undrawn(env: Any) -> None:
-    """Refuse an environment that cannot be drawn, before anything is learned for it."""
+    """Refuse an environment that cannot be rendered, before the agent learns."""
     env.reset()
     _pixels(env)
 
 
 def _play(learner: Learner, stage: EnvAdapter, episode: int, showing: Showing, bar: Progress) -> list[Scene]:
-    """The scenes of an episode: every so many steps, and its end."""
+    """The scenes of an episode: every `every`-th step, and its end."""
     scenes, reward, step = [], 0.0, 0
     s, ending = stage.reset(0), ""
     while True:
@@ -146,14 +146,14 @@ def _steps(count: int) -> str:
 
 
 def _pixels(env: Any) -> np.ndarray:
-    """What the environment shows now."""
+    """The rendered image of the environment."""
     try:
         given = env.render()
-    except Exception as error:  # pygame is not there, or whatever else a stranger's environment lacks
-        raise UserError(f"{_called(env)} cannot be drawn: {_line(error)}") from None
+    except Exception as error:  # third-party code may raise anything, for example without pygame
+        raise UserError(f"{_called(env)} cannot be rendered: {_line(error)}") from None
     shape = given.shape if isinstance(given, np.ndarray) and given.dtype == np.uint8 else ()
     if len(shape) != 3 or shape[-1] not in (3, 4) or 0 in shape:
-        raise UserError(f"{_called(env)} cannot be drawn: render() gave {brief(given)}, not pixels in three colors")
+        raise UserError(f"{_called(env)} cannot be rendered: render() gave {brief(given)}, not an RGB image")
     return given[..., :3]
 
 

@@ -1,7 +1,7 @@
-"""See what an agent is unsure of: maps of value, of what it does not know, of what is noisy, of visits and of actions.
+"""Maps of an agent: estimated values, prior weight, noise, visits and chosen actions.
 
-`views` says where to look, `maps` looks there, now or along a run, and `page` shows it as one HTML file that opens
-without a network. It works on anything with a learner: a run in one of our worlds, or an agent in any environment.
+`views` chooses the states, `maps` queries the agent there, once or along a run, and `page` writes an HTML file that
+opens without a network. It works with anything that has a learner: a run in a built-in environment, or an agent.
 
 >>> from ucls.core.run import make_run
 >>> run = make_run("ucls/RiverSwim-v0", "ucls-exact")

@@ -1,7 +1,6 @@
-"""Features as somebody gives them: the state is the features, dense, the same for every action.
+"""Precomputed features: the state is the dense feature vector, the same for every action.
 
-An agent with a function or an array of its user's for features has these: what the function makes of an observation is
-taken as it is.
+An agent uses them if its features are a user's function or array: the result of the function is used as it is.
 """
 
 from typing import Any, NamedTuple
@@ -11,11 +10,11 @@ from ucls.kernels._jit import exact
 
 
 class Settings(NamedTuple):
-    """Features that are given have no settings."""
+    """Precomputed features have no settings."""
 
 
 class Coder(NamedTuple):
-    """How many there are; nothing here fills."""
+    """The sizes; there is no table."""
 
     size: int
     n_active: int
@@ -23,12 +22,12 @@ class Coder(NamedTuple):
 
 
 def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
-    """The sizes are all there is."""
+    """No arrays are needed."""
     return Room(len(low) * n_actions, len(low), 0)
 
 
 def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
-    """Make a coder for as many features as there are bounds, which say nothing else."""
+    """Make a coder for as many features as there are bounds; their values are ignored."""
     return Coder(len(low) * n_actions, len(low), n_actions)
 
 

@@ -1,6 +1,6 @@
-"""One feature for each state, numbered by first visit, for states that are integers: one, or several together.
+"""One feature per discrete state, numbered by first visit; a state is one integer or several.
 
-Several integers are one state: a number in a mixed radix, whose digits they are.
+Several integers are combined into one: they are its digits in a mixed radix.
 """
 
 import math
@@ -15,7 +15,7 @@ from ucls.kernels.arrays import IntScalar, IntVector
 from ucls.kernels.ranges import MADE, Count, Index, is_permutation
 
 DISCRETE = True
-# where no two states share a feature, one step ahead says all, and nothing is learned from neighbors
+# no two states share a feature, so nothing is learned from neighboring states and traces do not help
 FACTS = {"trace_decay": 0.0, "prior_visits": 1.75}
 
 
@@ -24,10 +24,9 @@ class Settings(NamedTuple):
 
 
 class Coder(NamedTuple):
-    """A numbering of the states; `number` and `count` fill as states are visited.
+    """A numbering of the states; `number` and `count` change as states are visited.
 
-    Where a state is several numbers, `place` has what each counts for in it; where it is one, there is none. `low` is
-    the least state.
+    `place` has the weight of every integer of a state, and is None for a single integer. `low` is the smallest state.
     """
 
     size: int
@@ -39,12 +38,12 @@ class Coder(NamedTuple):
     place: Annotated[Any, MADE] = None
 
     def fault(self) -> str:
-        """Numbers are given one after the other, each once."""
+        """Numbers must be consecutive and unique."""
         return "" if is_permutation(self.number[self.number >= 0], self.count[0]) else "states are numbered wrongly"
 
 
 def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
-    """A number for each state."""
+    """One table entry per state."""
     if not all(float(x).is_integer() and abs(x) <= 2**53 for x in (*low, *high)):
         raise UserError("one_hot features are for integer states within integer bounds: use the features 'tiles'")
     n_states = math.prod(_values(low, high))
@@ -72,7 +71,7 @@ def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
 
 
 def _values(low: Any, high: Any) -> list[int]:
-    """How many values each number has."""
+    """The number of values of every integer."""
     return [int(b) - int(a) + 1 for a, b in zip(low, high, strict=True)]
 
 
@@ -88,7 +87,7 @@ def encode(coder, s, xs):
 
 @exact
 def look(coder, s, xs):
-    """Write what `encode` would, and leave the numbering as it is."""
+    """Write what `encode` would, without changing the numbering."""
     number = coder.number[_state(coder.low, coder.place, s)]
     if number < 0:
         number = coder.count[0]
@@ -99,7 +98,7 @@ def look(coder, s, xs):
 
 @exact
 def _state(low, place, s):
-    """The number of a state among all."""
+    """The index of a state."""
     if place is None:
         return int(s[0]) - low
     state = -low
