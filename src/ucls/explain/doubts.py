@@ -1,4 +1,4 @@
-"""The visited states that an agent is least sure of, as a table with the interval of every action."""
+"""The visited states with the widest intervals, as a table with the interval of every action."""
 
 from collections.abc import Sequence
 from html import escape
@@ -13,7 +13,7 @@ COLUMNS = 8  # numbers of a state that have a column each
 
 
 def unsure_table(maps: Maps, actions: Sequence[str], numbers: Sequence[str]) -> str:
-    """The table, or nothing where nobody knows what was visited."""
+    """The table; empty if no visited states are known."""
     if not maps.unsure:
         return ""
     size = len(maps.unsure[0].state)
@@ -26,7 +26,7 @@ def unsure_table(maps: Maps, actions: Sequence[str], numbers: Sequence[str]) -> 
         "next action",
         "mean",
         "radius",
-        *(["not known"] if told else []),
+        *(["prior weight"] if told else []),
         "every action, from its mean up",
     ]
     low, high = _reach(maps.unsure)
@@ -41,23 +41,23 @@ def unsure_table(maps: Maps, actions: Sequence[str], numbers: Sequence[str]) -> 
             "".join(f"<td>{escape(text)}</td>" for text in cells) + f"<td>{_bars(row, actions, low, high)}</td>"
         )
     body = "".join(f"<tr>{row}</tr>" for row in rows)
-    return f"""<section id="unsure"><h2>Where it has been and is least sure</h2>
-<p>The visited states whose next action has the widest interval at the end, among those that were noted.
-The bars of all states have one scale, from the best mean of each.</p>
-<div class="scroll" tabindex="0" role="region" aria-label="least sure states"><table>
+    return f"""<section id="unsure"><h2>Visited states with the widest intervals</h2>
+<p>The recorded states whose chosen action has the widest interval at the end of the run.
+The bars of all states share one scale, relative to the highest mean of each state.</p>
+<div class="scroll" tabindex="0" role="region" aria-label="states with the widest intervals"><table>
 <thead><tr>{"".join(f'<th scope="col">{escape(head)}</th>' for head in heads)}</tr></thead>
 <tbody>{body}</tbody></table></div></section>"""
 
 
 def _reach(rows: Sequence[Unsure]) -> tuple[float, float]:
-    """From where to where bars reach, counted from the best mean of their state; far worse actions are cut off."""
+    """The range of the bars, relative to the highest mean of their state; far worse actions are clipped."""
     high = max(float((row.mean + row.radius - row.mean.max()).max()) for row in rows)
     low = min(float((row.mean - row.mean.max()).min()) for row in rows)
     return max(low, -2 * high) if high > 0 else low, high
 
 
 def _bars(row: Unsure, actions: Sequence[str], low: float, high: float) -> str:
-    """The intervals of a state: a dot for the mean, what is noisy and what is not known above it."""
+    """The intervals of a state: a dot for the mean, and bars for the noise term and the prior term."""
     shown = sorted(int(a) for a in np.argsort(-(row.mean + row.radius), kind="stable")[:MOST])
     span = (high - low) or 1.0
     best = float(row.mean.max())

@@ -72,14 +72,14 @@
 
   const ofAction = () => lines() ? "" : which < 0 ? ", for the action it would take" : `, for ${data.actions[which]}`;
   const layers = [
-    ["value", "What it expects", () => lines() ? "Solid: the mean of each action. Dashed: how high its bound reaches."
+    ["value", "Estimated value", () => lines() ? "Solid: the mean of each action. Dashed: its upper bound."
       : which < 0 ? "The mean of its best action." : `The mean of ${data.actions[which]}.`],
-    ...(told ? [["share", "What it does not know", () =>
-      `The part of the value that no data have overruled yet${ofAction()}. 1 where it has never been.`]] : []),
-    ["noisy", split ? "What is noisy" : "How unsure it is", () =>
-      (split ? "How much the bound grows because outcomes vary" : "The radius of the bound") + ofAction() + "."],
-    ["visits", "Where it has been", () => "How often it was noted nearby, on a logarithmic scale."],
-    ["action", "What it would do", () => "The action that it goes by: the one whose upper bound is highest, if it has bounds."],
+    ...(told ? [["share", "Prior weight", () =>
+      `The prior's remaining weight in the value${ofAction()}: 1 in states without data.`]] : []),
+    ["noisy", split ? "Noise" : "Radius", () =>
+      (split ? "The part of the radius that is due to random outcomes" : "The radius of the interval") + ofAction() + "."],
+    ["visits", "Visits", () => "The number of recorded visits nearby, on a logarithmic scale."],
+    ["action", "Chosen action", () => "The action with the highest upper bound, or the highest mean without bounds."],
   ];
 
   // Places on a canvas: a map fills a rectangle, a line chart has an axis on the left.
@@ -226,7 +226,7 @@
   // The interval of every action at a point: a dot for the mean, a bar for each part of the radius above it.
   const readout = document.getElementById("readout");
   const numbers = (rows) => {
-    const heads = ["", "mean", split ? "noisy" : "radius", ...(split ? ["unknown"] : [])];
+    const heads = ["", "mean", split ? "noise" : "radius", ...(split ? ["prior"] : [])];
     const line = (kind, texts) => make("tr", {}, ...texts.map((text) => make(kind, { textContent: text })));
     return make("table", {}, line("th", heads), ...rows.map((r) =>
       line("td", [r.name, number(r.mean), number(r.noisy), ...(split ? [number(r.unknown) + r.share] : [])])));
@@ -349,7 +349,7 @@
     when.hidden = last === 0;
     const through = view.through ? ` The planes go through (${view.through.join(", ")}), the ring.` : "";
     const cells = view.across ? "" : ` The cells are its states${view.title === "all states" ? "" : ", by number"}.`;
-    lead.textContent = `What ${data.agent} thinks, state by state. It is drawn to where its upper bound is high: there it expects much, or does not know.${through}${cells}`;
+    lead.textContent = `The estimates of ${data.agent}, state by state. It explores where its upper bound is high: where it expects a high value or lacks data.${through}${cells}`;
     build();
     show(last);
   };

@@ -1,4 +1,4 @@
-"""What an agent thinks at the points of its maps, now or at moments along a run, and where it has been."""
+"""An agent's estimates at the points of its maps, now or at moments along a run, and the states it visited."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -8,28 +8,28 @@ import numpy as np
 from ucls.explain.views import View, views_of
 from ucls.features import is_discrete
 
-SAMPLES = 4000  # states of a run that are noted, at even distances
+SAMPLES = 4000  # states of a run that are recorded, at even distances
 MOMENTS = 12
 UNSURE = 8  # visited states that are listed
 
 
 class Explained(Protocol):
-    """What can be looked at, and recorded if it can be advanced: `s` is the state that it is in."""
+    """A run or an agent that maps can be made of; `s` is its current state."""
 
     learner: Any
     steps: int
     s: Any
 
     def advance(self, steps: int) -> Any:
-        """Go on for some steps; what happened in them, with `ends` that are 0 where an episode went on."""
+        """Take some more steps and return their history, with `ends` that are 0 where an episode continued."""
 
 
 class Thought(NamedTuple):
-    """What is thought at the points of a view: for every action the mean and the two parts of the radius; the action
-    that would be taken (the upper bound's, or the algorithm's own rule); and how often the agent was noted nearby.
+    """The estimates at the points of a view: for every action the mean and the two terms of the radius; the chosen
+    action (with the highest upper bound); and the number of recorded visits nearby.
 
-    `share` is the part of the value that no data have overruled, from 0 to 1. It and `unknown` are None where the
-    algorithm does not tell what is not known from what is noisy: `noisy` is then the whole radius.
+    `share` is the prior's remaining weight in the value, from 0 to 1. It and `unknown`, the prior term, are None if the
+    algorithm does not separate prior and noise uncertainty: `noisy` is then the whole radius.
     """
 
     mean: np.ndarray
@@ -41,16 +41,16 @@ class Thought(NamedTuple):
 
 
 class Moment(NamedTuple):
-    """A moment of a run: after how many steps, and what was thought in each view."""
+    """A moment of a run: the number of steps, and the estimates in each view."""
 
     step: int
     thoughts: list[Thought]
 
 
 class Unsure(NamedTuple):
-    """A visited state that the agent is not sure of: the action it would take, and what it thinks of every action.
+    """A visited state with a wide interval: the chosen action, and the estimates for every action.
 
-    `views` are planes through it, where there are more than two dimensions, and `thoughts` what is thought there.
+    `views` are planes through it, if there are more than two dimensions, and `thoughts` the estimates there.
     """
 
     state: np.ndarray
@@ -64,12 +64,12 @@ class Unsure(NamedTuple):
 
     @property
     def radius(self) -> np.ndarray:
-        """How far above the mean the value of every action may lie."""
+        """The radius of every action."""
         return self.noisy if self.unknown is None else self.noisy + self.unknown
 
 
 class Maps(NamedTuple):
-    """Maps of an agent at some moments, what it is, and the visited states that it is least sure of at the end."""
+    """Maps of an agent at some moments, its algorithm, and the visited states with the widest intervals at the end."""
 
     agent: str
     views: list[View]
@@ -80,8 +80,8 @@ class Maps(NamedTuple):
 def look(
     run: Explained, views: Sequence[View], states: np.ndarray | None = None, ended: np.ndarray | None = None
 ) -> Maps:
-    """The maps of a run or an agent as it is now; `states` are some that it has visited, if anybody knows them, and
-    `ended` says of each whether an episode ended there."""
+    """The maps of a run or an agent as it is now; `states` are some that it has visited, if they are known, and
+    `ended` says for each whether an episode ended there."""
     states = _no_states(run) if states is None else states
     moment, went_on = _moment(run, views, states), states if ended is None else states[~ended]
     return Maps(run.learner.plan.agent, list(views), [moment], _unsure(run.learner, views, states, went_on))
@@ -94,10 +94,10 @@ def record(
     views: Sequence[View] | None = None,
     watch: Callable[[int], Any] = lambda done: None,
 ) -> Maps:
-    """Advance a run, and look at it before, at some moments on the way (more of them early), and after.
+    """Advance a run, and map it before, at some moments in between (more of them early), and after.
 
-    The run is the same as without. States are noted at even distances, some thousand in all. `watch` is told how many
-    steps are done.
+    Recording does not change the run. States are recorded at even distances, a few thousand in all. `watch` is called
+    with the number of steps taken.
     """
     plan, begun = run.learner.plan, run.steps
     views = views_of(plan.low, plan.high, is_discrete(run.learner.features)) if views is None else views
@@ -136,8 +136,8 @@ def _thought(learner: Any, view: View, states: np.ndarray) -> Thought:
 
 
 def _unsure(learner: Any, views: Sequence[View], states: np.ndarray, went_on: np.ndarray) -> list[Unsure]:
-    """The visited states, of those where an episode went on, whose next action has the largest radius, no two of them
-    alike, with planes through them."""
+    """The visited states, except those where an episode ended, whose chosen action has the largest radius, without
+    near duplicates, and planes through them."""
     if not len(went_on):
         return []
     low, high = np.array(learner.plan.low), np.array(learner.plan.high)

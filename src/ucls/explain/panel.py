@@ -1,4 +1,4 @@
-"""A frame of a film: the picture of the environment, and beside it the interval of every action."""
+"""A frame of a video: the image of the environment, and beside it the interval of every action."""
 
 from collections.abc import Sequence
 from functools import cache
@@ -123,7 +123,7 @@ def _head(frame: Image.Image, film: Film, scene: Scene) -> None:
     pen.text((GAP, 36), told, 14, SOFT, "lt")
     left = GAP + film.size[0] + GAP
     against = ", compared with the best mean" if film.scale.relative else ", and how sure that is"
-    pen.text((left, 36), "What each action is worth" + against, 14, SOFT, "lt")
+    pen.text((left, 36), "Estimated action values" + against, 14, SOFT, "lt")
 
 
 def _draw_panel(pen: _Pen, film: Film, scene: Scene) -> None:
@@ -162,7 +162,7 @@ def _draw_name(pen: _Pen, film: Film, scene: Scene, a: int, top: float, chosen: 
 
 
 def _draw_bar(pen: _Pen, film: Film, scene: Scene, a: int, left: float, across: float, y: float) -> None:
-    """The interval of an action: what is noisy around the mean, what is not known around that."""
+    """The interval of an action: the noise term around the mean, and the prior term around that."""
     mean, noisy, radius = scene.mean[a] - film.scale.origin(scene), scene.noisy[a], scene.radius[a]
     outer = UNKNOWN if film.split else NOISY
 
@@ -183,9 +183,9 @@ def _draw_bar(pen: _Pen, film: Film, scene: Scene, a: int, left: float, across: 
 
 def _draw_legend(pen: _Pen, film: Film, y: float) -> None:
     if not film.bounded:
-        pen.text((10, y), "It keeps no bounds: these are the means.", 12, SOFT, "lm")
+        pen.text((10, y), "Means; the algorithm has no confidence bounds.", 12, SOFT, "lm")
         return
-    keys = [(NOISY, "noisy"), (UNKNOWN, "not known")] if film.split else [(NOISY, "radius")]
+    keys = [(NOISY, "noise"), (UNKNOWN, "prior")] if film.split else [(NOISY, "radius")]
     pen.disc(14, y, 4, INK)
     pen.text((24, y), "mean", 12, SOFT, "lm")
     x = 70.0
@@ -195,7 +195,7 @@ def _draw_legend(pen: _Pen, film: Film, y: float) -> None:
         x += 34 + 7 * len(word)
     pen.box(x + 4, y - 6, x + 18, y + 6, TINT, 2)
     pen.box(x + 4, y - 6, x + 7, y + 6, INK, 1)
-    pen.text((x + 24, y), "what it does", 12, SOFT, "lm")
+    pen.text((x + 24, y), "chosen action", 12, SOFT, "lm")
 
 
 def _number(value: float) -> str:

@@ -1,4 +1,4 @@
-"""What is seen of an episode, step by step: a picture, the interval of every action, and what was done."""
+"""The scenes of an episode, step by step: an image, the interval of every action, and the chosen action."""
 
 import zlib
 from collections.abc import Sequence
@@ -10,7 +10,7 @@ RELATIVE = 0.35  # of the whole range of values: what the intervals of a state t
 
 
 class Picture(NamedTuple):
-    """Pixels of an environment, packed: hundreds of them are kept until the episode is over."""
+    """The pixels of an image, compressed: hundreds of them are stored until the episode is over."""
 
     shape: tuple[int, ...]
     packed: bytes
@@ -26,10 +26,10 @@ class Picture(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """A moment of an episode, before the action that it names, or its end, where there is none.
+    """A moment of an episode, before its chosen action, or the end of the episode, without one.
 
-    `reward` is what was earned so far. `unknown` is None where the algorithm does not tell what is not known from what
-    is noisy: `noisy` is then the whole radius. `ending` says how an episode ended.
+    `reward` is the reward collected so far. `unknown` is None if the algorithm does not separate prior and noise
+    uncertainty: `noisy` is then the whole radius. `ending` says how an episode ended.
     """
 
     picture: Picture
