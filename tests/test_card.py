@@ -229,7 +229,7 @@ def test_one_episode_has_no_interval(tmp_path):
     told = json.loads(command("evaluate", path, "--episodes", 1, "--json").stdout)
     assert (told["low"], told["high"]) == (None, None)
     text = command("evaluate", path, "--episodes", 1).stdout
-    assert "on average, no interval from one return" in text
+    assert "mean 0, no interval from one return" in text
     assert "nan" not in text
 
 

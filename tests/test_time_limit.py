@@ -105,7 +105,7 @@ def test_a_slow_cell_saves_its_checkpoint_and_resumes_with_a_larger_limit(tmp_pa
     [cell] = cells_of(steps=400_000, keep=True)
     run_cell(cell._replace(steps=10))  # compiled here and now: the limit would end this process if it took too long
     late = outcome_of(cell, Checkpoints(tmp_path, time_limit=0.1))
-    assert late.error.startswith("it reached the time limit of 0.1 s: `ucls study retry` and a larger --time-limit")
+    assert late.error.startswith("it reached the time limit of 0.1 s; to run it again from its checkpoint, use `ucls")
     assert partial_file(tmp_path, cell.id).exists()
     resumed, whole = outcome_of(cell, Checkpoints(tmp_path, time_limit=3600.0)).result, run_cell(cell).result
     assert (resumed.measures, resumed.learner) == (whole.measures, whole.learner)
@@ -137,7 +137,7 @@ def test_the_limit_is_no_part_of_a_cell_and_of_every_part_of_a_study():
 
 @pytest.mark.parametrize("value", ["0", "-1", "nan", "inf", '"2"', "1e9", "true"])
 def test_a_wrong_limit_is_refused_in_one_line(value, tmp_path):
-    with pytest.raises(UserError, match=r"study, line 4: 'time_limit' is wrong"):
+    with pytest.raises(UserError, match=r"study, line 4: 'time_limit' is invalid"):
         parse_study(TOML.replace("= 2\n", f"= {value}\n"))
     if value[0] not in '"t':
         (tmp_path / "s.toml").write_text(TOML)
@@ -182,7 +182,7 @@ def test_status_names_cells_that_run_far_longer_than_their_kind(tmp_path):
         text = command("study", "status", "s", "--store", path).stdout
         [found] = json.loads(command("study", "status", "s", "--store", path, "--json").stdout)["running"]
     assert "1 running, the longest for 67 min" in text
-    assert "slow: sarsa on ucls/RiverSwim-v0, seed 3: running for 67 min, at the pace of the slowest finished" in text
+    assert "slow: sarsa on ucls/RiverSwim-v0, seed 3: running for 67 min, at the speed of the slowest finished" in text
     assert (found["id"], found["slow"]) == (cells[3].id, True)
     assert 4000 <= found["seconds"] < 4100
     with Store(path) as store:
