@@ -1,4 +1,4 @@
-"""Checkpoints that nobody wrote: one mutant a seed, tried through every door that reads a file."""
+"""Corrupted checkpoints: one mutant per seed, loaded by every function that reads a checkpoint."""
 
 import functools
 import json

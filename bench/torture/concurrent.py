@@ -1,4 +1,4 @@
-"""Several processes with one folder or one store: one of them does the work, and the others say that it is taken."""
+"""Several processes sharing one folder or store: one does the work, and the others report that it is in use."""
 
 import os
 import random

@@ -1,4 +1,4 @@
-"""Environments that break their word: one fault a seed, at a random step, met by an agent that learns in them."""
+"""Environments that violate the Gymnasium API: one fault per seed, at a random step of training."""
 
 import random
 import warnings

@@ -1,4 +1,4 @@
-"""Mutated logs of transitions: values and intervals come out of them, or one line that says what is wrong."""
+"""Mutated logs of transitions: values and intervals, or a one-line error."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""A run and a study that are small enough to be disturbed thousands of times, and what they come to undisturbed."""
+"""A run and a study small enough for thousands of trials, and their undisturbed results."""
 
 import functools
 import json

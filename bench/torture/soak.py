@@ -1,4 +1,4 @@
-"""Long runs of every algorithm: flat memory, finite numbers all along, and a checkpoint that goes on bit for bit."""
+"""Long runs of every algorithm: constant memory, finite arrays, and a checkpoint that continues bit for bit."""
 
 import os
 import resource

@@ -1,4 +1,4 @@
-"""Damaged stores and partial cells: what comes out of them is what went in, or said to be missing."""
+"""Corrupted stores and unfinished runs: results are read unchanged, or reported as missing."""
 
 import functools
 import os

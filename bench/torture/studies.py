@@ -1,4 +1,4 @@
-"""Mutated TOML files: a study comes out of them, or one line that says what is wrong and where."""
+"""Mutated TOML files: a valid study, or a one-line error that says what is wrong and where."""
 
 import random
 import tempfile

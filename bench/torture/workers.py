@@ -1,4 +1,4 @@
-"""Numbered trials in a forked worker: what kills or hangs it is an outcome too, and the next one goes on."""
+"""Numbered trials in a forked worker: a crash or hang is an outcome, and the next worker continues."""
 
 import json
 import math
