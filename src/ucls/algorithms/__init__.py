@@ -66,6 +66,7 @@ if TYPE_CHECKING:
 
 ALGORITHMS = {
     "ucls-exact": "ucls.algorithms.ucls_exact",
+    "ucls-plan": "ucls.algorithms.ucls_plan",
     "ucls": "ucls.algorithms.ucls",
     "ucls-l": "ucls.algorithms.ucls_l",
     "gv-ucb": "ucls.algorithms.gv_ucb",

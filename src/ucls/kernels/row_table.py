@@ -65,6 +65,12 @@ def number(table, row):
 
 
 @exact
+def find(table, row):
+    """The number of a row, or -1 if it is not there."""
+    return table.slots[_slot(table, row)]
+
+
+@exact
 def _slot(table, row):
     """The slot of a row, or the free one it would take."""
     last = len(table.slots) - 1

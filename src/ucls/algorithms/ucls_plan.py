@@ -1,0 +1,257 @@
+"""UCLS-Plan: optimistic least-squares value iteration on all remembered transitions, with the noise that they show.
+
+The agent remembers transitions, regresses the maximum possible return v0 toward what they say, and backs up with the
+maximum over actions, so that what followed under earlier policies does not matter. For each action,
+
+    M     = kappa I + sum x x'                                       kappa = m |x|^2: the prior is worth m visits
+    phi   = M^-1 sum x (r + gamma V(s') - v0)                        the regression of what v0 is wrong by
+    U     = v0 + x'phi + noise_scale sqrt(x'Cx)                      V(s') = clip(max_a U(s', a), vmin, v0)
+    C     = M^-1 (sum (delta^2 + l sigma^2) x x') M^-1               sigma^2 = sum delta^2 / sum (1 - l)
+
+and it maximizes U. delta is how far a target is from the mean of those with the same features, l = 1/n the leverage of
+one of n visits on that mean: both are free of the prior's pull. A single visit has leverage 1 and shows no noise of its
+own, so that the global variance speaks for it (Corollary 1 of the paper); after many visits the residuals of the place
+do (Theorem 1). Where nothing is noisy, one visit is enough.
+
+`w`, the value estimate, is the same without optimism: a ridge toward min(0, v0), with targets clipped as for V. Actions
+that were not tried have no part in its maximum. The prior term of the radius is U - x'w without the noise term.
+
+vmin is min(0, the smallest reward) times the sum of discounts, or times the longest episode where nothing is
+discounted. Terminal states are worth 0.
+
+The features choose the solver. With one-hot features there is no matrix, and each step sweeps over the predecessors of
+what it changed (`kernels.sweeping`). Otherwise each action has a matrix, which a step changes by rank one, and all
+moves are solved now and then (`kernels.blocks`).
+
+Memory: `limit` distinct states and as many moves between them, and at least one move for each pair of state and action.
+At the limit, a new state is taken for the nearest that is stored, and a new move for the one of the same pair that
+leads to the most similar value. With k active features of n/|A| for each action, that is at most (5 k + 10 |A| + 40)
+numbers of 8 bytes for each state, and 2 n^2/|A| for the matrices, which one-hot features do not need.
+
+Related: the optimistic initial model (Szita and Lorincz 2008), LSVI-UCB (Jin et al. 2020), Bernstein bonuses of UCBVI
+(Azar et al. 2017), R-max, and RLSVI. None pools variances by leverage.
+
+Departures: the paper learns from a stream and has no such algorithm; the two variances are its.
+- with other features than one-hot, sweeps of a maximum over least squares need not converge. The clip keeps them
+  bounded, and there are at most `blocks.SWEEPS` in a solve.
+- delta is taken within states of the same features, so that what features cannot fit does not count as noise. Where no
+  state is met twice (Fourier features), no noise is seen.
+- a move has one mean discount.
+- what is stored and computed is float64, whatever the dtype.
+- with hashing=joint actions share features, which the blocks cannot express: a notice says so.
+- `return_max` may be unknown: see `kernels.returns`. Where it is known and a return above it is observed, it is raised.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls.kernels import active as la
+from ucls.kernels import blocks as bl
+from ucls.kernels import levels as lv
+from ucls.kernels import moves as mv
+from ucls.kernels import ranges
+from ucls.kernels import returns as rt
+from ucls.kernels import sweeping as sw
+from ucls.kernels._jit import jit
+from ucls.kernels.arrays import IntScalar, Scalar
+from ucls.settings import NOT_NEGATIVE, POSITIVE, Follows, Known, Whole
+
+ONE_HOT = len(sw.Sweeper._fields)  # `len` of a solver is known to the compiler, which leaves the others out
+
+
+class Hyper(NamedTuple):
+    """The settings of UCLS-Plan."""
+
+    return_max: Annotated[
+        float,
+        Known(),
+        Follows("return_max", otherwise="unknown"),
+        "v0, the maximum possible return; unknown: guessed from the rewards seen",
+    ] = np.nan
+    prior_visits: Annotated[float, POSITIVE, "visits that the prior is worth"] = 0.03
+    noise_scale: Annotated[float, NOT_NEGATIVE, "noise term in standard deviations; 0 leaves it out"] = 1.5
+    spacing: Annotated[
+        float,
+        NOT_NEGATIVE,
+        "full solves come every 20 steps, and this part of the steps so far; not with one-hot features",
+    ] = 0.02
+    limit: Annotated[int, Whole(16), "distinct states, and moves between them, that are remembered, at most"] = 50_000
+
+
+class State(NamedTuple):
+    """The solver with all that was learned; what rewards were seen, and the smallest (or 0); v0 as it was last; whether
+    actions were seen to share features."""
+
+    solver: Any
+    returns: rt.Returns
+    worst: Scalar
+    v0: Scalar
+    shared: Annotated[IntScalar, ranges.FLAG]
+
+
+def one_hot(size: int, n_actions: int, n_active: int) -> bool:
+    """Whether each state has one feature of its own."""
+    return n_active == 1 and size > n_actions
+
+
+def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+    """Numbers that `init` makes room for."""
+    known = sw.room(size, n_actions) if one_hot(size, n_actions, n_active) else bl.room(size, n_actions, n_active)
+    return known + 2 * rt.ROOM
+
+
+def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+    """Start without data; the features say which solver there is."""
+    tabular = one_hot(size, n_actions, n_active)
+    return State(
+        solver=sw.sweeper(size, n_actions, hyper.prior_visits) if tabular else bl.blocks(size, n_actions, n_active),
+        returns=rt.returns(),
+        worst=np.zeros(1),
+        v0=np.full(1, rt.NONE),
+        shared=np.zeros(1, np.uint8),
+    )
+
+
+def notices(state: State, hyper: Hyper) -> list[str]:
+    """Say that a return was above the declared maximum, and that actions share features."""
+    notes = []
+    if state.returns.attained[0] > hyper.return_max:
+        notes.append(f"return_max={hyper.return_max:g} is too low: a higher return was observed, and raises it")
+    if state.shared[0]:
+        notes.append("ucls-plan needs features that actions do not share: use hashing=blocks")
+    return notes
+
+
+@jit
+def full(state):
+    """Whether another transition might not fit."""
+    return _full(state.solver)
+
+
+@jit
+def _full(solver):
+    if len(solver) == ONE_HOT:
+        return mv.full(solver.moves)
+    return bl.full(solver)
+
+
+def grow(state: State, hyper: Hyper) -> State:
+    """Double what is full."""
+    if isinstance(state.solver, sw.Sweeper):
+        return state._replace(solver=state.solver._replace(moves=mv.more_moves(state.solver.moves)))
+    return state._replace(solver=bl.grow(state.solver))
+
+
+@jit
+def start(state, hyper, rng):
+    """Begin an episode."""
+    rt.begin(state.returns)
+
+
+@jit
+def levels_of(state, hyper):
+    """v0: what was declared, or guessed, and no less than a return that was observed; vmin, and the settings."""
+    seen = state.returns
+    v0 = rt.guess(seen) if np.isnan(hyper.return_max) else hyper.return_max
+    v0 = max(v0, seen.attained[0])
+    span = 1.0 / (1.0 - seen.discount[0]) if seen.discount[0] < 1.0 else float(seen.longest[0])
+    return lv.Levels(v0, min(state.worst[0] * span, v0), hyper.prior_visits, hyper.noise_scale)
+
+
+@jit
+def value(state, hyper, x):
+    """The estimated action value w, without optimism."""
+    return _value(state.solver, levels_of(state, hyper), x)
+
+
+@jit
+def _value(solver, levels, x):
+    if len(solver) == ONE_HOT:
+        return sw.value(solver, levels, x.index[0])
+    of_state, a = bl.of_state(solver, x)
+    return bl.value(solver, levels, of_state, a)
+
+
+@jit
+def _upper(solver, levels, x):
+    if len(solver) == ONE_HOT:
+        return sw.upper(solver, levels, x.index[0])
+    of_state, a = bl.of_state(solver, x)
+    return bl.upper(solver, levels, of_state, a)
+
+
+@jit
+def _noise(solver, levels, x):
+    if len(solver) == ONE_HOT:
+        return sw.noise(solver, levels, x.index[0])
+    of_state, a = bl.of_state(solver, x)
+    return bl.noise(solver, levels, of_state, a)
+
+
+@jit
+def parts(state, hyper, x):
+    """The prior term and the noise term of the radius."""
+    levels = levels_of(state, hyper)
+    spread = _noise(state.solver, levels, x)
+    return max(0.0, _upper(state.solver, levels, x) - spread - _value(state.solver, levels, x)), spread
+
+
+@jit
+def unknown(state, x):
+    """What is left of the prior: 1 without data, m / (m + n) after n visits of a state with a feature of its own."""
+    return _unknown(state.solver, x)
+
+
+@jit
+def _unknown(solver, x):
+    if len(solver) == ONE_HOT:
+        return sw.left(solver, x.index[0])
+    of_state, a = bl.of_state(solver, x)
+    return bl.left(solver, of_state, a)
+
+
+@jit
+def interval(state, hyper, x, rng):
+    """The estimated action value, and the radius of its bound."""
+    prior, spread = parts(state, hyper, x)
+    return value(state, hyper, x), prior + spread
+
+
+@jit
+def act(state, hyper, xs, rng):
+    """The action with the largest upper bound."""
+    solver, levels = state.solver, levels_of(state, hyper)
+    upper = np.empty(len(xs.index))
+    for a in range(len(upper)):
+        upper[a] = _upper(solver, levels, la.of_action(xs, a))
+    return la.argmax(upper, rng)
+
+
+@jit
+def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    """Remember a transition, and plan."""
+    rt.observe(state.returns, r, gamma)
+    state.worst[0] = min(state.worst[0], r)
+    levels = levels_of(state, hyper)
+    if xs.index[a, 0] - xs.index[0, 0] != a:
+        state.shared[0] = 1
+    moved = levels.v0 != state.v0[0]
+    state.v0[0] = levels.v0
+    plan(state.solver, hyper, levels, moved, xs, a, r, gamma, xs_next)
+
+
+@jit
+def plan(solver, hyper, levels, moved, xs, a, r, gamma, xs_next):
+    """Sweep over predecessors where features are one-hot, or else learn recursively and solve now and then."""
+    if len(solver) == ONE_HOT:
+        if moved:
+            sw.queue_all(solver, sw.FIRST)
+        cell = xs_next.index[0, 0] // solver.n_actions[0] if gamma > 0.0 else -1
+        sw.observe(solver, levels, xs.index[a, 0], r, gamma, cell, hyper.limit)
+        sw.plan(solver, levels)
+    else:
+        x, x_next = bl.of_state(solver, la.of_action(xs, 0))[0], bl.of_state(solver, la.of_action(xs_next, 0))[0]
+        bl.observe(solver, levels, x, a, r, gamma, x_next, hyper.limit)
+        if moved or solver.since[0] >= 20 + hyper.spacing * solver.t[0]:
+            bl.solve(solver, levels, bl.SWEEPS)
