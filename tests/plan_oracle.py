@@ -57,8 +57,11 @@ class Plan:
         self.w = np.linalg.solve(self.M, self.x.T @ (y_mean - self.base))
         delta = y - self.means(self.pairs, y)  # free of the prior: from the plain mean of the same features
         leverage = 1 / np.bincount(self.pairs)[self.pairs]
+        if np.sum(1 - leverage) < 0.1 * len(y):  # hardly any features are met twice: from the regression
+            delta = y - self.v0 - self.x @ self.phi
+            leverage = np.einsum("ni,ij,nj->n", self.x, self.inverse, self.x, optimize=True)
         freedom = np.sum(1 - leverage)
-        self.variance = np.sum(delta**2) / freedom if freedom > 0.5 else 0.0
+        self.variance = np.sum(delta**2) / freedom if freedom > 1e-9 else 0.0
         weights = delta**2 + leverage * self.variance
         self.C = self.inverse @ (self.x.T * weights) @ self.x @ self.inverse
         after, after_mean = self.targets()

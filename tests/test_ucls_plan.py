@@ -9,7 +9,7 @@ from plan_oracle import Plan
 from ucls.algorithms import ucls_plan
 from ucls.errors import Notice
 from ucls.kernels import active as la
-from ucls.kernels import blocks, moves, sweeping
+from ucls.kernels import block_solver, blocks, moves, sweeping
 from ucls.runs.loop import Run, make_run
 from ucls.testing import small_run
 
@@ -43,7 +43,7 @@ def check_blocks(env, steps, most=400, **settings):
     for a in range(n_actions):
         np.testing.assert_allclose(solver.inverse[a], oracle.inverse[a::n_actions, a::n_actions], atol=1e-8)
     for _ in range(most):
-        blocks.solve(solver, levels, 1)
+        block_solver.solve(solver, levels, 1)
     assert oracle.solve(1e-7, most) < 1e-3 * (levels.v0 - levels.vmin)
     largest = np.abs(oracle.phi).max()
     np.testing.assert_allclose(solver.phi.T.ravel(), oracle.phi, atol=1e-3 * largest)
@@ -81,7 +81,7 @@ def test_block_solver_with_dense_features_reaches_the_fixed_point():
     for a in range(4):
         np.testing.assert_allclose(solver.inverse[a], oracle.inverse[a::4, a::4], atol=1e-6)
     for _ in range(1000):
-        blocks.solve(solver, levels, 1)
+        block_solver.solve(solver, levels, 1)
     oracle.solve(1e-6, 1000)
     assert np.abs(solver.phi.T.ravel() - oracle.phi).max() < 1e-3 * np.abs(oracle.phi).max()
 
@@ -102,7 +102,7 @@ def test_one_block_with_one_hot_features_is_the_one_hot_solver():
             matrix = blocks.grow(matrix)
         blocks.observe(matrix, levels, x, t.a, t.r, t.gamma, x_next, 10**6)
     for _ in range(300):
-        blocks.solve(matrix, levels, 3)
+        block_solver.solve(matrix, levels, 3)
     assert sweeping.solve(tabular, levels)
     for pair in np.flatnonzero(tabular.visits):
         x = la.Active(np.array([pair // n_actions]), np.ones(1))
@@ -207,7 +207,7 @@ def test_deep_sea_is_solved_in_few_episodes(size, most):
 
 @pytest.mark.slow
 def test_taxi_is_optimal_within_15000_steps():
-    agent = ucls.Agent("Taxi-v3", "ucls-plan", seed=910).learn(15_000)
+    agent = ucls.Agent("Taxi-v4", "ucls-plan", seed=910).learn(15_000)
     assert ucls.evaluate_policy(agent, n_eval_episodes=200).mean > 7.5
 
 

@@ -9,7 +9,7 @@ loaded when they are first asked for; the modules behind them are
 - `products`, `system`, `solvers`, `sherman_morrison`, `lazy_matrix`, `averages`, `cholesky`: least squares, stepwise;
 - `traces`: eligibility traces; `returns`: the largest return there may be;
 - `row_table`, `gaussian_process`: what two of the algorithms stand on;
-- `moves`, `levels`, `heap`, `sweeping`, `blocks`: remembered transitions, and planning on them;
+- `moves`, `levels`, `heap`, `sweeping`, `blocks`, `block_solver`: remembered transitions, and planning on them;
 - `arrays`, `ranges`: what the arrays of a state are, and what those of a checkpoint may hold.
 """
 
