@@ -172,6 +172,27 @@ def test_actions_that_share_features_are_reported():
         run.advance(50)
 
 
+def test_a_guess_far_above_all_returns_is_reported():
+    hyper = ucls_plan.Hyper()
+    state = ucls_plan.init(hyper, 8, 2, 1)
+    state.returns.attained[0], state.v0[0] = 1.5, 200.0
+    assert "the best return so far, 1.5" in ucls_plan.notices(state, hyper)[0]
+    assert ucls_plan.notices(state, hyper._replace(return_max=200.0)) == []
+    state.v0[0] = 14.0
+    assert ucls_plan.notices(state, hyper) == []
+
+
+def test_where_every_step_is_worth_the_same_no_more_than_all_of_them_is_hoped_for():
+    hyper, rng = ucls_plan.Hyper(), np.random.default_rng(0)
+    state = ucls_plan.init(hyper, 8, 2, 1)
+    xs = la.Active(np.array([[0], [1]]), np.ones((2, 1)))
+    for _ in range(2000):
+        ucls_plan.update(state, hyper, xs, 0, 1.0, 0.99, xs, 0, rng)
+    assert ucls_plan.levels_of(state, hyper).v0 == pytest.approx(100)
+    ucls_plan.update(state, hyper, xs, 1, 0.5, 0.99, xs, 0, rng)
+    assert ucls_plan.levels_of(state, hyper).v0 > 150
+
+
 def test_data_that_outgrow_their_room_are_kept(monkeypatch):
     for env in (SEA, PUDDLES):
         expected = small_run(env, "ucls-plan", seed=1)

@@ -25,8 +25,9 @@ moves are solved now and then (`kernels.blocks`).
 
 Memory: `limit` distinct states and as many moves between them, and at least one move for each pair of state and action.
 At the limit, a new state is taken for the nearest that is stored, and a new move for the one of the same pair that
-leads to the most similar value. With k active features of n/|A| for each action, that is at most (5 k + 10 |A| + 40)
-numbers of 8 bytes for each state, and 2 n^2/|A| for the matrices, which one-hot features do not need.
+leads to the most similar value. With k active features, a state takes at most 4 k + 34 |A| + 40 numbers of 8 bytes,
+its moves and room to grow included; the matrices take 2 n^2/|A| for n features of all actions. With one-hot features
+there are none, and each of n pairs takes 6 numbers, and 5 more for each state.
 
 Related: the optimistic initial model (Szita and Lorincz 2008), LSVI-UCB (Jin et al. 2020), Bernstein bonuses of UCBVI
 (Azar et al. 2017), R-max, and RLSVI. None pools variances by leverage.
@@ -38,13 +39,15 @@ Departures: the paper learns from a stream and has no such algorithm; the two va
   states are hardly ever met twice (Fourier features), it is taken from the regression, and l from M.
 - defaults of the prior and of the noise differ between features. A prior is passed on: where each of k steps was taken
   once, the first value is still about k m of the way from v0. So one-hot features have a prior of few visits (Deep Sea
-  50 takes 122 episodes with 0.03 and 214 with 0.1), and 2 standard deviations, because a lake needs them: with 1, one
-  run in eight ends at 0.60 in place of 0.74. States that share their tiles have different targets without any noise:
-  with 1 in place of 0.3 Puddle World has a quarter fewer goals. Fourier features need 1: with 0.3 CartPole is at 280.
+  50 takes 122 episodes with 0.03 and 214 with 0.1), and 2 standard deviations, because FrozenLake needs them: with 1,
+  the worst of eight runs ended at 0.60 in place of 0.74. States that share their tiles have different targets without
+  any noise: with 1 in place of 0.3, Puddle World has a fifth fewer goals. Fourier features need 1: with 0.3, three runs
+  in CartPole ended at 280 steps on average.
 - a move has one mean discount.
 - what is stored and computed is float64, whatever the dtype.
 - with hashing=joint actions share features, which the blocks cannot express: a notice says so.
-- `return_max` may be unknown: see `kernels.returns`. Where it is known and a return above it is observed, it is raised.
+- `return_max` may be unknown: see `kernels.returns`. Where every step was worth the same (CartPole), no more than all of
+  them is hoped for, however long episodes are. Where a return above it is observed, it is raised.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -63,6 +66,7 @@ from ucls.kernels._jit import jit
 from ucls.kernels.arrays import IntScalar, Scalar
 from ucls.settings import NOT_NEGATIVE, POSITIVE, Follows, Known, Whole
 
+FAR = 10  # times the best return: a guess beyond that is worth a notice
 ONE_HOT = len(sw.Sweeper._fields)  # `len` of a solver is known to the compiler, which leaves the others out
 
 
@@ -132,10 +136,16 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
 
 
 def notices(state: State, hyper: Hyper) -> list[str]:
-    """Say that a return was above the declared maximum, and that actions share features."""
+    """Say that return_max is too low, or a guess of it far above all returns, and that actions share features."""
     notes = []
     if state.returns.attained[0] > hyper.return_max:
         notes.append(f"return_max={hyper.return_max:g} is too low: a higher return was observed, and raises it")
+    best, v0 = state.returns.attained[0], state.v0[0]
+    if np.isnan(hyper.return_max) and 0 < best < v0 / FAR:
+        notes.append(
+            f"the guess of return_max, {v0:.3g}, is over {FAR} times the best return so far, {best:.3g}: the agent "
+            "may explore for long; give return_max if you know it"
+        )
     if state.shared[0]:
         notes.append("ucls-plan needs features that actions do not share: use hashing=blocks")
     return notes
