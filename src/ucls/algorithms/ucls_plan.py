@@ -46,8 +46,8 @@ Departures: the paper learns from a stream and has no such algorithm; the two va
 - a move has one mean discount.
 - what is stored and computed is float64, whatever the dtype.
 - with hashing=joint actions share features, which the blocks cannot express: a notice says so.
-- `return_max` may be unknown: see `kernels.returns`. Where every step was worth the same (CartPole), no more than all of
-  them is hoped for, however long episodes are. Where a return above it is observed, it is raised.
+- `return_max` may be unknown: see `kernels.returns`. Where every step was worth the same (CartPole), no more than all
+  of them is hoped for, however long episodes are. Where a return above it is observed, it is raised.
 """
 
 from typing import Annotated, Any, NamedTuple
