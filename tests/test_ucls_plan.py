@@ -7,10 +7,10 @@ import ucls
 from conftest import follow, run_uncompiled
 from plan_oracle import Plan
 from ucls.algorithms import ucls_plan
+from ucls.core.run import Run, make_run
 from ucls.errors import Notice
 from ucls.kernels import active as la
 from ucls.kernels import block_solver, blocks, moves, sweeping
-from ucls.runs.loop import Run, make_run
 from ucls.testing import small_run
 
 SEA, RIVER, PUDDLES = "ucls/DeepSea-v0", "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"
