@@ -358,5 +358,5 @@ def test_nobody_looks_beyond_the_states_of_a_run():
             run.learner.interval(state)
     with pytest.raises(UserError):
         run.learner.survey(np.array([[0.0], [7.0]]))
-    with pytest.raises(UserError, match="not one for"):
+    with pytest.raises(UserError, match="does not fit"):
         Run(make_run("ucls/PuddleWorld-v0", "sarsa").world, run.learner)

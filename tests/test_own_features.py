@@ -67,7 +67,7 @@ def test_a_saved_agent_needs_its_function_again_but_for_questions_about_features
     again = Agent.load(path, features=corners)
     np.testing.assert_array_equal(again.interval(point), agent.interval(point))
     np.testing.assert_array_equal(again.learn(50).history.rewards, agent.learn(50).history.rewards)
-    with pytest.raises(UserError, match=r"give it, load\(features=...\)"):
+    with pytest.raises(UserError, match=r"give it again, load\(features=...\)"):
         Agent.load(path)
     lake = Agent("FrozenLake-v1", features=np.eye(16)).learn(50)
     stored = Agent.load(lake.save(tmp_path / "lake.safetensors"))
