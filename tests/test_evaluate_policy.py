@@ -171,7 +171,7 @@ def test_a_copy_has_the_arguments_and_wrappers_but_no_watchers(tmp_path):
         (lambda agent: evaluate_policy(agent, gymnasium.make_vec("Pendulum-v1", 2)), "2 actions, not Box"),
         (lambda agent: evaluate_policy(agent, Count(base=np.nan)), "at fault, in episode 1 of the evaluation: a rew"),
         (lambda agent: evaluate_policy(agent, SyncVectorEnv([lambda: Count(base=np.nan)])), "rewards and flags"),
-        (lambda agent: evaluate_policy(agent.predict), "give an agent"),
+        (lambda agent: evaluate_policy(agent.predict), "give a ucls.Agent"),
     ],
 )
 def test_what_cannot_be_evaluated_gets_one_line(counter, make, words):
