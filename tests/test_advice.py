@@ -73,7 +73,7 @@ def test_the_advice_changes_no_run():
     [
         (Coin, {"return_max": 1.0}),
         (Coin, {"return_max": 100.0}),
-        (Coin, {"agent": "sarsa"}),
+        (Coin, {"algorithm": "sarsa"}),
         ("CartPole-v1", {}),
         ("FrozenLake-v1", {}),
         ("ucls/RiverSwim-v0", {}),

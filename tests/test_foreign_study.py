@@ -122,8 +122,8 @@ def test_settings_of_an_environment_may_be_a_table():
         ("discount = 0.0", "discount = 2", "line 13: 'discount' is invalid"),
         ("discount = 0.0", 'probe = "start"', "line 13: probe requires a known optimum"),
         ('-v1", "ucls/River', '-v1", "ucls/Rive', "line 16: unknown environment 'ucls/RiveSwim-v0'"),
-        ('"CartPole-v1"', '"ucls/RiverSwim-v0"', "line 11: low, high and discount are for other environments"),
-        ('"CartPole-v1"', '"Pendulum-v1"', "line 8: the actions are Box"),
+        ('"CartPole-v1"', '"ucls/RiverSwim-v0"', "line 11: low, high and discount are for third-party environments"),
+        ('"CartPole-v1"', '"Pendulum-v1"', "line 8: the action space is Box"),
     ],
 )
 def test_what_makes_no_environment_is_one_line_with_its_place(lakes, old, new, said):
@@ -221,7 +221,7 @@ def test_a_forecast_expects_no_compiled_speed_of_a_stranger(tmp_path):
 
 SWEPT = """
 from pathlib import Path
-from ucls.study import Store, conduct, parse_study
+from ucls.study import Store, parse_study, run_study
 from ucls.study.runners.base import outcome_of
 
 def here(cells, checkpoints, stop):
@@ -238,7 +238,7 @@ env = "lakes:make_lake"
 set = { alpha = [0.1, 0.5], "env.steps" = 5 }
 ''')
 with Store("s.sqlite", write=True) as store:
-    tally = conduct(store, study, here, quiet=True)
+    tally = run_study(store, study, here, quiet=True)
     assert (tally.done, tally.failed) == (2, 0)
     (winner,) = store.choices("swept")
     assert winner.measure == "last_return" and len(winner.trials) == 2
@@ -252,7 +252,7 @@ def test_a_sweep_tunes_in_an_environment_that_is_not_ours(tmp_path):
 
 ELSEWHERE = """
 from pathlib import Path
-from ucls.study import Member, Store, Study, conduct, make_cells
+from ucls.study import Member, Store, Study, make_cells, run_study
 from ucls.study.runners.local import local_runner
 from ucls.study.runners.{module} import {runner}
 
@@ -261,7 +261,7 @@ if __name__ == "__main__":
     found = []
     for name, runner in (("here", local_runner(1)), ("there", {made})):
         with Store(name + ".sqlite", write=True) as store:
-            tally = conduct(store, Study("s", tuple(Member("a", cell) for cell in cells)), runner, quiet=True)
+            tally = run_study(store, Study("s", tuple(Member("a", cell) for cell in cells)), runner, quiet=True)
             assert (tally.done, tally.failed) == (3, 0), store.failures("s")
             found.append(store.digests("s"))
     assert found[0] == found[1]

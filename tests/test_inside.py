@@ -95,7 +95,7 @@ def test_hardly_anything_of_the_shipped_radius_is_learned():
 def test_the_command_tells_what_bounds_are_made_of(tmp_path):
     words = ["diagnose", "ucls/OneState-v0", "--steps", "300", "--measurements", "4", "--algo"]
     text = CliRunner().invoke(cli.app, [*words, "ucls", "--out", str(tmp_path)]).stdout
-    assert "what its bounds are made of" in text
+    assert "composition of the bound" in text
     assert all(name in text for name in (MOVED, AGREES, "c_max", LEARNED))
     (row,) = json.loads((tmp_path / "diagnosis.json").read_text())["runs"]
     assert row["inside"][MOVED][0] == 0.0

@@ -1,4 +1,4 @@
-"""A change of the code behind runs is noticed: it must raise NUMERICS, or be shown to change no run.
+"""A change of the code behind runs is noticed: it must raise RESULTS_VERSION, or be shown to change no run.
 
 That code is found, not listed: every algorithm, every kind of features and every environment, what makes and steps a
 run, and all that these import. tests/test_golden.py compares the numbers of runs; this covers what those runs do not
@@ -95,8 +95,8 @@ def test_the_code_behind_runs_changes_only_with_its_version():
     assert recorded["numerics"] == RESULTS_VERSION, "RESULTS_VERSION was raised: run `python tests/test_numerics.py`"
     changed = sorted(name for name, _ in recorded["modules"].items() ^ here["modules"].items())
     assert not changed, (
-        f"the code behind runs has changed, in {', '.join(dict.fromkeys(changed))}: if any run differs, raise NUMERICS "
-        "in study/cell.py, so that stores do not mix old results with new; then run `python tests/test_numerics.py`"
+        f"the code behind runs has changed, in {', '.join(dict.fromkeys(changed))}: if any run differs, raise "
+        "RESULTS_VERSION in study/cell.py, so that stores do not mix old results with new; then run `python tests/test_numerics.py`"
     )
 
 

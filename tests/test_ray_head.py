@@ -89,7 +89,7 @@ def test_a_head_is_gone_once_it_has_not_answered_for_a_while(monkeypatch):
         head = ray._Head(f"127.0.0.1:{taken.getsockname()[1]}")
         assert not head.answers()
         monkeypatch.setattr(ray, "HEAD_SECONDS", 0.0)
-        with pytest.raises(ClusterLost, match="the same command continues"):
+        with pytest.raises(ClusterLost, match="repeat the command to resume"):
             head.answers()
         taken.listen()
         assert head.answers()

@@ -10,7 +10,7 @@ from ucls import Agent, UserError
 from ucls.errors import Notice
 from ucls.gym import bounds
 
-SMALL = {"agent": "sarsa", "features": "tiles", "tilings": 2, "tiles": 3, "memory": 32}
+SMALL = {"algorithm": "sarsa", "features": "tiles", "tilings": 2, "tiles": 3, "memory": 32}
 
 
 class Drift(gymnasium.Env):

@@ -34,7 +34,7 @@ def shown(width, show):
 def test_a_comparison_shows_every_number_and_column_whole(width):
     text = shown(width, lambda to: show_comparison(GROUPS, to))
     assert all(number in text.split() for number in NUMBERS.split())
-    assert all(head in text for head in ("runs", "mean", "median", "IQM", "p", "better", "less"))
+    assert all(head in text for head in ("runs", "mean", "median", "IQM", "p", "better", "minus"))
     assert "…" not in text
     assert "[beta=0.001]" in text
     if width >= 80:

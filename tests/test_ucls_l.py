@@ -111,7 +111,7 @@ def test_what_was_written_before_there_was_a_normalized_step_means_the_plain_one
     assert "agent.step_size" not in dict(cell.settings)  # so that its id is that of before
     assert cell.complete_settings["agent.step_size"] == "plain"
     normal = make_cells("ucls/RiverSwim-v0", "ucls-l", steps=400, seeds=[1], settings={"alpha": 0.3})[0]
-    assert dict(normal.settings)["agent.step_size"] == "normalized"
+    assert normal.complete_settings["agent.step_size"] == "normalized"
 
     run = make_run("ucls/RiverSwim-v0", "ucls-l", seed=1, settings=plain)
     run.advance(200)

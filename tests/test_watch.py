@@ -173,7 +173,7 @@ def test_an_environment_of_a_factory_is_watched(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     command("record-video", "lake_shown:lake", "--steps", "10", "--max-steps", "2")
     assert len(frames("video.gif")) == 3
-    with pytest.raises(UserError, match="not pixels"):
+    with pytest.raises(UserError, match="not an RGB image"):
         command("record-video", "lake_hidden:lake", "--steps", "10")
 
 

@@ -137,9 +137,9 @@ ALWAYS = {
 }
 
 
-OPTIMA = """from ucls.envs import ENVIRONMENTS, make_world
+OPTIMA = """from ucls.envs import ENVIRONMENTS, make_builtin
 for id in ENVIRONMENTS:
-    make_world(id).optimal()"""
+    make_builtin(id).optimal()"""
 
 
 def prepare() -> Callable[[int], str]:

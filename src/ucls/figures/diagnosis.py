@@ -130,7 +130,7 @@ def _inside(ax: Any, diagnoses: Sequence[Diagnosis], steps: int) -> None:
     by_run = [d._replace(readings={"step": d.readings["step"], **d.inside}) for d in diagnoses if d.inside]
     for name, color in zip(by_run[0].inside, itertools.cycle((BLUE, SKY, GRAY, VERMILION, GREEN))):
         _line(ax, by_run, lambda f, name=name: np.maximum(np.abs(f[name]), SMALLEST), color, name)
-    ax.set_title("what its bounds are made of", color=INK)
+    ax.set_title("composition of the bound", color=INK)
     ax.set_yscale("log")
     _step_axis(ax, steps)
     ax.legend(frameon=False, fontsize=7, loc="best")

@@ -160,7 +160,7 @@ def _place(i: int, run: RunTable, table: StudyTable, message: str) -> tuple[Any,
         return ("run", i, "seeds") if run.seeds is not None else ("seeds",)
     if "candidates" in message:
         return ("sweep", "size")
-    if "makes no features" in message:  # a module of that name may be the agent's too
+    if "is not a features module" in message:  # a module of that name may be the agent's too
         return ("run", i, "features")
     values = {f"{word} ": key for key, value in run for word in _words(value)}
     makers = {f"module {env.partition(':')[0]!r} ": "env" for env in _words(run.env) if ":" in env}
