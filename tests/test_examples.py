@@ -52,7 +52,12 @@ def test_the_command_trains_and_resumes_it(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "words", [("evaluate",), ("explain", "--out", "maps.html"), ("record-video", "--out", "film.gif")]
+    "words",
+    [
+        ("evaluate",),
+        pytest.param(("explain", "--out", "maps.html"), marks=pytest.mark.slow),  # docs/extend.md has these two
+        pytest.param(("record-video", "--out", "film.gif"), marks=pytest.mark.slow),
+    ],
 )
 def test_the_commands_for_a_saved_run_work_for_it(words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

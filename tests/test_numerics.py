@@ -96,7 +96,8 @@ def test_the_code_behind_runs_changes_only_with_its_version():
     changed = sorted(name for name, _ in recorded["modules"].items() ^ here["modules"].items())
     assert not changed, (
         f"the code behind runs has changed, in {', '.join(dict.fromkeys(changed))}: if any run differs, raise "
-        "RESULTS_VERSION in study/cell.py, so that stores do not mix old results with new; then run `python tests/test_numerics.py`"
+        "RESULTS_VERSION in study/cell.py, so that stores do not mix old results with new; then run "
+        "`python tests/test_numerics.py`"
     )
 
 

@@ -63,7 +63,10 @@ def cells_of(n=1, steps=200, **more):
 
 RUNNERS = [
     "local",
-    pytest.param("submitit", marks=pytest.mark.skipif(find_spec("submitit") is None, reason="submitit is missing")),
+    pytest.param(
+        "submitit",
+        marks=[pytest.mark.slow, pytest.mark.skipif(find_spec("submitit") is None, reason="submitit is missing")],
+    ),
     pytest.param("ray", marks=[pytest.mark.slow, pytest.mark.skipif(find_spec("ray") is None, reason="no Ray")]),
 ]
 

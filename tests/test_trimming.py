@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import ucls
+from conftest import always
 from ucls import checkpoint
 from ucls.agent.agent import Agent
 from ucls.algorithms import ALGORITHMS
@@ -13,6 +14,8 @@ from ucls.core.run import Run
 from ucls.errors import UserError
 from ucls.kernels.ranges import INFINITE, Grows, Sizes
 from ucls.testing import small_run
+
+RIVER = "ucls/RiverSwim-v0"
 
 SIZES = Sizes(40, 2)
 
@@ -109,7 +112,7 @@ def test_a_block_without_what_is_beyond_it_or_of_an_array_that_grows_is_refused(
 
 @pytest.mark.usefixtures("trim_all")
 @pytest.mark.parametrize("agent", ALGORITHMS)
-@pytest.mark.parametrize("env", ["ucls/PuddleWorld-v0", "ucls/DeepSea-v0"])
+@pytest.mark.parametrize("env", always({RIVER}, [RIVER, "ucls/PuddleWorld-v0", "ucls/DeepSea-v0"]))
 def test_a_run_resumes_bit_for_bit_from_trimmed_matrices(agent, env, tmp_path):
     run = small_run(env, agent, seed=4)
     run.advance(40)

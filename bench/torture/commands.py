@@ -78,7 +78,7 @@ ENVS = (*ENVIRONMENTS, *ENVIRONMENTS, "CartPole-v1", "CliffWalking-v1", "Pendulu
 TINY = ("1", "2", "5", "60")
 GRAMMAR: dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
     "envs": ((), {}),
-    "agents": ((), {}),
+    "algorithms": ((), {}),
     "doctor": ((), {}),
     "train": (
         ENVS,
@@ -156,7 +156,8 @@ def attempt(seed: int) -> str:
     with _folder():
         end = _outcome(words)
         if end != "fine":
-            plain = ["train", "ucls/RiverSwim-v0", "--algo", "sarsa", "--steps", "2"] if seed % 10 == 0 else ["agents"]
+            train = ["train", "ucls/RiverSwim-v0", "--algo", "sarsa", "--steps", "2"]
+            plain = train if seed % 10 == 0 else ["algorithms"]
             if _outcome([*plain, "--json"]) != "fine":
                 raise AssertionError(f"after {words} a plain command does not work")
     return end
