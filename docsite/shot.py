@@ -26,7 +26,7 @@ def shoot(page: str, picture: str) -> None:
         boxes = [canvas.bounding_box() for canvas in opened.locator("canvas").all()]
         box = [box for box in boxes if box and box["height"] > 150][1]  # the low ones are scales of color
         opened.mouse.click(box["x"] + PLACE[0] * box["width"], box["y"] + PLACE[1] * box["height"])
-        bottom = opened.locator("h2", has_text="least sure").bounding_box()
+        bottom = opened.locator("h2", has_text="widest intervals").bounding_box()
         assert bottom is not None
         height = bottom["y"] - 16
         opened.screenshot(path=picture, clip={"x": 0, "y": 0, "width": WIDTH, "height": height})

@@ -64,7 +64,7 @@ def test_a_callback_begins_is_called_after_every_step_and_ends():
         lambda agent, saved: agent.advance(5),
         lambda agent, saved: agent.restore(saved, 10),
         lambda agent, saved: agent.explain("maps.html", steps=5),
-        lambda agent, saved: agent.record_video("film.gif", steps=5),
+        pytest.param(lambda agent, saved: agent.record_video("film.gif", steps=5), marks=pytest.mark.slow),
     ],
 )
 def test_what_would_change_the_agent_is_refused_in_a_callback_and_changes_nothing(change, tmp_path, monkeypatch):

@@ -52,6 +52,7 @@ def test_estimators_are_those_of_the_definition(lambda_, dense):
     np.testing.assert_allclose(found, oracle.block_bootstrap(20, 6, 3), rtol=1e-7)
 
 
+@pytest.mark.slow  # it compiles UCLS in a kernel of its own
 def test_running_average_is_that_of_the_box():
     lstd, oracle = learned(trajectory(), 0.8, on_policy=True)
     for beta in (0.001, 0.05):

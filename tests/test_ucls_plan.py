@@ -68,11 +68,12 @@ def test_one_hot_solves_agree_whatever_came_before():
     np.testing.assert_allclose(again, expected, atol=1e-8)
 
 
-@pytest.mark.parametrize("env", [RIVER, PUDDLES])
+@pytest.mark.parametrize("env", [RIVER, pytest.param(PUDDLES, marks=pytest.mark.slow)])
 def test_block_solver_reaches_the_fixed_point_of_all_transitions(env):
     check_blocks(env, 200)
 
 
+@pytest.mark.slow
 def test_block_solver_with_dense_features_reaches_the_fixed_point():
     run = make_run(PUDDLES, "ucls-plan", seed=7, features="fourier", settings={"order": 1, "cutoff": 30})
     transitions = list(follow(run, 150))

@@ -91,7 +91,7 @@ def _packed(thoughts: Sequence[Thought], name: str) -> dict[str, Any] | None:
 
 def _facts(facts: Mapping[str, Any]) -> str:
     items = "".join(f"<div><dt>{escape(str(k))}</dt><dd>{escape(str(v))}</dd></div>" for k, v in facts.items())
-    return f"<section><h2>How this was made</h2><dl>{items}</dl></section>" if items else ""
+    return f"<section><h2>Provenance</h2><dl>{items}</dl></section>" if items else ""
 
 
 def _short(value: float) -> str:

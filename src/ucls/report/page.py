@@ -96,7 +96,7 @@ def _facts(facts: Mapping[str, Any]) -> str:
     if not facts:
         return ""
     items = "".join(f"<div><dt>{escape(str(name))}</dt><dd>{_fact(value)}</dd></div>" for name, value in facts.items())
-    return f'<section id="facts"><h2>How this was made</h2><dl>{items}</dl></section>'
+    return f'<section id="facts"><h2>Provenance</h2><dl>{items}</dl></section>'
 
 
 def _fact(value: Any) -> str:
