@@ -79,8 +79,8 @@ def test_the_commands_of_the_page_give_the_results_of_a_local_run(here, tmp_path
     while slurm.ask(here, "squeue", "--noheader") and time.monotonic() < deadline:
         time.sleep(1)
     printed = "".join(log.read_text() for log in tmp_path.glob("slurm-*.out"))
-    assert "tiny: 8 cells: 8 done" in printed
-    assert "tiny: 8 cells: 8 done" in shell(look)
+    assert "tiny: 8 runs: 8 done" in printed
+    assert "tiny: 8 runs: 8 done" in shell(look)
     shell(".venv/bin/ucls study run tiny.toml --store local.sqlite")
     assert results(tmp_path / "tiny.sqlite") == results(tmp_path / "local.sqlite")
     assert not (tmp_path / "tiny.sqlite.slurm").exists()
