@@ -28,7 +28,7 @@ def main() -> int:
     """Measure the chosen parts, print them, and write the page if all were chosen."""
     if sys.argv[1:2] == ["torture"]:
         _one_thread()
-        from bench.torture import campaign as torture
+        from faults.torture import campaign as torture
 
         return torture.main(sys.argv[2:])
     if sys.argv[1:2] == ["environments"]:

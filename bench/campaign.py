@@ -9,8 +9,8 @@ from typing import Any
 
 from bench.harness import Effort
 from bench.machine import describe, revision
-from bench.torture import page
 from faults.kills import WORKER, Trial, kill_the_driver, kill_workers, lose_a_node, undisturbed
+from faults.torture import page
 
 
 def measure(effort: Effort) -> Iterator[Trial]:

@@ -6,7 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-import foreign
+from support import foreign
 from ucls import Agent, make_run
 from ucls.core.advice import FIRST_LOOK, largest_return
 from ucls.core.history import TERMINATED, History

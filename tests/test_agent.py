@@ -8,33 +8,12 @@ import gymnasium
 import numpy as np
 import pytest
 
-from conftest import always
+from support.foreign import Corridor
+from support.params import always
 from ucls import Agent, UserError, checkpoint
 from ucls.algorithms import ALGORITHMS, sarsa
 from ucls.core.run import Run
 from ucls.envs import make_builtin
-
-
-class Corridor(gymnasium.Env):
-    """Five cells; the right end pays 1 and terminates, and every episode is truncated after 20 steps."""
-
-    def __init__(self, observation=None, reward=1.0, actions=None):
-        self.observation_space = gymnasium.spaces.Discrete(5, start=10)
-        self.action_space = actions or gymnasium.spaces.Discrete(2, start=1)
-        self._reward, self._observation = reward, observation
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        self.cell, self.steps = 0, 0
-        return 10, {}
-
-    def step(self, action):
-        assert action in (1, 2)
-        self.cell = max(0, self.cell + (1 if action == 2 else -1))
-        self.steps += 1
-        done = self.cell == 4
-        obs = 10 + self.cell if self._observation is None else self._observation
-        return obs, self._reward * done, done, self.steps == 20, {}
 
 
 class Box(gymnasium.Env):

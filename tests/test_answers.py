@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from conftest import run_uncompiled
+from support.uncompiled import run_uncompiled
 from ucls import Agent
 
 HERE = Path(__file__).parent / "data" / "answers"

@@ -6,7 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-from conftest import always
+from support.params import always
 from ucls import Agent, UserError
 from ucls.algorithms import ALGORITHMS
 

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ucls
-from conftest import assert_same_learner
+from support.transitions import assert_same_learner
 from ucls import Agent, UserError, evaluate_policy
 from ucls.callbacks import Checkpoint, CsvLog, Evaluate, Periodic, StopOnReturn
 from ucls.errors import Notice
@@ -161,7 +161,7 @@ def test_evaluate_keeps_the_best_and_leaves_the_run_as_it_was(tmp_path):
 
 
 def test_evaluate_without_a_copy_is_refused_before_the_first_step(tmp_path):
-    from test_agent import Corridor
+    from support.foreign import Corridor
 
     class Uncopied(Corridor):
         def __deepcopy__(self, memo):

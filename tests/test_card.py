@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import ucls
-from test_agent import Corridor
-from test_cli import ucls as command
+from support.commands import ucls as command
+from support.foreign import Corridor
 from ucls import Agent, UserError, evaluate_policy
 from ucls.errors import Notice
 from ucls.gym.copies import copy_of

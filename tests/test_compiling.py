@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 import ucls
-from conftest import always
-from test_cli import ucls as command
+from support.commands import ucls as command
+from support.params import always
 from ucls import Agent, UserError, _compiling
 from ucls._compiling import Compiled
 from ucls.algorithms import ALGORITHMS

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import ucls
-from test_import import HEAVY
+from support.commands import HEAVY
 from ucls.algorithms import ALGORITHMS
 from ucls.envs import ENVIRONMENTS
 from ucls.features import FEATURES

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from test_cli import ucls
+from support.commands import ucls
 from ucls.evaluation import LSTD, chains, one_state
 from ucls.evaluation.coverage import SETTINGS, Case, as_data, measure, rows
 from ucls.evaluation.lstd import factor_of

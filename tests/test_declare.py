@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from bench.torture import studies
+from faults.torture import studies
 from ucls.errors import UserError
 from ucls.study import make_cells, parse_study, read_study
 from ucls.study.declare import parse_seeds

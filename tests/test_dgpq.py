@@ -4,9 +4,10 @@ import gymnasium
 import numpy as np
 import pytest
 
-import boxes
-from conftest import assert_same_learner, check_uncompiled, follow
-from shadow import nothing, shadow
+from support import boxes
+from support.shadow import nothing, shadow
+from support.transitions import assert_same_learner, follow
+from support.uncompiled import check_uncompiled
 from ucls import Agent, checkpoint
 from ucls.algorithms import algorithm_module, dgpq
 from ucls.core.run import Run, make_run

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from conftest import always
+from support.params import always
 from ucls import cli, planning
 from ucls.core.run import Run, make_run
 from ucls.diagnostics import diagnose, optimal_values, policies, probe, probed, verdict

@@ -10,7 +10,7 @@ import pytest
 from safetensors.numpy import save as serialize
 
 import my_agent
-from bench.torture.environments import Odd, Spoilt, Theirs
+from faults.torture.environments import Odd, Spoilt, Theirs
 from ucls import Agent, UserError, checkpoint
 from ucls.algorithms import ALGORITHMS, algorithm_module, sarsa
 from ucls.core.config import resolve_plan

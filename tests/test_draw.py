@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import plots
 import ucls
+from support import plots
 from ucls.figures.draw import draw
 from ucls.figures.geometry import NONE, Entry, extent, few, legend, plain, runs_of, thinned, ticks
 from ucls.figures.plot import Line, Panel, Plot

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bench.torture import logs
-from conftest import always
-from test_cli import ucls
+from faults.torture import logs
+from support.commands import ucls
+from support.params import always
 from ucls.errors import UserError
 from ucls.evaluation import ESTIMATORS, LSTD
 from ucls.evaluation.logfile import _columns, evaluate

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evaluation_oracle import Transitions
+from support.evaluation_oracle import Transitions
 from ucls.errors import UserError
 from ucls.evaluation import ESTIMATORS, LSTD, BlockBootstrap, LinearTD, Robust, Running
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import my_agent
-from test_cli import ucls
+from support.commands import ucls
 from ucls.core.config import Plan, resolve_plan
 from ucls.core.learner import Learner
 from ucls.core.run import Run, make_run

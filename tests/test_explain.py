@@ -1,30 +1,20 @@
 """Maps of what an agent is unsure of: they show what it thinks, change nothing, and need no network."""
 
-import base64
-import json
 import re
 
 import numpy as np
 import pytest
 
-from browsers import in_a_browser, launched
-from foreign import newest
-from test_cli import ucls as command
+from support.browsers import in_a_browser, launched
+from support.commands import ucls as command
+from support.foreign import newest
+from support.pages import decoded, page_data
 from ucls import Agent, checkpoint
 from ucls.errors import UserError
 from ucls.explain import look, record, views_of, write_page
 from ucls.testing import small_run
 
 RIVER, PUDDLE = "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"
-
-
-def decoded(page, view, name):
-    """A kind of number as the page's script reads it: moments, points, and actions if it has them."""
-    data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.S).group(1))
-    kind = data["views"][view]["kinds"][name]
-    whole = np.frombuffer(base64.b64decode(kind["data"]), "<u2")
-    values = kind["low"] + whole * (kind["high"] - kind["low"]) / 65535
-    return values.reshape(len(data["steps"]), data["views"][view]["rows"] * data["views"][view]["columns"], -1)
 
 
 def test_a_plane_runs_through_both_bounds_and_states_are_put_where_they_are_nearest():
@@ -122,10 +112,6 @@ def test_a_browser_draws_the_maps_and_shows_the_intervals_under_the_pointer(tmp_
         assert "after 0 steps" in page.locator("#readout h3").inner_text()
     assert {url for url in asked if not url.startswith("data:")} == {path.as_uri()}
     assert complaints == []
-
-
-def page_data(path):
-    return json.loads(re.search(r'id="data">(.*?)</script>', path.read_text(), re.S).group(1))
 
 
 @pytest.mark.parametrize("steps", [-1, 1.5, "x", True, None])

@@ -6,8 +6,8 @@ from importlib.util import find_spec
 
 import pytest
 
-import foreign
-from studies import pretend, study_of
+from support import foreign
+from support.studies import pretend, study_of
 from ucls.errors import UserError
 from ucls.study import Cell, Store, make_cells, parse_study, run_study
 from ucls.study.compare import compare_study

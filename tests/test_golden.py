@@ -24,7 +24,7 @@ import numpy as np
 import pytest
 
 import ucls
-from conftest import run_uncompiled
+from support.uncompiled import run_uncompiled
 from ucls.algorithms import ALGORITHMS
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import Notice

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-import boxes
-from conftest import check_uncompiled, random_stream
-from shadow import along, assert_close, in_both_precisions, shadow
+from support import boxes
+from support.shadow import along, assert_close, in_both_precisions, shadow
+from support.transitions import random_stream
+from support.uncompiled import check_uncompiled
 from ucls.algorithms import gv_ucb
 from ucls.kernels import active as la
 from ucls.testing import small_run

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from gymnasium import wrappers
 
-import foreign
-from test_cli import ucls as command
+from support import foreign
+from support.commands import ucls as command
 from ucls import Agent, UserError, checkpoint, evaluate_policy
 from ucls.envs.gym import BuiltinGymEnv
 from ucls.errors import Notice

@@ -6,9 +6,8 @@ import sys
 import pytest
 
 import ucls
-from test_cli import ucls as command
-
-HEAVY = ("gymnasium", "numba", "numpy", "matplotlib", "rich", "sqlite3")
+from support.commands import HEAVY
+from support.commands import ucls as command
 
 
 def imported_by(code):

@@ -2,14 +2,9 @@
 
 import numpy as np
 
-from shadow import assert_close
+from support.shadow import assert_close, matrix
 from ucls.kernels import active as la
 from ucls.kernels import lazy_matrix as lz
-
-
-def matrix(lazy):
-    """The matrix with the changes that wait."""
-    return lazy.M - lazy.left[: lazy.count[0]].T @ lazy.right[: lazy.count[0]]
 
 
 def test_rows_columns_and_all_of_it_equal_the_dense_twin():

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import boxes
-from conftest import check_uncompiled
-from shadow import assert_close, nothing, shadow
+from support import boxes
+from support.shadow import assert_close, nothing, shadow
+from support.uncompiled import check_uncompiled
 from ucls.algorithms import lspi_rmax
 from ucls.kernels import active as la
 from ucls.testing import small_run

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-import boxes
-from conftest import check_uncompiled, dense, follow, random_stream
-from shadow import assert_close, in_both_precisions, shadow
+from support import boxes
+from support.shadow import assert_close, in_both_precisions, shadow
+from support.transitions import dense, follow, random_stream
+from support.uncompiled import check_uncompiled
 from ucls.algorithms import lstd_cg
 from ucls.kernels import active as la
 from ucls.kernels import solvers

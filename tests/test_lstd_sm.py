@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import boxes
-from conftest import check_uncompiled
-from shadow import assert_close, epsilon_greedy, shadow
+from support import boxes
+from support.shadow import assert_close, epsilon_greedy, shadow
+from support.uncompiled import check_uncompiled
 from ucls.algorithms import lstd_sm
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr

@@ -6,7 +6,7 @@ import sys
 import gymnasium
 import pytest
 
-import foreign
+from support import foreign
 from ucls import Agent, checkpoint
 from ucls.cli.train import how_to_resume
 from ucls.errors import UserError

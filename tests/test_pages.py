@@ -15,7 +15,7 @@ import typer
 
 from docsite.blocks import blocks
 from docsite.sentences import long
-from test_cli import ucls
+from support.commands import ucls
 from ucls import cli
 
 ROOT = Path(__file__).parents[1]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import typer
 
+from support.paper import pretend
 from ucls import cli
 from ucls.cli.show import show_claims
 from ucls.core.history import History
@@ -16,7 +17,7 @@ from ucls.paper import reproduce as paper
 from ucls.paper.claims import judge_all
 from ucls.paper.claims.check import Check, Claim, apart, at_least, better, part, turned, within
 from ucls.paper.contents import PARTS, groups_of, parts_of
-from ucls.paper.domains import CLASSIC, PUDDLE, RIVER, SPARSE
+from ucls.paper.domains import PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.figure_1 import curve_panel
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of, sweep_result, tuned, ucls, winners
@@ -24,27 +25,8 @@ from ucls.paper.sweeps import RUNS, SIZE, all_sweeps
 from ucls.report import Verdict
 from ucls.stats import Estimate, Summary
 from ucls.study import Store
-from ucls.study.outcome import Outcome
-from ucls.study.result import Circumstance, summarize
+from ucls.study.result import summarize
 from ucls.study.sweep import TUNING, candidates, sweep_cells
-
-ABOUT = Circumstance(1.0, 1000.0, "here", "ucls 0", "now")
-
-
-def pretend(cells, checkpoints, stop):
-    """Runs of episodes that get shorter, UCLS's the shortest: nothing is learned here."""
-    for cell in cells:
-        steps = min(cell.steps, 3000)
-        rng = np.random.default_rng(cell.seed)
-        rewards, ends = rng.random(steps) * (0.3 if cell.agent == "ucls" else 0.1), np.zeros(steps, np.uint8)
-        if cell.env not in (RIVER, "ucls/OneState-v0"):
-            ends[np.unique(np.minimum(np.cumsum(rng.integers(20, 200, 80)), steps - 1))] = 1
-            rewards = -np.ones(steps) if cell.env in (PUDDLE, CLASSIC) else ends.astype(float)
-        more = {}
-        if cell.probe:
-            names = ("step", "optimism", "radius", "value_error", "regret", "optimistic", "holds")
-            more = {f"probe.{name}": np.arange(5.0) for name in names}
-        yield Outcome(cell.id, summarize(History(rewards, ends), cell.resolution, more), ABOUT)
 
 
 @pytest.fixture(scope="module")

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from shadow import assert_close
+from support.shadow import assert_close
 from ucls.kernels import active as la
 from ucls.kernels import pseudo_inverse as pseudo
 from ucls.kernels import system as sy

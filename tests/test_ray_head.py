@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.torture import shell
+from faults.torture import shell
 from ucls.errors import ClusterLost
 from ucls.study.runners import ray
 

@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-import plots
-from browsers import MARKS, launched
-from test_report import CLAIMS, report
+from support import plots
+from support.browsers import MARKS, launched
+from support.reports import CLAIMS, report
 from ucls.paper import shipped
 from ucls.report import Reference
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 
-import boxes
-from conftest import check_uncompiled, dense, follow, random_stream
-from shadow import assert_close, check_looking, shadow
+from support import boxes
+from support.shadow import assert_close, check_looking, shadow
+from support.transitions import dense, follow, random_stream
+from support.uncompiled import check_uncompiled
 from ucls.algorithms import rlsvi
 from ucls.core.run import Run, make_run
 from ucls.kernels import active as la

@@ -6,7 +6,7 @@ import zipfile
 
 import pytest
 
-from bench.torture import folders, workers
+from faults.torture import folders, workers
 from ucls.callbacks import csv_log
 from ucls.errors import Notice, UserError
 from ucls.train import run_folder

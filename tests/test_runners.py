@@ -13,10 +13,10 @@ from threading import Event
 import numpy as np
 import pytest
 
-from conftest import run_uncompiled
 from faults import kills
 from faults.driver import NAME, SMALL, endless_cell, failing_cell, runner_named, small_study, troubled_study
 from faults.troubles import give_trouble, is_the_failure
+from support.uncompiled import run_uncompiled
 from ucls import checkpoint
 from ucls.core.run import Run
 from ucls.errors import UserError

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-import boxes
-from conftest import check_uncompiled, dense
-from shadow import assert_close, epsilon_greedy, shadow
+from support import boxes
+from support.shadow import assert_close, epsilon_greedy, shadow
+from support.transitions import dense
+from support.uncompiled import check_uncompiled
 from ucls.algorithms import sarsa
 from ucls.core.run import make_run
 from ucls.kernels import active as la

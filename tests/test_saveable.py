@@ -7,7 +7,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-import foreign
+from support import foreign
 from ucls import Agent
 from ucls.core.run import make_run
 from ucls.core.saveable import Saveable

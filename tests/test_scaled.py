@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conftest import dense
+from support.transitions import dense
 from ucls.features import scaled
 from ucls.kernels import active as la
 

@@ -181,7 +181,7 @@ def test_a_loaded_agent_keeps_its_bounds_and_sends_no_scout(tmp_path):
 
 
 def test_the_command_learns_them_too_and_says_so_in_a_line(tmp_path):
-    from test_cli import ucls_process
+    from support.commands import ucls_process
 
     words = (
         "--algo",

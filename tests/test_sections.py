@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from test_paper import pretend
+from support.paper import pretend
 from ucls import cli
 from ucls.errors import UserError
 from ucls.paper import account, commits, sections

@@ -4,7 +4,7 @@ from contextlib import suppress
 
 import pytest
 
-from test_cli import ucls as command
+from support.commands import ucls as command
 from ucls.errors import UserError
 from ucls.study import Store
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from browsers import in_a_browser, launched
+from support.browsers import in_a_browser, launched
 from ucls import Agent
 
 pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.[docs]'")

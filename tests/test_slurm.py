@@ -13,7 +13,7 @@ import pytest
 from docsite.blocks import blocks
 from faults import kills, slurm
 from faults.processes import wait_until
-from test_time_limit import HANGING
+from support.foreign import HANGING
 from ucls.study import Store
 
 ROOT = Path(__file__).parents[1]

@@ -8,7 +8,7 @@ import pytest
 from gymnasium import spaces
 
 import ucls
-from foreign import newest
+from support.foreign import newest
 from ucls import Agent, UserError, checkpoint
 from ucls.gym import observations
 from ucls.gym.layout import layout_of, leaves

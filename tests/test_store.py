@@ -9,8 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from studies import ABOUT, pretend, study_of
-from test_cli import ucls as command
+from support.commands import ucls as command
+from support.studies import ABOUT, pretend, study_of
 from ucls import cli
 from ucls.core.history import History
 from ucls.errors import Notice, UserError

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import ucls.cli
-from test_cli import ucls as command
+from support.commands import ucls as command
 from ucls import Agent, UserError
 from ucls._json import as_json
 from ucls.cli import streams

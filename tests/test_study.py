@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from studies import ABOUT, pretend, study_of
+from support.studies import ABOUT, pretend, study_of
 from ucls.cli.show_study import show_comparison
 from ucls.core.history import History
 from ucls.errors import UserError

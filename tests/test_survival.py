@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 import ucls
-from bench.torture import programs, stores
-from studies import pretend, study_of
-from test_cli import ucls as command
+from faults.torture import programs, stores
+from support.commands import ucls as command
+from support.studies import pretend, study_of
 from ucls import checkpoint
 from ucls.errors import UserError
 from ucls.study import Store, make_cells, parse_study, run_study
@@ -165,8 +165,8 @@ def test_stores_with_programs_are_refused_and_rescued():
 @pytest.mark.parametrize(("part", "ends"), [("concurrent", {"fine"}), ("impatience", {"fine", "failed"})])
 def test_processes_at_once_and_signals_at_any_moment_lose_nothing(part, ends):
     code = (
-        "import json\nfrom bench.torture import workers\n"
-        f"from bench.torture.{part} import attempt\n"
+        "import json\nfrom faults.torture import workers\n"
+        f"from faults.torture.{part} import attempt\n"
         "print(json.dumps(workers.run(attempt, range(24), 60.0)))"
     )
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "ignore"}

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from conftest import dense, random_stream
-from shadow import assert_close
+from support.shadow import assert_close
+from support.transitions import dense, random_stream
 from ucls.kernels import active as la
 from ucls.kernels import system as sy
 

@@ -7,9 +7,9 @@ import gymnasium
 import numpy as np
 import pytest
 
-from conftest import run_uncompiled
-from test_agent import Corridor
-from test_cli import ucls
+from support.commands import ucls
+from support.foreign import Corridor
+from support.uncompiled import run_uncompiled
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.errors import UserError
 from ucls.testing import check_environment

@@ -10,8 +10,9 @@ import pytest
 
 from faults import kills
 from faults.driver import SMALL, runner_named
-from studies import pretend, study_of
-from test_cli import ucls as command
+from support.commands import ucls as command
+from support.foreign import HANGING
+from support.studies import pretend, study_of
 from ucls.errors import UserError
 from ucls.study import Member, Store, Study, make_cells, parse_study, run_study
 from ucls.study import running as announcements
@@ -24,29 +25,6 @@ from ucls.study.runners.time_limit import GRACE, ended
 from ucls.study.running import announced, running
 from ucls.study.slow import running_cells
 
-HANGING = """
-import time
-import gymnasium
-
-class Hanging(gymnasium.Env):
-    observation_space, action_space = gymnasium.spaces.Discrete(3), gymnasium.spaces.Discrete(2)
-
-    def __init__(self, hang):
-        self.hang, self.t = hang, 0
-
-    def reset(self, *, seed=None, options=None):
-        super().reset(seed=seed)
-        return 0, {}
-
-    def step(self, action):
-        self.t += 1
-        if self.hang and self.t > 5:
-            time.sleep(3600)
-        return self.t % 3, 1.0, self.t % 10 == 0, False, {}
-
-def make(hang=False):
-    return Hanging(hang)
-"""
 TOML = """name = "s"
 steps = 20
 seeds = "0-1"

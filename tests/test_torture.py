@@ -1,4 +1,4 @@
-"""A share of the torture that `bench.torture` hands out: every mutant is refused in one line, or does no harm."""
+"""A share of the torture that `faults.torture` hands out: every mutant is refused in one line, or does no harm."""
 
 import json
 import os
@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bench.torture import campaign, checkpoints, commands, environments, page, soak, workers, wrapped
-from bench.torture.parts import STRANGER, Ask, parts
+from faults.torture import campaign, checkpoints, commands, environments, page, soak, workers, wrapped
+from faults.torture.parts import STRANGER, Ask, parts
 from ucls.algorithms import ALGORITHMS
 
 

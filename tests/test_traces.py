@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from conftest import random_stream
+from support.transitions import random_stream
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr
 

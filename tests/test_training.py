@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 import ucls as package
-from conftest import always
-from test_cli import RIVER, ucls, ucls_process
+from support.commands import RIVER, ucls, ucls_process
+from support.params import always
 from ucls import _files, checkpoint
 from ucls.errors import Terminated, UserError
 from ucls.train import run_folder

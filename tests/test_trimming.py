@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import ucls
-from conftest import always
+from support.params import always
 from ucls import checkpoint
 from ucls.agent.agent import Agent
 from ucls.algorithms import ALGORITHMS

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-import boxes
-from conftest import run_uncompiled
-from shadow import assert_close, shadow
+from support import boxes
+from support.shadow import assert_close, shadow
+from support.uncompiled import run_uncompiled
 from ucls.algorithms import ucbootstrap
 from ucls.kernels import active as la
 from ucls.kernels import traces as tr

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-import boxes
-from conftest import check_uncompiled, dense, random_stream
-from shadow import along, assert_close, check_looking, in_both_precisions, shadow
+from support import boxes
+from support.shadow import along, assert_close, check_looking, in_both_precisions, shadow
+from support.transitions import dense, random_stream
+from support.uncompiled import check_uncompiled
 from ucls.algorithms import ucls
 from ucls.core.run import make_run
 from ucls.errors import UserError

@@ -5,10 +5,10 @@ import warnings
 import numpy as np
 import pytest
 
-from complete import UCLSExact
-from conftest import check_uncompiled, random_stream
-from shadow import along, assert_close, shadow
-from test_lazy_matrix import matrix
+from support.complete import UCLSExact
+from support.shadow import along, assert_close, matrix, shadow
+from support.transitions import random_stream
+from support.uncompiled import check_uncompiled
 from ucls import Agent
 from ucls.algorithms import ucls_exact
 from ucls.core.run import make_run

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-import boxes
-from conftest import random_stream, run_uncompiled
-from shadow import along, assert_close, check_looking, in_both_precisions, shadow
+from support import boxes
+from support.shadow import along, assert_close, check_looking, in_both_precisions, shadow
+from support.transitions import random_stream
+from support.uncompiled import run_uncompiled
 from ucls.algorithms import ucls_l
 from ucls.core.run import Run, make_run
 from ucls.kernels import active as la

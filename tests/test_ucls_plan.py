@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 import ucls
-from conftest import follow, run_uncompiled
-from plan_oracle import Plan
+from support.plan_oracle import Plan
+from support.transitions import follow
+from support.uncompiled import run_uncompiled
 from ucls.algorithms import ucls_plan
 from ucls.core.run import Run, make_run
 from ucls.errors import Notice

@@ -6,9 +6,9 @@ import gymnasium
 import numpy as np
 import pytest
 
-from browsers import in_a_browser, launched
-from test_cli import ucls as command
-from test_explain import decoded, page_data
+from support.browsers import in_a_browser, launched
+from support.commands import ucls as command
+from support.pages import decoded, page_data
 from ucls import Agent, DiscreteActions, checkpoint
 from ucls.explain import actions_of, record, views_of, write_page
 from ucls.explain.doubts import unsure_table

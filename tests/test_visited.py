@@ -6,7 +6,7 @@ import gymnasium
 import numpy as np
 import pytest
 
-import foreign
+from support import foreign
 from ucls import Agent
 from ucls.agent.trajectory import Visit, returns_of
 from ucls.core.history import TERMINATED, TRUNCATED

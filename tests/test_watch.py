@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from test_cli import ucls as command
+from support.commands import ucls as command
 from ucls import Agent, checkpoint
 from ucls.errors import UserError
 from ucls.explain.clip import MARK

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from gymnasium import spaces, wrappers
 
-from foreign import newest
+from support.foreign import newest
 from ucls import Agent, DiscreteActions, UserError
 
 SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "memory": 64}

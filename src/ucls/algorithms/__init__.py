@@ -49,8 +49,8 @@ shown in lists; in this package the docstring ends with a paragraph "Departures"
 
 `Algorithm` and `Extras` below give the signatures.
 
-To add one: one file here, one line in `ALGORITHMS`, and its pseudocode in tests/boxes.py. A module outside the package
-is named by its import path.
+To add one: one file here, one line in `ALGORITHMS`, and its pseudocode in tests/support/boxes.py. A module outside the
+package is named by its import path.
 """
 
 from types import ModuleType

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from bench.machine import revision
-from bench.torture import page
-from bench.torture.parts import Ask, Part, parts
+from faults.torture import page
+from faults.torture.parts import Ask, Part, parts
 
 ROOT = Path(__file__).parents[2]
 

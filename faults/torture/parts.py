@@ -44,14 +44,14 @@ class Part(NamedTuple):
         sys.path.append(str(EXAMPLES))
         module, about = FAMILIES[self.family]
         named = self.name.partition("-")[2]
-        carry_out = getattr(import_module(f"bench.torture.{module}"), "carry_out", None)
+        carry_out = getattr(import_module(f"faults.torture.{module}"), "carry_out", None)
         found = carry_out(ask, *([named] if named else [])) if carry_out else self._trials(ask, module, named)
         return {"about": about, **found}
 
     def _trials(self, ask: Ask, module: str, agent: str) -> dict[str, Any]:
-        from bench.torture import workers
+        from faults.torture import workers
 
-        maker: Any = import_module(f"bench.torture.{module}")
+        maker: Any = import_module(f"faults.torture.{module}")
         attempt: Callable[[int], str] = maker.attempt
         if hasattr(maker, "prepare"):
             attempt = maker.prepare(*([[agent]] if agent else []))

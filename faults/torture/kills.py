@@ -8,8 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.torture.parts import Ask
 from faults.kills import Trial, kill_the_driver, kill_workers, undisturbed
+from faults.torture.parts import Ask
 
 SHARES = {"driver": 0.35, "local": 0.3, "ray": 0.175, "submitit": 0.175}
 EARLY = {"submitit": 0.0}  # of the kills meet processes that import and compile; jobs that never begin end a study

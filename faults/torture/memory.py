@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from bench.torture import shell
-from bench.torture.parts import Ask
+from faults.torture import shell
+from faults.torture.parts import Ask
 
 MORE = (20, 60, 150, 400)  # MiB beyond what a process has that has imported everything
 HUNGRY = (

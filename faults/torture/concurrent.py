@@ -7,7 +7,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.torture import forks, runs
+from faults.torture import forks, runs
 from ucls.train.run_folder import CHECKPOINT
 from ucls.train.train import train
 

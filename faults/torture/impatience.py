@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from bench.torture import forks, runs
+from faults.torture import forks, runs
 from ucls import checkpoint
 from ucls.train.run_folder import CHECKPOINT
 from ucls.train.train import train

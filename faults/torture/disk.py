@@ -9,8 +9,8 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-from bench.torture import shell
-from bench.torture.parts import Ask
+from faults.torture import shell
+from faults.torture.parts import Ask
 
 FILES = (1, 5_000, 20_000, 60_000, 150_000, 400_000)  # bytes that a file may have
 DISKS = (100, 150, 300, 600)  # KiB that the disk has

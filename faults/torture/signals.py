@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from bench.torture import shell
-from bench.torture.parts import Ask
+from faults.torture import shell
+from faults.torture.parts import Ask
 
 SECONDS = 20.0
 

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-import boxes
+from support import boxes
 
 
 class Transitions:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from conftest import dense, follow, random_stream
+from support.transitions import dense, follow, random_stream
 
 
 def begin(oracle, rng):
@@ -99,3 +99,8 @@ def assert_close(mine, theirs, name, rtol=1e-8):
     """Arrays are equal, relative to the largest entry."""
     theirs = np.asarray(theirs)
     np.testing.assert_allclose(mine, theirs, rtol=rtol, atol=rtol * np.abs(theirs).max() * 1e-2, err_msg=name)
+
+
+def matrix(lazy):
+    """The matrix with the changes that wait."""
+    return lazy.M - lazy.left[: lazy.count[0]].T @ lazy.right[: lazy.count[0]]

@@ -6,7 +6,7 @@ import tempfile
 from contextlib import closing, suppress
 from pathlib import Path
 
-from bench.torture import stores
+from faults.torture import stores
 from ucls.errors import UserError
 from ucls.study import Store
 

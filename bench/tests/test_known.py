@@ -10,7 +10,7 @@ from bench.known import found, page, run
 from bench.known.tasks import TASKS, reached, task_of
 from ucls.study.declare import parse_study
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 FILE = ROOT / "examples" / "environments.toml"
 LAKES = """
 name = "environments"

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from bench.tables import Table, markdown
-from bench.torture.parts import FAMILIES, parts
+from faults.torture.parts import FAMILIES, parts
 from ucls._files import write_atomic
 
 CAMPAIGN = "campaign"

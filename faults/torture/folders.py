@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from bench.torture.logs import ARRAYS, BYTES, claim
+from faults.torture.logs import ARRAYS, BYTES, claim
 from ucls.callbacks import csv_log
 from ucls.errors import Notice, UserError
 from ucls.train import run_folder

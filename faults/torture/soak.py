@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.torture import shadow
-from bench.torture.parts import Ask
+from faults.torture import shadow
+from faults.torture.parts import Ask
 from ucls import checkpoint
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.core.config import resolve_plan

@@ -74,3 +74,50 @@ def python(folder, code):
     path = os.pathsep.join([str(Path(ucls.__file__).parents[1]), str(folder)])
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": path}
     subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment, check=True)
+
+
+class Corridor(gymnasium.Env):
+    """Five cells; the right end pays 1 and terminates, and every episode is truncated after 20 steps."""
+
+    def __init__(self, observation=None, reward=1.0, actions=None):
+        self.observation_space = gymnasium.spaces.Discrete(5, start=10)
+        self.action_space = actions or gymnasium.spaces.Discrete(2, start=1)
+        self._reward, self._observation = reward, observation
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        self.cell, self.steps = 0, 0
+        return 10, {}
+
+    def step(self, action):
+        assert action in (1, 2)
+        self.cell = max(0, self.cell + (1 if action == 2 else -1))
+        self.steps += 1
+        done = self.cell == 4
+        obs = 10 + self.cell if self._observation is None else self._observation
+        return obs, self._reward * done, done, self.steps == 20, {}
+
+
+HANGING = """
+import time
+import gymnasium
+
+class Hanging(gymnasium.Env):
+    observation_space, action_space = gymnasium.spaces.Discrete(3), gymnasium.spaces.Discrete(2)
+
+    def __init__(self, hang):
+        self.hang, self.t = hang, 0
+
+    def reset(self, *, seed=None, options=None):
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action):
+        self.t += 1
+        if self.hang and self.t > 5:
+            time.sleep(3600)
+        return self.t % 3, 1.0, self.t % 10 == 0, False, {}
+
+def make(hang=False):
+    return Hanging(hang)
+"""
