@@ -30,7 +30,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
-from ucls.kernels import cholesky
+from ucls.kernels import strided_cholesky as cholesky
 from ucls.kernels._jit import jit
 from ucls.kernels.arrays import IntScalar, Matrix, Vector
 from ucls.kernels.ranges import COUNT, MADE, Count, Grows

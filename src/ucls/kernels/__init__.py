@@ -6,7 +6,8 @@ array of one, a number that changes) say what an algorithm's arrays are, and the
 loaded when they are first asked for; the modules behind them are
 
 - `active`: products of sparse features with vectors and matrices, the choice of the best action;
-- `products`, `system`, `solvers`, `sherman_morrison`, `lazy_matrix`, `averages`, `cholesky`: least squares, stepwise;
+- `products`, `system`, `solvers`, `sherman_morrison`, `lazy_matrix`, `averages`, `strided_cholesky`: least squares;
+- `lapack`: `solve`, `inverse`, `cholesky` and `cholesky_solve` of dense matrices, by LAPACK;
 - `traces`: eligibility traces; `returns`: the largest return there may be;
 - `row_table`, `gaussian_process`: what two of the algorithms stand on;
 - `moves`, `levels`, `heap`, `sweeping`, `blocks`, `block_solver`: remembered transitions, and planning on them;
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
         square,
     )
     from ucls.kernels.arrays import Array, IntArray, IntMatrix, IntScalar, IntVector, Matrix, Scalar, Vector
+    from ucls.kernels.lapack import cholesky, cholesky_solve, inverse, solve
     from ucls.kernels.ranges import ACTION, COUNT, FEATURE, FLAG, Count, Grows, Index
 
 __all__ = [
@@ -55,21 +57,26 @@ __all__ = [
     "add",
     "argmax",
     "average",
+    "cholesky",
+    "cholesky_solve",
     "dot",
     "enlarged",
     "epsilon_greedy",
     "exact",
+    "inverse",
     "jit",
     "no_features",
     "of_action",
     "quadratic",
     "see",
+    "solve",
     "square",
 ]
 _ARRAYS = ("Array", "IntArray", "IntMatrix", "IntScalar", "IntVector", "Matrix", "Scalar", "Vector")
 _MODULES = {
     **dict.fromkeys(("exact", "jit"), "_jit"),
     **dict.fromkeys(_ARRAYS, "arrays"),
+    **dict.fromkeys(("cholesky", "cholesky_solve", "inverse", "solve"), "lapack"),
     **dict.fromkeys(("ACTION", "COUNT", "FEATURE", "FLAG", "Count", "Grows", "Index"), "ranges"),
 }
 
