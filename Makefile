@@ -19,7 +19,7 @@ QUICK = -m "not slow" --durations=15 $(WARNINGS)
 .PHONY: paper docs test test-all test-lowest test-newest test-slurm pytest check kernels bench bench-check clean
 
 paper: $(READY)
-	$(BIN)/ucls paper --quick --out out/paper
+	$(BIN)/ucls paper run --quick --out out/paper
 
 docs: $(DEV)
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

@@ -3,9 +3,9 @@
 import importlib
 import inspect
 
-from docsite import benchmarks
 from docsite.docstrings import shown
-from docsite.tables import markdown, table
+from tools import benchmarks
+from tools.tables import markdown, table
 from ucls.algorithms import ALGORITHMS, DEFAULT
 from ucls.settings import Setting, describe
 
@@ -42,7 +42,7 @@ settings.
 def page(name: str) -> str:
     """What an algorithm is, its settings, where it departs from its box, and what it came to."""
     title, _, rest = _docstring(name).partition("\n")
-    about, mark, departures = rest.partition("\nDepartures")
+    about, mark, deviations = rest.partition("\nDeviations")
     path = ALGORITHMS[name].replace(".", "/")
     parts = [
         f"# {name}\n\n{title}\n",
@@ -51,7 +51,7 @@ def page(name: str) -> str:
         f"## Use\n\n```sh\nucls train ucls/RiverSwim-v0 --algo {name} --steps 20000\n```\n\n"
         f'In Python: `ucls.Agent(env, "{name}")`, with any setting below by its name.',
         f"## Settings\n\n{settings_table(name)}",
-        f"## Departures\n\n{shown(f'Departures{departures}')}" if mark else "",
+        f"## Deviations\n\n{shown(f'Deviations{deviations}')}" if mark else "",
         f"## Results\n\n{results(name)}",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"

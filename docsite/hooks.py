@@ -6,12 +6,13 @@ from typing import Any
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
-from docsite import agreement, algorithms, foreign, formulas, outside, pictures, titles, whole
+from docsite import algorithms, foreign, formulas, outside, pictures, titles, whole
+from tools import pages
 
 
 def on_pre_build(**_: Any) -> None:
     """Refuse pages that do not agree with each other, or with the data that the package ships."""
-    if complaints := list(agreement.complaints()):
+    if complaints := list(pages.complaints()):
         raise PluginError("\n".join(complaints))
 
 

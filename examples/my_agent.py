@@ -8,7 +8,7 @@ or `ucls.Agent(env, "my_agent", kappa=2)`. The agent learns two values
 by Sarsa: x'w of the rewards, and x'u of a bonus that falls as features are visited, and takes the action with the
 largest sum. So a bonus draws the agent from afar: u says how much there is left to find on the way that starts with x.
 
-Departures: none, it is not in the paper.
+Deviations: none, it is not in the paper.
 """
 
 from typing import Annotated, Any, NamedTuple

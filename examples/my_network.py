@@ -6,7 +6,7 @@ functions turn it into arrays and back, so that it can be saved, resumed and sen
 
     PYTHONPATH=examples ucls train CartPole-v1 --algo my_network --steps 2000
 
-Departures: none, it is not in the paper.
+Deviations: none, it is not in the paper.
 """
 
 from typing import Annotated, Any, NamedTuple

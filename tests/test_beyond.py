@@ -1,14 +1,14 @@
 """Beyond the paper: its runs exist and leave the paper's alone, its tables say what was and was not run."""
 
 import hashlib
-import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tools import benchmarks, marks
 from ucls.core.history import TRUNCATED, History
-from ucls.paper import pages
 from ucls.paper import reproduce as paper
 from ucls.paper.beyond import bars, comparison, deep_sea, long, parts
 from ucls.paper.beyond import map as settings_map
@@ -177,17 +177,18 @@ def test_what_a_long_run_loses_again_is_a_part_of_the_optimum(nothing):
     assert long.rows(nothing)[0][3:] == ["0.5 [0.5, 0.5]", "2 of 2", "2"]
 
 
-def test_the_page_is_filled_from_a_store_without_runs(tmp_path, nothing):
-    page = tmp_path / "beyond.md"
-    page.write_text(PAGE.read_text())
+def test_the_page_takes_its_data_and_figures_from_a_reproduction(tmp_path, nothing):
+    shutil.copytree(PAGE.parent / "data" / "benchmarks", tmp_path / "data" / "benchmarks")
+    (tmp_path / "beyond.md").write_text(PAGE.read_text())
     names = [part.name for part in BEYOND]
-    pages.marked(page, titles_of(BEYOND))
     found = paper.reproduce(tmp_path / "out", nothing.scale, names, nothing.store, None, quiet=True)
-    pages.fill(page, found, tmp_path / "out")
     assert (found.claims, found.complete) == ([], False)
-    assert "| scale | 30 runs |" in page.read_text()
-    tables = {
-        table["title"]: table["rows"] for table in json.loads((tmp_path / "out/claims.json").read_text())["tables"]
-    }
-    assert ["River Swim", "total reward", "UCLS", "not run", "not run", "-", "0"] in tables["Beyond the paper"]
+    benchmarks.update(tmp_path / "out", tmp_path)
+    assert ["River Swim", "total reward", "UCLS", "not run", "not run", "-", "0"] in benchmarks.rows(
+        "comparison", tmp_path / "data" / "benchmarks"
+    )
+    [text] = benchmarks.made(tmp_path).values()
+    assert "| scale | 30 runs |" in text
+    assert "| River Swim | total reward | not run |" in text
+    assert marks.shown(text) == {*benchmarks.SUMMARIES, "tuning", "facts"}
     assert {path.name for path in tmp_path.glob("*.png")} >= {"beyond.png", "deep-sea.png", "beyond-map.png"}

@@ -98,7 +98,9 @@ def test_foreign_environments_are_trained_too(tmp_path):
         ("study", "run", "tiny.toml", "--checkpoint", 1),
         ("study", "status", "tiny", "--errors"),
         ("study", "rescue", "new.sqlite"),
-        ("paper", "--heavy-runs", 1),
+        ("paper", "run", "--heavy-runs", 1),
+        ("sweeps",),
+        ("departures",),
     ],
 )
 def test_former_names_are_refused_by_the_parser(words):
@@ -162,13 +164,15 @@ def test_doctor_finds_the_kernels_in_order():
 
 
 def test_paper_runs_draws_and_judges(tmp_path):
-    words = ("paper", "--figure", "5", "--runs", 1, "--jobs", 2, "--out", tmp_path)
-    found = json.loads(ucls(*words, "--json").stdout)
+    words = ("--only", "5", "--runs", 1, "--out", tmp_path, "--json")
+    found = json.loads(ucls("paper", "run", *words, "--jobs", 2).stdout)
     assert [claim["number"] for claim in found] == [8, 16]
     assert (tmp_path / "figure-5.png").stat().st_size > 20_000
     assert (tmp_path / "report.html").exists()
-    again = json.loads(ucls("paper", "--figure", "5", "--runs", 1, "--out", tmp_path, "--dry-run", "--json").stdout)
-    assert again["missing"] == 0
+    assert json.loads(ucls("paper", "run", *words, "--dry-run").stdout)["missing"] == 0
+    (tmp_path / "report.html").unlink()
+    assert json.loads(ucls("paper", "report", *words).stdout) == found
+    assert (tmp_path / "report.html").exists()
 
 
 def test_a_study_is_declared_run_looked_at_and_exported(tmp_path):
@@ -193,7 +197,7 @@ def test_a_study_is_declared_run_looked_at_and_exported(tmp_path):
     with pytest.raises(UserError, match="did you mean 'tiny'"):
         ucls("study", "status", "tinny", *where)
     with pytest.raises(UserError, match="mutually exclusive"):
-        ucls("paper", "--quick", "--full")
+        ucls("paper", "run", "--quick", "--full")
 
 
 def test_ctrl_c_stops_a_study_within_seconds_and_loses_nothing(tmp_path):

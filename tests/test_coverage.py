@@ -177,12 +177,12 @@ def test_context_dependent_variance_spends_less_on_the_dull_lever():
 
 
 def test_the_command_writes_page_figures_and_numbers(tmp_path):
-    rows = json.loads(ucls("coverage", "--quick", "--runs", 2, "--out", tmp_path, "--json").stdout)
+    rows = json.loads(ucls("paper", "coverage", "--quick", "--runs", 2, "--out", tmp_path, "--json").stdout)
     assert len(rows) == 4 * 3 * 2 * 2 * 8 * 2 * 3  # chains, settings, lambdas, sizes, estimators, factors, p
     assert len((tmp_path / "coverage.csv").read_text().splitlines()) == len(rows) + 1
     assert json.loads((tmp_path / "coverage.json").read_text()) == rows
     page = (tmp_path / "coverage.md").read_text()
-    assert "ucls coverage --runs 2 --quick" in page
+    assert "ucls paper coverage --runs 2 --quick" in page
     assert "| `leave_one_out` |" in page
     assert "{" not in page
     assert all((tmp_path / name).stat().st_size > 10_000 for name in ("coverage.svg", "one-state.svg"))

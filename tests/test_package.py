@@ -13,7 +13,7 @@ import pytest
 import ucls
 
 ROOT = Path(__file__).parents[1]
-SOURCES = ("src", "tests", "docs", "docsite", "examples", "bench", "faults", ".ci", ".github")
+SOURCES = ("src", "tests", "docs", "docsite", "tools", "examples", "bench", "faults", ".ci", ".github")
 LEFT = ("__pycache__", ".hypothesis")
 
 

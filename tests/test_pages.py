@@ -31,7 +31,7 @@ COMMANDS = {  # of pages whose every command must run: what a reader tries first
     "README.md": {"train", "evaluate", "explain", "record-video"},
     "docs/extend.md": {"train", "check"},
 }
-HOURS = {"paper", "sweeps", "departures", "coverage"}  # commands that make whole pages
+HOURS = {"paper"}  # commands that make whole pages
 
 
 def write_logs(folder):

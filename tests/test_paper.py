@@ -12,7 +12,7 @@ from ucls import cli
 from ucls.cli.show import show_claims
 from ucls.core.history import History
 from ucls.errors import UserError
-from ucls.paper import account, figure_2, figure_theorem, pages, shipped, table_causes, table_open_choices
+from ucls.paper import account, figure_2, figure_theorem, shipped, table_causes, table_open_choices
 from ucls.paper import reproduce as paper
 from ucls.paper.claims import judge_all
 from ucls.paper.claims.check import Check, Claim, apart, at_least, better, part, turned, within
@@ -277,7 +277,7 @@ def test_the_report_is_written_with_its_figures(tmp_path, evidence):
     assert "Quick look" in report
     assert "The same from the shipped 30 runs" in report
     assert "<b>Every p works for UCLS, none for GV-UCB</b>" in report
-    assert "<code>ucls paper --runs 30</code>" in report
+    assert "<code>ucls paper run --runs 30</code>" in report
     data = json.loads((out / "claims.json").read_text())
     assert [claim["shipped"] for claim in data["claims"]] == ["not reproduced"]
     rows = {table["title"]: table["rows"] for table in data["tables"]}
@@ -286,70 +286,15 @@ def test_the_report_is_written_with_its_figures(tmp_path, evidence):
     assert ["ucls", "River Swim", "defaults", "10,000", "5", "0", "10,000"] in rows["What was run"]
 
 
-def test_a_page_is_filled_between_its_marks_and_has_its_figures_beside_it(tmp_path, evidence):
-    page = tmp_path / "docs" / "page.md"
-    page.parent.mkdir()
-    page.write_text(
-        "# Ours\n<!-- verdicts -->\nbygone\n<!-- end -->\nwords\n![a](figure-2.png)\n<!-- facts -->\n<!-- end -->\n"
-    )
-    found = paper.reproduce(tmp_path / "out", QUICK, ["2"], evidence.store, None)
-    pages.fill(page, found, tmp_path / "out")
-    once = page.read_text()
-    assert "bygone" not in once
-    assert once.startswith("# Ours\n<!-- verdicts -->\n\nQuick look")
-    assert "| 5 | River Swim" in once
-    assert "\nwords\n" in once
-    assert "| scale | quick |" in once
-    assert (page.parent / "figure-2.png").read_bytes() == (tmp_path / "out" / "figure-2.png").read_bytes()
-    pages.fill(page, found, tmp_path / "out")
-    assert page.read_text() == once
-
-
-def test_pages_that_continue_its_name_are_filled_with_a_page_and_the_data_are_where_it_says(tmp_path, evidence):
-    page, more = tmp_path / "docs" / "ours.md", tmp_path / "docs" / "ours-checks.md"
-    page.parent.mkdir()
-    page.write_text("<!-- data ../data/claims.json -->\n<!-- found -->\n<!-- end -->\n")
-    more.write_text("<!-- csv checks: files/checks.csv -->\n<!-- checks -->\n<!-- end -->\n")
-    found = paper.reproduce(tmp_path / "out", QUICK, ["2"], evidence.store, None)
-    pages.fill(page, found, tmp_path / "out")
-    assert "**[Every p works for UCLS, none for GV-UCB](figure-2.png)** (claim 5)" in page.read_text()
-    assert "| reward, UCLS with p = 0.1 minus p = 1e-5 |" in more.read_text()
-    kept = shipped.from_data(json.loads((tmp_path / "data" / "claims.json").read_text()))
-    assert kept.claims == found.claims
-    assert kept.tables == []
-    assert kept.facts["numerics"] == "1"
-    assert (tmp_path / "data" / "figure-2.png").is_file()
-    assert (page.parent / "files" / "checks.csv").read_text() == account.data_files(kept)["checks"]
-    for path in (page, more):
-        assert pages.filled(path.read_text(), account.parts(kept)) == path.read_text()
-
-
-@pytest.mark.parametrize(
-    ("text", "complaint"),
-    [
-        (None, "no page"),
-        ("# Ours\n", "needs lines"),
-        ("<!-- verdicts -->\nmine\n<!-- checks -->\n<!-- end -->\n", "needs lines"),
-        ("<!-- verdict -->\n<!-- end -->\n", "only: found, verdicts, checks"),
-        ("<!-- csv verdict: a.csv -->\n<!-- facts -->\n<!-- end -->\n", "only: found, verdicts, checks"),
-    ],
-)
-def test_a_page_that_cannot_be_filled_is_left_alone(tmp_path, evidence, text, complaint):
-    page = tmp_path / "page.md"
-    if text is not None:
-        page.write_text(text)
-    with pytest.raises(UserError, match=complaint):
-        pages.fill(page, account.Reproduction([], [], [], True, {}, ""), tmp_path)
-    assert text is None or page.read_text() == text
-
-
 def test_an_unknown_figure_is_named():
     with pytest.raises(UserError, match="unknown figure '4'"):
         parts_of(["4"])
 
 
 def test_every_part_has_figures_or_a_table_and_the_command_names_it():
-    words = next(p.help for p in typer.main.get_command(cli.app).commands["paper"].params if p.name == "figure")
+    words = next(
+        p.help for p in typer.main.get_command(cli.app).commands["paper"].commands["run"].params if p.name == "only"
+    )
     named = re.findall(r"[\w-]+", words.replace("5 to 9", "5 6 7 8 9"))
     for one in PARTS:
         assert one.name in named, one.name

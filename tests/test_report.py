@@ -31,7 +31,7 @@ def test_the_first_figure_comes_first_then_findings_figures_claims_and_details(p
     assert "sensitive to trace_threshold</span>" in page
     assert '<a href="#figure-1"' in page
     assert "<li>UCLS &lt;leads&gt;.</li>" in page
-    assert "<li><code>ucls paper --full</code> more</li>" in page
+    assert "<li><code>ucls paper run --full</code> more</li>" in page
 
 
 def test_a_reference_stands_beside_every_claim_and_figure_that_it_has(tmp_path):

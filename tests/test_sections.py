@@ -9,9 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 from support.paper import pretend
-from ucls import cli
+from tools import commits, pages, reproduction, sections
+from tools.__main__ import app
 from ucls.errors import UserError
-from ucls.paper import account, commits, sections
+from ucls.paper import account
 from ucls.paper import reproduce as paper
 from ucls.paper.contents import PARTS, parts_of
 from ucls.paper.groups import scale_of
@@ -19,8 +20,6 @@ from ucls.study import Store
 
 NAMES = ["2", "8", "choices"]
 SCALE = scale_of(2)
-PAGE = "<!-- verdicts -->\n<!-- end -->\n<!-- unspecified details -->\n<!-- end -->\n"
-PAGE += "![p](figure-2.png) ![b](figure-8.png)\n<!-- what was run -->\n<!-- end -->\n<!-- facts -->\n<!-- end -->\n"
 
 
 @pytest.fixture(scope="module")
@@ -30,17 +29,9 @@ def made(tmp_path_factory):
     with Store(folder / "runs.sqlite", write=True) as store, pytest.MonkeyPatch.context() as patch:
         patch.setattr(paper, "write", lambda made, out: None)
         whole = paper.reproduce(folder / "out", SCALE, NAMES, store, pretend, quiet=True)
-        paper.export(folder / "parts", SCALE, NAMES, store)
+        patch.setattr(commits, "is_changed", lambda folder: False)
+        sections.export(NAMES, SCALE, store, folder / "parts")
     return whole, folder / "parts"
-
-
-@pytest.fixture
-def page(tmp_path):
-    """A page in a checkout whose history has the commit that the parts were made with."""
-    page = tmp_path / "docs" / "page.md"
-    page.parent.mkdir()
-    page.write_text(PAGE)
-    return page
 
 
 @pytest.fixture
@@ -56,6 +47,7 @@ def parts(made, tmp_path):
 def history(monkeypatch):
     here = commits.commit_at(sections.code())
     monkeypatch.setattr(commits, "exists", lambda commit, folder: commit == here)
+    monkeypatch.setattr(sections, "PARTS", parts_of(NAMES))
 
 
 def spoil(path, **facts):
@@ -64,9 +56,9 @@ def spoil(path, **facts):
     path.write_text(json.dumps(data))
 
 
-def test_parts_assembled_are_what_was_made_at_once(made, page):
+def test_parts_assembled_are_what_was_made_at_once(made):
     whole, folder = made
-    found = sections.assemble(folder, page)
+    found = sections.assemble(folder)
     assert found.claims == whole.claims
     assert {t[0]: t[2] for t in found.tables}["Unspecified details"] == whole.tables[0][2]
     ran = [{tuple(row) for row in {t[0]: t[2] for t in made.tables}[account.RAN]} for made in (found, whole)]
@@ -83,14 +75,23 @@ def test_parts_assembled_are_what_was_made_at_once(made, page):
                 assert (line.low is None) == (other.low is None)
 
 
-def test_one_command_fills_the_page(made, page, tmp_path):
-    words = ["paper", "--assemble", str(made[1]), "--page", str(page), "--out", str(tmp_path / "out")]
-    result = CliRunner().invoke(cli.app, words)
-    assert result.exit_code == 0, result.output
-    text = page.read_text()
-    assert "| 5 | River Swim" in text
-    assert f"| commit | {commits.commit_at(sections.code())} |" in text
-    assert (page.parent / "figure-2.png").is_file()
+def test_one_command_writes_the_shipped_reproduction_and_its_pages(made, tmp_path, monkeypatch):
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    (docs / "reproduction.md").write_text("<!-- verdicts -->\nbygone\n<!-- end -->\n<!-- csv checks: checks.csv -->\n")
+    (docs / "reproduction-more.md").write_text("<!-- unspecified details -->\n<!-- end -->\n")
+    found = sections.assemble(made[1])
+    reproduction.write(found, tmp_path / "reference", docs)
+    data = json.loads((tmp_path / "reference" / "claims.json").read_text())
+    assert [table["title"] for table in data["tables"]] == ["Unspecified details"]  # what the pages show
+    assert (tmp_path / "reference" / "figure-2.png").is_file()
+    assert (docs / "figure-2.png").is_file()
+    monkeypatch.setattr(reproduction.shipped, "load", lambda: reproduction.shipped.from_data(data))
+    monkeypatch.setattr(pages, "made", reproduction.made)
+    assert {path.name for path in pages.fill(docs)} == {"reproduction.md", "checks.csv", "reproduction-more.md"}
+    assert "| 5 | River Swim" in (docs / "reproduction.md").read_text()
+    assert "bygone" not in (docs / "reproduction.md").read_text()
+    assert list(pages.stale(docs)) == []
 
 
 @pytest.mark.parametrize(
@@ -102,56 +103,41 @@ def test_one_command_fills_the_page(made, page, tmp_path):
         ({"scale": "30 runs"}, "part 8 is of 30 runs, part 2 of 2 runs"),
     ],
 )
-def test_parts_that_do_not_belong_together_are_refused(parts, page, facts, complaint):
+def test_parts_that_do_not_belong_together_are_refused(parts, facts, complaint):
     spoil(parts / "8.json", **facts)
     with pytest.raises(UserError, match=re.escape(complaint)):
-        sections.assemble(parts, page)
-    assert page.read_text() == PAGE
+        sections.assemble(parts)
 
 
-def test_a_part_that_lacks_runs_or_is_missing_or_is_something_else_is_named(parts, page, tmp_path):
+def test_a_part_that_lacks_runs_or_is_missing_or_is_something_else_is_named(parts):
     data = json.loads((parts / "choices.json").read_text())
     (parts / "choices.json").write_text(json.dumps({**data, "complete": False}))
     with pytest.raises(UserError, match="part choices lacks runs"):
-        sections.assemble(parts, page)
+        sections.assemble(parts)
     (parts / "choices.json").unlink()
-    with pytest.raises(UserError, match="lacks choices: `ucls paper --only choices --runs N --export"):
-        sections.assemble(parts, page)
+    with pytest.raises(UserError, match="lacks choices: `python -m tools export choices --runs N`"):
+        sections.assemble(parts)
     for text in ("", "{}", "[]", '{"part": 3}', json.dumps({**data, "part": "../x"})):
         (parts / "choices.json").write_text(text)
         with pytest.raises(UserError, match=r"choices\.json (is not a|has an unknown) part"):
-            sections.assemble(parts, page)
+            sections.assemble(parts)
 
 
-def test_the_pages_of_the_shipped_reproduction_need_all_of_the_paper(made, page):
-    page.write_text("<!-- data claims.json -->\n" + PAGE)
-    with pytest.raises(UserError, match=r"no page beside .* shows 'Learned covariance': add <!-- learned"):
-        sections.assemble(made[1], page)
-    more, marks = page.parent / "page-more.md", "<!-- csv learned covariance: learned.csv -->\n"
-    more.write_text(marks)
-    with pytest.raises(UserError, match=r"lacks 1, 3, 5, 6, 7, 9, mountain-car, theorem, learned: "):
-        sections.assemble(made[1], page)
-    more.write_text(marks + "<!-- ablations -->\n<!-- end -->\n")
-    with pytest.raises(UserError, match=r"mountain-car, theorem, learned, causes: "):
-        sections.assemble(made[1], page)
-    page.write_text(page.read_text().replace("<!-- unspecified details -->", "<!-- facts -->"))
-    with pytest.raises(UserError, match=r"no page beside .* shows 'Unspecified details': add <!-- unspecified"):
-        sections.assemble(made[1], page)  # which is among the parts
+def test_the_whole_paper_is_needed(made, monkeypatch):
+    monkeypatch.setattr(sections, "PARTS", PARTS)
+    with pytest.raises(UserError, match="lacks 1, 3, 5, 6, 7, 9, mountain-car, theorem, learned, causes, one"):
+        sections.assemble(made[1])
 
 
-def test_a_part_is_exported_from_code_that_a_commit_has(monkeypatch, tmp_path):
-    words = ["paper", "--only", "8", "--export", str(tmp_path)]
-    assert "--runs or --full" in str(CliRunner().invoke(cli.app, words).exception)
+def test_a_part_is_exported_from_code_that_a_commit_has_and_with_all_its_runs(monkeypatch, tmp_path):
+    words = ["export", "8", "--store", str(tmp_path / "none.sqlite")]
+    assert "give either --runs or --full" in str(CliRunner().invoke(app, words).exception)
     monkeypatch.setattr(commits, "is_changed", lambda folder: True)
-    assert "commit them, then export" in str(CliRunner().invoke(cli.app, [*words, "--runs", "2"]).exception)
+    assert "commit them, then export" in str(CliRunner().invoke(app, [*words, "--runs", "2"]).exception)
+    monkeypatch.setattr(commits, "is_changed", lambda folder: False)
+    assert "lacks runs of part 8" in str(CliRunner().invoke(app, [*words, "--runs", "2"]).exception)
     monkeypatch.setattr(commits, "commit_at", lambda folder: "")
-    assert "from a checkout" in str(CliRunner().invoke(cli.app, [*words, "--runs", "2"]).exception)
-
-
-def test_only_and_figure_are_the_same_word():
-    for word in ("--only", "--figure"):
-        with pytest.raises(UserError, match="unknown figure '4'"):
-            raise CliRunner().invoke(cli.app, ["paper", word, "4", "--dry-run"]).exception
+    assert "from a checkout" in str(CliRunner().invoke(app, [*words, "--runs", "2"]).exception)
 
 
 def test_a_commit_exists_or_does_not(tmp_path, monkeypatch):

@@ -10,15 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
-from typer.testing import CliRunner
 
-from ucls import cli
-from ucls.errors import UserError
+from tools import marks, reproduction
+from tools.captions import CAPTIONS
 from ucls.figures.palette import STYLES
-from ucls.paper import account, pages, shipped
-from ucls.paper.captions import CAPTIONS
-from ucls.paper.claims import judge_all
-from ucls.paper.claims.plain import PLAIN, because, title_of
+from ucls.paper import shipped
+from ucls.paper.claims import CLAIMS, judge_all
+from ucls.paper.claims.plain import because, title_of
 from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence
 from ucls.paper.findings import findings
@@ -36,23 +34,13 @@ def made():
     return shipped.load()
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_pages_say_what_the_data_say(page, made):
-    text = page.read_text()
-    assert pages.filled(text, account.parts(made)) == text
-    files = account.data_files(made)
-    for file, name in pages.csv_files(DOCS, text).items():
-        assert file.read_text() == files[name], file.name
-
-
 def test_every_part_of_the_data_is_on_a_page(made):
-    assert pages.shown_on(page.read_text() for page in PAGES) == set(account.parts(made)) - {
-        "tuning"
-    }  # on docs/beyond.md
+    shown = {name for page in PAGES for name in marks.shown(page.read_text())}
+    assert shown == set(reproduction.sections(made))
 
 
 def test_the_data_files_have_every_claim_and_every_check(made):
-    files = {name: list(csv.DictReader(io.StringIO(text))) for name, text in account.data_files(made).items()}
+    files = {name: list(csv.DictReader(io.StringIO(text))) for name, text in reproduction.data_files(made).items()}
     assert [int(row["claim"]) for row in files["verdicts"]] == [claim.number for claim in made.claims]
     checks = [(str(claim.number), check.what, check.found) for claim in made.claims for check in claim.checks]
     assert [(row["claim"], row["check"], row["result with 95% interval"]) for row in files["checks"]] == checks
@@ -84,7 +72,7 @@ def test_captions_state_the_finding_first():
 def test_verdicts_follow_from_the_checks():
     data = json.loads(resources.files("ucls.paper").joinpath("reference", "claims.json").read_text())
     assert [claim.words for claim in shipped.from_data(data).claims] == [claim["verdict"] for claim in data["claims"]]
-    assert shipped.as_data(shipped.from_data(data)) == data
+    assert reproduction.as_data(shipped.from_data(data)) == data
 
 
 def test_the_data_say_what_they_were_made_with(made):
@@ -92,9 +80,9 @@ def test_the_data_say_what_they_were_made_with(made):
 
 
 def test_every_claim_is_there_and_has_a_title_that_fits_a_terminal(made):
-    assert [claim.number for claim in made.claims] == list(PLAIN)
+    assert [claim.number for claim in made.claims] == sorted(CLAIMS)
     assert max(len(title_of(claim)) for claim in made.claims) <= 40
-    assert len({plain.title for plain in PLAIN.values()}) == len(PLAIN)
+    assert len({claim.title for claim in CLAIMS.values()}) == len(CLAIMS)
 
 
 def test_a_reason_is_given_only_for_the_verdict_that_it_explains(made):
@@ -153,11 +141,3 @@ def test_the_shipped_pictures_keep_the_colors_of_their_lines():
     for key in contenders(RIVER):
         color = [int(STYLES[key][1][i : i + 2], 16) for i in (1, 3, 5)]
         assert np.abs(picture - color).max(axis=2).min() < 20, key
-
-
-@pytest.mark.parametrize("words", [[], ["--quick"], ["--runs", "2", "--figure", "choices", "--figure", "causes"]])
-def test_less_than_the_whole_paper_does_not_replace_the_shipped_reproduction(tmp_path, words):
-    page = DOCS / "reproduction.md"
-    result = CliRunner().invoke(cli.app, ["paper", *words, "--out", str(tmp_path), "--page", str(page)])
-    assert isinstance(result.exception, UserError)
-    assert str(result.exception) == f"{page} is of the shipped reproduction: give --runs or --full, and no --figure"

@@ -3,7 +3,6 @@
 import doctest
 import importlib
 import inspect
-import json
 import os
 import re
 import shutil
@@ -21,10 +20,23 @@ pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.
 
 ROOT = Path(__file__).parents[1]
 MODULES = (
-    *("agreement", "algorithms", "blocks", "docstrings", "foreign", "formulas", "known", "outside", "prose"),
-    *("benchmarks", "measured"),
-    *("pictures", "sentences", "tables", "titles", "whole"),
+    *("docsite.algorithms", "docsite.blocks", "docsite.docstrings", "docsite.foreign", "docsite.formulas"),
+    *("docsite.outside", "docsite.pictures", "docsite.sentences", "docsite.titles", "docsite.whole"),
+    *("tools.marks", "tools.prose", "tools.sections", "tools.tables"),
 )
+DATA = {  # a number in a page or in its data, and the files that then differ from their data
+    "environments.md": (r"(?<=CartPole-v1 \| )[\d.]+", {"environments.md"}),
+    "data/environments.csv": (r"(?<=000,)[\d.]+", {"data/environments-summary.csv"}),
+    "data/environments-summary.csv": (r"(?<=ucls-exact,10,0,10,)[\d.]+", {"data/environments-summary.csv"}),
+    "data/reproduction-checks.csv": (r",yes,", {"data/reproduction-checks.csv"}),
+    "reproduction.md": (r"(?<=of )\d+(?= checks)", {"reproduction.md"}),
+    "beyond.md": (r"(?<=total reward \| )10,537", {"beyond.md"}),
+    "data/benchmarks/ablation.csv": (r"(?<=noise term only,\")576.7", {"beyond.md"}),
+    "data/deviations.csv": (r"(?<=final reward per step,)[\d.]+,[\d.]+", {"deviations.md"}),
+    "deviations.md": (r"(?<=per step \*\*)-[\d.]+", {"deviations.md"}),
+    "data/robustness.json": (r'(?<="kills": )\d+', {"robustness.md"}),
+    "choose.md": (r"(?<=\| ucls \| )[\d.]+", {"choose.md"}),
+}
 
 
 def build(folder, *words):
@@ -68,7 +80,7 @@ def look(browser, site):
 
 @pytest.mark.parametrize("name", MODULES)
 def test_what_makes_it_does_as_its_examples_say(name):
-    assert doctest.testmod(importlib.import_module(f"docsite.{name}")).failed == 0
+    assert doctest.testmod(importlib.import_module(name)).failed == 0
 
 
 def test_every_algorithm_has_its_settings_on_its_page(site):
@@ -105,12 +117,44 @@ def test_formulas_are_mathml_and_no_page_fetches_anything(site):
     (site / "spoilt.html").unlink()
 
 
-def test_a_number_that_was_changed_by_hand_is_noticed(monkeypatch):
-    from docsite import agreement
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """The pages and their data, without the figures."""
+    folder = tmp_path_factory.mktemp("docs") / "docs"
+    shutil.copytree(ROOT / "docs", folder, ignore=shutil.ignore_patterns("*.png", "*.svg", "*.gif", "paper", "site"))
+    return folder
 
-    assert list(agreement.complaints()) == []
-    monkeypatch.setitem(agreement.COPIES, ("docs/choose.md", "costs and results"), lambda: "other")
-    assert [line.split(":")[0] for line in agreement.complaints()] == ["docs/choose.md"]
+
+def test_every_page_agrees_with_its_data():
+    from tools import pages
+
+    assert list(pages.complaints()) == []
+
+
+@pytest.mark.parametrize("file", DATA)
+def test_a_page_that_differs_from_its_data_is_noticed_and_rewritten(copy, file):
+    from tools import pages
+
+    number, differ = DATA[file]
+    before = (copy / file).read_text()
+    after = re.sub(number, "12345", before, count=1)
+    assert after != before
+    (copy / file).write_text(after)
+    assert differ <= {line.split()[0].removeprefix("docs/") for line in pages.stale(copy)}
+    assert differ <= {str(path.relative_to(copy)) for path in pages.fill(copy)}
+    assert list(pages.stale(copy)) == []
+    (copy / file).write_text(before)
+    pages.fill(copy)
+
+
+def test_a_mark_without_an_end_or_without_a_source_is_an_error():
+    from tools import marks
+
+    for text in ("<!-- a -->\n<!-- b -->\n<!-- end -->\n", "<!-- end -->\n", "<!-- a -->\n"):
+        with pytest.raises(LookupError, match="do not alternate"):
+            marks.filled(text, {"a": "", "b": ""})
+    with pytest.raises(LookupError, match="nothing to put at the mark 'c', only at: a"):
+        marks.filled("<!-- c -->\n<!-- end -->\n", {"a": ""})
 
 
 def test_every_picture_of_the_site_is_a_figure_with_a_caption(site):
@@ -120,20 +164,16 @@ def test_every_picture_of_the_site_is_a_figure_with_a_caption(site):
         assert "<img" not in framed.sub("", article), path.name
 
 
-def test_a_picture_without_a_caption_is_an_error(tmp_path, monkeypatch):
-    from docsite import agreement
+def test_a_picture_without_a_caption_is_an_error():
+    from docsite import pictures
 
-    page = ROOT / "docs" / "index.md"
-    monkeypatch.setattr(agreement, "PAGES", (page, tmp_path / "new.md"))
-    (tmp_path / "new.md").write_text("# New\n\n![Two bars](bars.png)\n\nThen a text that is no caption.\n")
-    told = [line for line in agreement.complaints() if "bars.png" in line]
-    assert len(told) == 1
-    assert "new.md, line 3: bars.png has no caption" in told[0]
+    [told] = pictures.complaints("new.md", "# New\n\n![Two bars](bars.png)\n\nThen a text that is no caption.\n")
+    assert "new.md, line 3: bars.png has no caption" in told
 
 
 def test_every_figure_of_a_claim_has_a_caption():
+    from tools.captions import CAPTIONS
     from ucls.paper import shipped
-    from ucls.paper.captions import CAPTIONS
 
     assert {claim.figure for claim in shipped.load().claims if claim.figure} <= set(CAPTIONS)
     assert {path.stem for path in (ROOT / "src/ucls/paper/reference").glob("*.png")} == set(CAPTIONS)
@@ -142,93 +182,19 @@ def test_every_figure_of_a_claim_has_a_caption():
 def test_links_are_called_what_the_list_of_pages_calls_them(site):
     text = (site / "beyond.html").read_text()
     assert ">Deviations from the paper</a>" in text.partition("<article")[2]
-    assert ">departures.md<" not in text
-
-
-@pytest.mark.parametrize(
-    ("file", "number"),
-    [
-        ("environments.md", r"(?<=CartPole-v1 \| )[\d.]+"),
-        ("data/environments.csv", r"(?<=000,)[\d.]+"),
-        ("data/environments-summary.csv", r"(?<=CartPole-v1,ucls-exact,10,0,10,)[\d.]+"),
-    ],
-)
-def test_a_page_and_its_data_that_disagree_are_noticed(tmp_path, file, number):
-    from docsite import known
-
-    assert list(known.complaints()) == []
-    for name in ("environments.md", "data/environments.csv", "data/environments-summary.csv"):
-        text = (ROOT / "docs" / name).read_text()
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text(re.sub(number, "12345", text, count=1) if name == file else text)
-    told = list(known.complaints(tmp_path / "environments.md", tmp_path / "data/environments.csv"))
-    assert told
-    assert all(line.startswith(("docs/environments.md, ", "docs/environments-summary.csv, ")) for line in told)
-    known.write(tmp_path / "environments.md", tmp_path / "data/environments.csv")
-    assert list(known.complaints(tmp_path / "environments.md", tmp_path / "data/environments.csv")) == []
-
-
-def test_a_file_of_the_reproduction_that_disagrees_with_the_package_is_noticed(tmp_path):
-    from docsite import agreement
-
-    (tmp_path / "data").mkdir()
-    for path in [*(ROOT / "docs").glob("reproduction*.md"), *(ROOT / "docs/data").glob("reproduction*.csv")]:
-        (tmp_path / path.relative_to(ROOT / "docs")).write_text(path.read_text())
-    assert list(agreement.of_the_reproduction(tmp_path)) == []
-    checks = tmp_path / "data" / "reproduction-checks.csv"
-    checks.write_text(checks.read_text().replace(",yes,", ",no,", 1))
-    (tmp_path / "data" / "reproduction-tuning.csv").unlink()
-    assert [line.split()[0] for line in agreement.of_the_reproduction(tmp_path)] == [
-        "docs/data/reproduction-checks.csv",
-        "docs/data/reproduction-tuning.csv",
-    ]
-
-
-@pytest.mark.parametrize(
-    ("file", "number"),
-    [
-        ("beyond.md", r"(?<=total reward \| )10,537"),
-        ("data/benchmarks/comparison.csv", r"(?<=River Swim,total reward,)\"?Sarsa, optimistic\"?,\"10,537"),
-        ("data/benchmarks/ablation.csv", r"(?<=noise term only,\")576.7"),
-    ],
-)
-def test_a_benchmark_summary_that_differs_from_its_data_is_noticed_and_rewritten(tmp_path, file, number):
-    from docsite import benchmarks
-
-    shutil.copytree(ROOT / "docs" / "data", tmp_path / "data")
-    shutil.copy(ROOT / "docs" / "beyond.md", tmp_path)
-    where = tmp_path / "beyond.md", tmp_path / "data" / "benchmarks"
-    assert list(benchmarks.complaints(*where)) == []
-    old = (tmp_path / file).read_text()
-    new = re.sub(number, lambda found: found[0].replace("5", "6", 1), old)
-    assert new != old
-    (tmp_path / file).write_text(new)
-    assert len(list(benchmarks.complaints(*where))) == 1
-    benchmarks.write(*where)
-    assert list(benchmarks.complaints(*where)) == []
-
-
-def test_benchmark_files_are_written_from_the_tables_of_ucls_paper(tmp_path):
-    from docsite import benchmarks
-
-    table = {"title": "Long runs", "heads": ["domain", "runs"], "rows": [["River Swim", "1,000"]]}
-    (tmp_path / "claims.json").write_text(json.dumps({"tables": [table, {**table, "title": "What was run"}]}))
-    benchmarks.update(tmp_path / "claims.json", tmp_path / "out")
-    assert [path.name for path in (tmp_path / "out").iterdir()] == ["long-runs.csv"]
-    assert benchmarks.rows("long-runs", tmp_path / "out") == [["River Swim", "1,000"]]
+    assert ">deviations.md<" not in text
 
 
 def test_a_performance_table_that_differs_from_its_data_is_noticed(tmp_path):
-    from docsite import measured
+    from tools import pages
 
     (tmp_path / "data").mkdir()
     shutil.copy(ROOT / "docs" / "data" / "performance.json", tmp_path / "data")
     page = tmp_path / "performance.md"
     page.write_text((ROOT / "docs" / "performance.md").read_text())
-    assert list(measured.performance(page)) == []
+    assert list(pages.performance(tmp_path)) == []
     page.write_text(page.read_text().replace("| ucls-exact | 18.6 |", "| ucls-exact | 8.6 |"))
-    assert [line.split("'")[1] for line in measured.performance(page)] == ["All algorithms, microseconds per step"]
+    assert [line.split("'")[1] for line in pages.performance(tmp_path)] == ["All algorithms, microseconds per step"]
 
 
 def test_the_picture_of_optimism_shows_what_its_caption_says():

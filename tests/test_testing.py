@@ -153,7 +153,7 @@ def test_a_broken_algorithm_is_told_what_is_broken_and_how_to_mend_it():
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_every_algorithm_of_the_package_says_how_it_departs_from_the_paper(name):
     text = (algorithm_module(name).__doc__ or "").strip()
-    assert "Departures" in text.split("\n\n")[-1]
+    assert "Deviations" in text.split("\n\n")[-1]
 
 
 class Restless(Corridor):

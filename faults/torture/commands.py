@@ -127,13 +127,13 @@ GRAMMAR: dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
     "study export": ((*FILES, "tiny"), {"--store": FILES, "--out": FILES, "--format": ("csv", "parquet")}),
     "study retry": ((*FILES, "tiny"), {"--store": FILES}),
     "study recover": (FILES, {"--store": FILES}),
-    "paper": ((), {"--figure": ("5", "1", "x"), "--out": ("out", "run"), "--store": FILES}),
+    "paper run": ((), {"--only": ("5", "1", "x"), "--out": ("out", "run"), "--store": FILES}),
 }
 ALWAYS = {
     "train": ("--steps", TINY),
     "diagnose": ("--steps", TINY),
     "study run": ("--dry-run", ()),
-    "paper": ("--dry-run", ()),
+    "paper run": ("--dry-run", ()),
 }
 
 

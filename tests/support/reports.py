@@ -52,7 +52,7 @@ TABLES = [("Settings chosen by the sweeps", ["agent", "domain", "alpha"], [["sar
 FACTS = {"ucls": "0.1.0", "seeds": "0 to 29", "numpy": "2.1", "steps a second": 123456.0, "versions": {"numba": "0.61"}}
 
 
-OPENING = Opening(["UCLS <leads>."], "It took a minute.", [("ucls paper --full", "more")])
+OPENING = Opening(["UCLS <leads>."], "It took a minute.", [("ucls paper run --full", "more")])
 
 
 def report(path, figures, claims=CLAIMS, reference=Reference("", {})):

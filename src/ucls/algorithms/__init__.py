@@ -45,7 +45,7 @@ Optional:
   do not fit.
 
 `xs` are the features of every action, `x` those of one (`kernels.Active`). The first line of the module's docstring is
-shown in lists; in this package the docstring ends with a paragraph "Departures".
+shown in lists; in this package the docstring ends with a paragraph "Deviations".
 
 `Algorithm` and `Extras` below give the signatures.
 

@@ -17,7 +17,7 @@ action is often the one not tried. Room for basis vectors and for points grows a
 The box leaves the process open: the kernel is exp(-d^2 / (2 sigma^2)), samples have the variance `noise`, and the
 variance that is tested is of the function, without that noise.
 
-Departures from the printed box, the first a setting that can be put back:
+Deviations from the printed box, the first a setting that can be put back:
 - an old basis vector is deleted if the new one makes it needless, mu_j >= mu + L_Q d(s, s_j); the printed sign deletes
   the needed ones and always the new one, so that Q-hat never leaves V_max. Literal: `deletion=printed`.
 - where a process is sure already, q_t is not computed, since the box makes no use of it there.

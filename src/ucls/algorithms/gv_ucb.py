@@ -16,7 +16,7 @@ no count: the weights k_t = beta (1 - beta)^(T - t) have sum_t k_t^2 = beta (1 -
 that is T beta^2, where A is T beta times its mean, so the covariance falls as 1/T; in the long run it is
 beta / (2 - beta), the 1/T of an average of about 2/beta samples.
 
-Departures from the printed boxes, each a setting that can be put back:
+Deviations from the printed boxes, each a setting that can be put back:
 - C_ij is averaged where |z_i| and |z_j| exceed `trace_threshold` (default beta), not where they differ from 0. Literal:
   `trace_threshold=0`.
 - the trace decays by the discount of the previous transition. Literal: `trace_discount=current`.

@@ -5,7 +5,7 @@ A state and action are known when each of their active features has been visited
 a state when they have been over all actions. What is known is learned by least-squares TD (lambda = 0); the value of
 what is not known is regressed towards gmax, the largest return there could be. Actions are greedy.
 
-Departures from the printed boxes, each a setting that can be put back where there is another reading that can work:
+Deviations from the printed boxes, each a setting that can be put back where there is another reading that can work:
 - a visit counts 1 for each active feature, not the feature's value, so that m does not depend on the tilings. Literal:
   `counting=values`.
 - the smallest count is that of the *active* features; over all of them, as printed, nothing is known until all is.

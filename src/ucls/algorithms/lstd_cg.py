@@ -5,7 +5,7 @@ Control by plain least-squares TD, greedy or epsilon-greedy, to see what its reg
 eta |w|^2 (the paper's eta_r). `fading=fading` divides eta by t. Every step solves the system anew from the last w, by
 conjugate gradient on the normal equations, which are symmetric while A is not.
 
-Departures from the printed boxes:
+Deviations from the printed boxes:
 - the residual is A'b - (A'A + eta_r I) w and the step divides by d'(A'A + eta_r I) d; printed are b - (A'A + eta_r I) w
   and d'Ad, which belong to two other systems: together they solve none.
 - it stops at |residual| <= `tolerance` |A'b|, tested before the first step too, or after `iterations` steps; printed is

@@ -6,7 +6,7 @@ inverse is kept instead of A (see `ucls.kernels.sherman_morrison`). With beta = 
 A constant beta forgets old samples, and with them the regularizer: A^-1 grows as (1 - beta)^-t in every direction that
 is not visited. A run in which that has cost more digits than there are stops, and says that it diverged.
 
-Departures from the printed box, the second a setting that can be put back:
+Deviations from the printed box, the second a setting that can be put back:
 - beta = 1/(t+1), with t from 1, not 1/t, which divides by zero at t = 1.
 - the trace decays by the discount of the previous transition, and starts from 0 in each episode; the printed one, of
   the transition just taken, wipes the trace when a reward arrives at the goal. Literal: `trace_discount=current`.

@@ -17,7 +17,7 @@ grow included. X'X and its factor are as large as the number of features squared
 `value` is x'mean and `interval` the mean and standard deviation of x'theta, both as of the last sample. Sums, and the
 factor of Lambda, are float64 whatever the dtype: a sum in float32 stops growing.
 
-Departures: the paper has no box for it, and resamples at the start of every episode in Puddle World and Sparse Mountain
+Deviations: the paper has no box for it, and resamples at the start of every episode in Puddle World and Sparse Mountain
 Car, and every 5000 steps in River Swim, which has one episode. Here it is both everywhere, so an episode beyond 5000
 steps is resampled within; `resample_every=0` leaves it to episodes. `n_backups` repeats regression and sample. Osband's
 variant without episodes samples often, and lets what is random in theta last: with `correlation` c, theta is mean +

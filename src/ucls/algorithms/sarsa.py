@@ -6,7 +6,7 @@ last (`optimistic`: the value of every action in every state starts at `gmax`), 
 
 A step costs as much as there are active features and live traces, whatever the number of features.
 
-Departures, where the paper says nothing:
+Deviations, where the paper says nothing:
 - optimism is a constant in front of the weights, Q = gmax + x'w with w = 0 at the start. Where the values of the active
   features have the same sum in every state, that is what w = gmax / sum gives, step by step; where they have not (two
   tiles share an index), Q is still gmax everywhere.

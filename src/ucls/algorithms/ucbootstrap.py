@@ -7,7 +7,7 @@ of the resamples, and the bound is u = 2 mean(Q_N) - T*_{alpha/2}, with the alph
 
 The letters are the box's: l the length of a block, M the number of blocks in a resample, B the number of resamples.
 
-Departures, where the box is silent:
+Deviations, where the box is silent:
 - while the window is filling, it is as long as it is full, and l is at most that; before it holds anything all bounds
   are equal, and the action is any.
 - order statistics are numbered from 1, which makes the quantile Hyndman and Fan's eighth; beyond either end it is the

@@ -16,7 +16,7 @@ variance, and w moves by a fixed step of b - Aw. `ucls diagnose` shows it along 
 `learned=counts` forces it, B = I and a = 0, to be held against the box; larger features (`feature_value=1`, with a
 smaller `w_step`) let B move.
 
-Departures from the printed box, each a setting that can be put back:
+Deviations from the printed box, each a setting that can be put back:
 - C_ij is averaged where |z_i| and |z_j| exceed `trace_threshold` (default beta), not where they differ from 0: a trace
   that decays never reaches 0, and optimism would fade everywhere at once. Literal: `trace_threshold=0`.
 - the trace decays by the discount of the previous transition, and starts from 0 in each episode; the printed one, of

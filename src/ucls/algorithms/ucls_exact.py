@@ -16,7 +16,7 @@ All of it has exact recursions of order d^2 (`update`): nothing is forgotten, an
 A^-1 and C are changed by rank one and two and read in few rows and columns, so they wait (`lazy_matrix`); and the
 trace z is never needed, because A^-1 z is what remains of the last gain, gamma lambda A^-1 z_before + A^-1 x.
 
-Departures from the paper: the regularizer's term, sums in place of averages, A^-1 in place of B. The rest is a matter
+Deviations from the paper: the regularizer's term, sums in place of averages, A^-1 in place of B. The rest is a matter
 of judgment:
 - v0 (1 - x'h) is a bound if the features of every state sum to 1 and kappa A^-1 x has no negative entry, as with
   one-hot features and lambda = 0. Otherwise it is a heuristic; 1 - x'h is held within [0, 1].

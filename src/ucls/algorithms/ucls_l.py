@@ -8,7 +8,7 @@ w_varInit_i is taken to have started from (c counts how much of that start is le
 
 A step costs as much as there are active features and live traces, except for the rare one that raises v_init.
 
-Departures from the printed box, each a setting that can be put back where one is named:
+Deviations from the printed box, each a setting that can be put back where one is named:
 - w_varInit_i and c_i fade where |z_i| exceeds `trace_threshold` (default beta), not where it differs from 0: a trace
   that decays never reaches 0, and optimism would fade everywhere at once. Literal: `trace_threshold=0`.
 - w_varInit_i fades for its own i. The box says "for all i" inside the loop over i, so that every entry, visited or

@@ -32,7 +32,7 @@ there are none, and each of n pairs takes 6 numbers, and 5 more for each state.
 Related: the optimistic initial model (Szita and Lorincz 2008), LSVI-UCB (Jin et al. 2020), Bernstein bonuses of UCBVI
 (Azar et al. 2017), R-max, and RLSVI. None pools variances by leverage.
 
-Departures: the paper learns from a stream and has no such algorithm; the two variances are its.
+Deviations: the paper learns from a stream and has no such algorithm; the two variances are its.
 - with other features than one-hot, sweeps of a maximum over least squares need not converge. The clip keeps them
   bounded, and there are at most `block_solver.SWEEPS` in a solve.
 - delta is taken within states of the same features, so that what features cannot fit does not count as noise. Where

@@ -36,7 +36,7 @@ app.command()(check.check)
 app.command("compile")(compile.compile_ahead)
 app.command()(doctor.doctor)
 app.add_typer(study.app, name="study")
-app.add_typer(paper.app)
+app.add_typer(paper.app, name="paper")
 
 
 def _version(wanted: bool) -> None:

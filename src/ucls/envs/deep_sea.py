@@ -12,7 +12,7 @@ variance 1 is added to the last reward in the two bottom corners.
 The state is the number of the cell among those that can be reached, row by row: row * (row + 1) / 2 + column. After the
 last step it stays in the bottom row.
 
-Departures: bsuite draws the action map with NumPy's old generator; here it is a hash of `mapping_seed` and the cell's
+Deviations: bsuite draws the action map with NumPy's old generator; here it is a hash of `mapping_seed` and the cell's
 number, so that it is the same on every machine, and a shallower sea is the top of a deeper one. bsuite's own discount
 is 1 and its agents take 0.99 on top; so it is 0.99 here. Its observation has all N^2 cells, and is empty after the end;
 the cells right of the diagonal cannot be reached and have no number here.

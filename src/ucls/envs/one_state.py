@@ -3,7 +3,7 @@
 There is one state and it never ends. Left always earns 1; right earns -5, -2, 2, 5 or 10 with equal chances, 2 on
 average. A learner that does not explore enough settles on the dull lever.
 
-Departures: the paper gives no discount. It is 0 here: the two returns are then 1 and 2, and `return_max`, which follows
+Deviations: the paper gives no discount. It is 0 here: the two returns are then 1 and 2, and `return_max`, which follows
 the discount, is 10.
 """
 

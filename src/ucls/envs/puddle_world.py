@@ -4,7 +4,7 @@ The state is a point of [0, 1]^2. Each action moves 0.05 plus normal noise along
 within 0.1 of two segments; a step costs 1, and 400 times the depth of every puddle the agent is then in. The goal is
 the corner where both coordinates are at least 0.95. Undiscounted and episodic.
 
-Departures: the paper's penalty is the distance to the center of the puddle, which would punish the shore and spare
+Deviations: the paper's penalty is the distance to the center of the puddle, which would punish the shore and spare
 the center; the depth (0.1 less the distance to the segment) is the classical rule of Sutton (1996). The printed memory
 of the tile coder, 128, is too small for its 180 tiles, which then share indices, most of all round the goal: there is
 room for all here.

@@ -4,7 +4,7 @@ The river is [0, 1] and the fish starts in [0, 0.1]. Swimming down always succee
 chance. It earns 1 at the top (above 0.9), 0.005 at the bottom (up to 0.1), nothing between, and never stops: the task
 is continuing, with discount 0.99.
 
-Departures: the paper gives no probabilities. These are those of Strehl and Littman (2008), carried from six states to
+Deviations: the paper gives no probabilities. These are those of Strehl and Littman (2008), carried from six states to
 the three stretches of the river; those of Osband et al. (2013) are a setting and make the task much easier. The
 printed memory of the tile coder, 128, is too small for its 160 tiles: there is room for all here.
 """

@@ -1,14 +1,12 @@
-"""The account of a reproduction: its claims, tables and provenance as data and as the parts of pages."""
+"""The account of a reproduction: its claims, tables and provenance, as data and as Markdown."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
 
 from ucls.figures.plot import Plot
-from ucls.paper._markdown import csv_text, markdown_table
-from ucls.paper.beyond.comparison import tuning
-from ucls.paper.captions import pictures
+from ucls.paper._markdown import markdown_table
 from ucls.paper.claims.check import HELD, Claim
-from ucls.paper.claims.plain import because, summary, title_of, was
+from ucls.paper.claims.plain import summary, title_of, was
 from ucls.paper.contents import Table
 from ucls.paper.domains import DOMAINS, HAS_READING, PRINTED, READING
 from ucls.paper.groups import Group, Scale, cells_of, winners
@@ -148,27 +146,6 @@ def verdicts(made: Reproduction) -> str:
     return note + "\n\n" + _table(["", "claim", "hold", "fail", "inconclusive", "verdict"], rows)
 
 
-def claims_table(made: Reproduction) -> Table:
-    """Every claim with its verdict, the reason, notes, and what changed since an earlier verdict."""
-    rows = []
-    for claim in made.claims:
-        counts = [str(sum(check.holds is holds for check in claim.checks)) for holds in HELD]
-        said = [because(claim), claim.why, was(claim)]
-        rows.append([str(claim.number), title_of(claim), claim.sentence, *counts, claim.words, *said])
-    heads = ["claim", "title", "statement", "checks that hold", "checks that fail", "inconclusive checks", "verdict"]
-    return "Verdicts", [*heads, "reason", "notes", "earlier verdict"], rows
-
-
-def checks_table(made: Reproduction) -> Table:
-    """Every check of every claim."""
-    rows = []
-    for claim in made.claims:
-        for check in claim.checks:
-            p = "" if check.p is None else f"{check.p:g}"
-            rows.append([str(claim.number), check.what, check.found, str(check.runs), HELD[check.holds], p])
-    return "Checks", ["claim", "check", "result with 95% interval", "runs", "holds", "p-value"], rows
-
-
 def checks(made: Reproduction) -> str:
     """Every check of every claim, as Markdown."""
     parts = []
@@ -180,24 +157,16 @@ def checks(made: Reproduction) -> str:
     return "\n\n".join(parts)
 
 
-def data_files(made: Reproduction) -> dict[str, str]:
-    """The tables that a page may keep in a file, as CSV, by the name of their mark."""
-    tables = [claims_table(made), checks_table(made), *made.tables]
-    return {title.lower(): csv_text(heads, rows) for title, heads, rows in tables}
+def markdown(made: Reproduction) -> str:
+    """All of it as one page."""
+    return "\n\n".join(f"## {name.capitalize()}\n\n{text}" for name, text in parts(made).items()) + "\n"
 
 
 def parts(made: Reproduction) -> dict[str, str]:
-    """What a page may hold, by the name of its mark; a table's is its title in small letters."""
+    """What a page may hold, by name; a table's is its title in small letters."""
     tables = {title.lower(): _table(heads, rows) for title, heads, rows in made.tables}
     about = _table(["", ""], [list(fact) for fact in made.facts.items()])
-    said = {"found": found(made), "verdicts": verdicts(made), "checks": checks(made), "figures": pictures()}
-    return {**said, **tables, "tuning": tuning(), "facts": about}
-
-
-def markdown(made: Reproduction) -> str:
-    """All of it as one page, except the captions of the shipped figures and what only docs/beyond.md has."""
-    shown = {name: text for name, text in parts(made).items() if name not in ("figures", "tuning")}
-    return "\n\n".join(f"## {name.capitalize()}\n\n{text}" for name, text in shown.items()) + "\n"
+    return {"found": found(made), "verdicts": verdicts(made), "checks": checks(made), **tables, "facts": about}
 
 
 def _table(heads: list[str], rows: list[list[str]]) -> str:

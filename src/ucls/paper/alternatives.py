@@ -8,7 +8,7 @@ The step size of w is an exception: the pseudocode specifies 1, and 0.1 is that 
 holds by default is reported with that step size too, but not judged by it.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from ucls.paper import table_causes
@@ -35,6 +35,13 @@ class Reading(NamedTuple):
     def joined(self, other: "Reading") -> "Reading":
         """Both at once."""
         return Reading(f"{self.name} with {other.name}", lambda group: other.change(self.change(group)))
+
+
+def also_read(groups: Iterable[Group], *readings: Iterable[Reading]) -> list[Group]:
+    """The runs as the figures have them, and as each of the readings changes them: each once."""
+    groups = [*groups]
+    changed = [reading.change(group) for some in readings for reading in some for group in groups]
+    return list(dict.fromkeys([*groups, *changed]))
 
 
 def as_here(group: Group) -> Group:

@@ -28,7 +28,7 @@ from ucls.paper import (
 )
 from ucls.paper.beyond import bars, comparison, deep_sea, long, parts
 from ucls.paper.beyond import map as settings_map
-from ucls.paper.claims import groups_behind
+from ucls.paper.claims import CLAIMS
 from ucls.paper.evidence import Evidence
 from ucls.paper.groups import Group
 
@@ -38,20 +38,23 @@ Table = tuple[str, list[str], list[list[str]]]  # the title, the heads, the rows
 class Part(NamedTuple):
     """A part by its name: its module, the title of its table if it has one, and when it is made.
 
-    `claims` are the numbers of those that are judged with it, and whose runs it therefore has. `beyond` marks what is
-    no part of the paper, `asked` what is made only when it is asked for by name.
+    `beyond` marks what is no part of the paper, `asked` what is made only when it is asked for by name.
     """
 
     name: str
     module: ModuleType
     title: str = ""
-    claims: tuple[int, ...] = ()
     beyond: bool = False
     asked: bool = False
 
     def groups(self) -> list[Group]:
         """The runs that it is made of, and those that its claims are judged by."""
-        return [*self.module.groups(), *(group for number in self.claims for group in groups_behind(number))]
+        return [*self.module.groups(), *(group for number in self.claims for group in CLAIMS[number].runs())]
+
+    @property
+    def claims(self) -> list[int]:
+        """The numbers of the claims that are judged with it, and whose runs it therefore has."""
+        return sorted(number for number, claim in CLAIMS.items() if claim.part == self.name)
 
     @property
     def draws(self) -> bool:
@@ -68,17 +71,17 @@ class Part(NamedTuple):
 
 
 PARTS = (
-    Part("1", figure_1, claims=(1, 2, 3, 4)),
-    Part("2", figure_2, claims=(5,)),
-    Part("3", figure_3, claims=(7,)),
-    Part("5", figure_5, claims=(8, 16)),
-    Part("6", figure_6, claims=(9, 17)),
-    Part("7", figure_7, claims=(10, 14, 15)),
+    Part("1", figure_1),
+    Part("2", figure_2),
+    Part("3", figure_3),
+    Part("5", figure_5),
+    Part("6", figure_6),
+    Part("7", figure_7),
     Part("8", figure_8),
-    Part("9", figure_9, claims=(11,)),
-    Part("mountain-car", figure_mountain_car, claims=(6,)),
-    Part("theorem", figure_theorem, claims=(12, 13, 18)),
-    Part("learned", table_learned, "Learned covariance", claims=(19,)),
+    Part("9", figure_9),
+    Part("mountain-car", figure_mountain_car),
+    Part("theorem", figure_theorem),
+    Part("learned", table_learned, "Learned covariance"),
     Part("choices", table_open_choices, "Unspecified details"),
     Part("causes", table_causes, "Ablations"),
     Part("one-setting", table_one_setting, "One setting for all domains"),

@@ -1,4 +1,4 @@
-"""The page on coverage: what `ucls coverage` measured of Theorem 1 and Corollary 1, in tables, figures and words."""
+"""The page on coverage: measurements of Theorem 1 and Corollary 1, in tables, figures and words."""
 
 import csv
 from collections.abc import Callable
@@ -23,7 +23,7 @@ def make(runs: int, quick: bool, out: Path, tick: Callable[[coverage.Case], obje
     rows = coverage.study(runs, quick, tick)
     spent = {kind: one_state.spend(kind, LEVER_RUNS // 10 if quick else LEVER_RUNS) for kind in one_state.KINDS}
     write_numbers(rows, out)
-    write_page(rows, spent, out / "coverage.md", f"ucls coverage --runs {runs}" + (" --quick" if quick else ""))
+    write_page(rows, spent, out / "coverage.md", f"ucls paper coverage --runs {runs}" + (" --quick" if quick else ""))
     return rows
 
 

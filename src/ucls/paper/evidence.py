@@ -10,7 +10,7 @@ from ucls import stats
 from ucls.core.measures import sign_of, signed
 from ucls.envs import make_builtin
 from ucls.paper.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
-from ucls.paper.groups import FULL, Group, Scale, cells_of
+from ucls.paper.groups import Group, Scale, cells_of
 from ucls.study.result import Result
 from ucls.study.store import Store
 
@@ -113,18 +113,6 @@ class Evidence:
     def resolution(self, group: Group) -> int:
         """Over how many steps each number of a run's `curve` is a sum; the last may be of fewer."""
         return cells_of(group, self.scale)[0].resolution
-
-
-class Recorder(Evidence):
-    """Evidence that has nothing and remembers what it was asked for."""
-
-    def __init__(self) -> None:
-        self.scale, self.asked = FULL, dict[Group, None]()
-
-    def results(self, group: Group) -> list[tuple[int, Result]]:
-        """No runs."""
-        self.asked[group] = None
-        return []
 
 
 @functools.cache

@@ -85,9 +85,9 @@ def commands(made: Reproduction, reference: Reproduction) -> list[tuple[str, str
     """What to run for more than this, with what it takes."""
     scale = reference.facts["scale"]
     more = [
-        ("ucls paper --figure 1 --runs 10", "one figure and its claims, with all the steps"),
-        (f"ucls paper --runs {scale.split()[0]}", f"all with {scale}: took {reference.facts['time']}"),
-        ("ucls paper --full", "the paper's own number of runs: a day and a half on two cores"),
+        ("ucls paper run --only 1 --runs 10", "one figure and its claims, with all the steps"),
+        (f"ucls paper run --runs {scale.split()[0]}", f"all with {scale}: took {reference.facts['time']}"),
+        ("ucls paper run --full", "the paper's own number of runs: a day and a half on two cores"),
     ]
     return {"quick": more, "full": []}.get(made.facts.get("scale", ""), more[-1:])
 

@@ -6,10 +6,8 @@ from typing import Any
 
 from ucls._files import write_atomic
 from ucls._json import as_json
-from ucls.paper import pages, sections
 from ucls.paper.account import (
     Reproduction,
-    circumstances_of,
     facts_of,
     markdown,
     note_of,
@@ -47,36 +45,14 @@ def reproduce(
         declare(store, study)
     else:
         run_study(store, study, runner, quiet)
-    made = _account(store, scale, chosen, study)
+    made = account_of(store, scale, chosen, study)
     for plot in made.plots:
         draw(plot, out / plot.name)
     write(made, out)
     return made
 
 
-def export(folder: Path, scale: Scale, figures: Sequence[str], store: Store) -> list[Path]:
-    """Write each of these parts, whose runs the store has, with all that it takes to assemble them later."""
-    chosen = parts_of(figures)
-    known, paths = study_of(chosen, scale), []
-    for part in chosen:
-        study = study_of([part], scale)._replace(name=known.name)
-        seconds = sum(run.seconds for run in circumstances_of(store, study))
-        made = _account(store, scale, [part], study)
-        paths.append(sections.export(sections.Section(part.name, made, seconds), folder))
-    return paths
-
-
-def fill_from(folder: Path, page: Path, out: Path) -> None:
-    """Fill a page from the parts that were exported to a folder."""
-    from ucls.figures.draw import draw
-
-    made = sections.assemble(folder, page)
-    for plot in made.plots:
-        draw(plot, out / plot.name)
-    pages.fill(page, made, out)
-
-
-def _account(store: Store, scale: Scale, chosen: Sequence[Part], study: Study) -> Reproduction:
+def account_of(store: Store, scale: Scale, chosen: Sequence[Part], study: Study) -> Reproduction:
     """What the store's runs say of some parts; their study, or one that has it, is declared."""
     wanted = {member.cell.id for member in study.members}
     status = {row.id: row.status for row in store.rows(study.name)}

@@ -1,29 +1,22 @@
-"""The claims of the paper, each compared with runs: `check` has the kinds of check, the others the claims."""
+"""The claims of the paper, each compared with runs.
 
-import functools
+To add one, decorate its judge with `declared.claim` in one of these modules; `check` has the kinds of check.
+"""
+
 from collections.abc import Iterable
 
-from ucls.paper.claims import bounds, learning, sarsa, settings
-from ucls.paper.claims.check import OF_ANY_LENGTH, Claim, Judge
-from ucls.paper.evidence import Evidence, Recorder
-from ucls.paper.groups import Group
+from ucls.paper.claims import bounds, learning, sarsa, settings, variants
+from ucls.paper.claims.check import Claim
+from ucls.paper.claims.declared import CLAIMS
+from ucls.paper.evidence import Evidence
 
-JUDGES: dict[int, Judge] = dict(sorted({**learning.JUDGES, **sarsa.JUDGES, **settings.JUDGES, **bounds.JUDGES}.items()))
-WITHOUT_RUNS = 12  # it walks chains of its own
+__all__ = ["CLAIMS", "bounds", "judge_all", "learning", "sarsa", "settings", "variants"]
 
 
-def judge_all(evidence: Evidence, numbers: Iterable[int] = tuple(JUDGES)) -> list[Claim]:
+def judge_all(evidence: Evidence, numbers: Iterable[int] = tuple(CLAIMS)) -> list[Claim]:
     """Every claim, or those of some numbers, judged."""
     short = evidence.scale.steps < 1
-    claims = [JUDGES[number](evidence) for number in sorted(numbers)]
-    return [claim._replace(short=short and claim.number not in OF_ANY_LENGTH) for claim in claims]
-
-
-@functools.cache
-def groups_behind(number: int) -> tuple[Group, ...]:
-    """The runs that a claim is judged by, whatever it turns on among them: those that its judge asks for."""
-    if number == WITHOUT_RUNS:
-        return ()
-    recorder = Recorder()
-    JUDGES[number](recorder)
-    return tuple(recorder.asked)
+    return [
+        CLAIMS[number].judge(evidence)._replace(short=short and not CLAIMS[number].any_length)
+        for number in sorted(numbers)
+    ]

@@ -18,7 +18,6 @@ MOST = 0.8  # of the runs: where each ends at the optimum or far from it, to suc
 FEWEST = 5  # runs that an interval is trusted with: fewer decide nothing
 LEVEL = 0.05
 TESTED = 6  # runs with which a test of their signs may fall below it: 2 / 2^6 does
-OF_ANY_LENGTH = (12, 13)  # the theorems: they speak of no number of steps
 HELD = {True: "yes", False: "no", None: "inconclusive"}
 
 
@@ -120,9 +119,6 @@ class Claim(NamedTuple):
             "figure": self.figure,
             "checks": checks,
         }
-
-
-Judge = Callable[[Evidence], Claim]
 
 
 def turned(claim: Claim, others: Mapping[str, Sequence[Check]]) -> Claim:

@@ -1,18 +1,22 @@
 """The tables of docs/beyond.md: summaries of the files in docs/data/benchmarks, which have every mean and interval.
 
-`python -m docsite.benchmarks OUT/claims.json` writes those files from a run of `ucls paper --out OUT`, and the page.
+`python -m tools benchmarks OUT` takes those files, and the figures, from the folder that `ucls paper run` wrote.
 """
 
 import csv
 import json
 import re
-import sys
-from collections.abc import Callable, Iterator
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 
-from docsite.tables import ROOT, markdown
+from tools import commits, marks
+from tools.tables import ROOT, markdown
+from ucls._files import write_atomic
+from ucls.paper._markdown import csv_text
+from ucls.paper.beyond.comparison import tuning
 
-PAGE, DATA = ROOT / "docs/beyond.md", ROOT / "docs/data/benchmarks"
+DATA, FACTS = ROOT / "docs/data/benchmarks", "facts.json"
 FILES = {  # by the title that `ucls paper` gives the table
     "Beyond the paper": "comparison",
     "Bars of our own": "worst-runs",
@@ -102,35 +106,27 @@ SUMMARIES: dict[str, Callable[[Path], str]] = {
 }
 
 
-def filled(text: str, folder: Path = DATA) -> str:
-    """The text of the page with the summaries between their marks."""
-    for name, make in SUMMARIES.items():
-        start, end = f"<!-- summary: {name} -->", "<!-- /summary -->"
-        before, mark, rest = text.partition(start)
-        if not mark or end not in rest:
-            raise LookupError(f"the page has no {start} ... {end}")
-        text = f"{before}{start}\n\n{make(folder)}\n\n{end}{rest.partition(end)[2]}"
-    return text
+def made(docs: Path) -> dict[Path, str]:
+    """The text that the page should have, by its path."""
+    page, folder = docs / "beyond.md", docs / "data" / "benchmarks"
+    sections = {name: make(folder) for name, make in SUMMARIES.items()}
+    facts = json.loads((folder / FACTS).read_text())
+    return marks.made(page, {**sections, "tuning": tuning(), "facts": markdown(["", ""], [*map(list, facts.items())])})
 
 
-def complaints(page: Path = PAGE, folder: Path = DATA) -> Iterator[str]:
-    """Yield a line if the summaries are not those of the data."""
-    if filled(text := page.read_text(), folder) != text:
-        yield f"docs/{page.name}: a summary differs from docs/data/benchmarks: python -m docsite.agreement rewrites it"
-
-
-def write(page: Path = PAGE, folder: Path = DATA) -> None:
-    """Rewrite the summaries."""
-    page.write_text(filled(page.read_text(), folder))
-
-
-def update(claims: Path, folder: Path = DATA) -> None:
-    """Write the files from the tables in a file of `ucls paper`; those of other tables stay."""
+def update(out: Path, docs: Path) -> None:
+    """Take the tables, figures and provenance of the page from the output of `ucls paper run`; other files stay."""
+    data, folder, page = json.loads((out / "claims.json").read_text()), docs / "data" / "benchmarks", docs / "beyond.md"
     folder.mkdir(parents=True, exist_ok=True)
-    for table in json.loads(claims.read_text())["tables"]:
+    for table in data["tables"]:
         if table["title"] in FILES:
-            with (folder / f"{FILES[table['title']]}.csv").open("w", newline="") as file:
-                csv.writer(file, lineterminator="\n").writerows([table["heads"], *table["rows"]])
+            text = csv_text(table["heads"], table["rows"])
+            write_atomic(folder / f"{FILES[table['title']]}.csv", lambda file, text=text: file.write_text(text))
+    facts = json.dumps({**data["facts"], "commit": commits.commit_at(docs)}, indent=1) + "\n"
+    write_atomic(folder / FACTS, lambda file: file.write_text(facts))
+    for picture in out.glob("*.png"):
+        if f"({picture.name})" in page.read_text():
+            shutil.copyfile(picture, docs / picture.name)
 
 
 def _read(path: Path) -> Rows:
@@ -156,8 +152,3 @@ def _wins(difference: str, sign: int) -> int | None:
         return None
     low, high = (float(end.replace(",", "")) for end in found.groups())
     return 0 if low <= 0 <= high else sign if low > 0 else -sign
-
-
-if __name__ == "__main__":
-    update(Path(sys.argv[1]))
-    write()

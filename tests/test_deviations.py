@@ -1,24 +1,23 @@
 """The page of deviations: every literal interpretation it names exists, and it prints what was measured."""
 
 import csv
-import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from tools.deviations import page
 from ucls.core.history import History
 from ucls.core.run import make_run
-from ucls.paper import departures as d
+from ucls.paper.deviations import measure as d
+from ucls.paper.deviations.declared import DEVIATIONS
 from ucls.paper.domains import RIVER
 from ucls.paper.groups import ENOUGH
-from ucls.paper.readings import DEPARTURES
 from ucls.study import Store
-from ucls.study.cell import RESULTS_VERSION
 from ucls.study.outcome import Outcome
 from ucls.study.result import Circumstance, summarize
 
-TRIALS = [trial for departure in DEPARTURES for trial in departure.trials]
+TRIALS = [trial for deviation in DEVIATIONS for trial in deviation.trials]
 
 
 @pytest.mark.parametrize("trial", TRIALS, ids=lambda t: f"{t.agent}-{t.env[5:-3]}-{'-'.join(t.literal) or 'default'}")
@@ -29,23 +28,17 @@ def test_every_literal_interpretation_is_a_setting_that_differs_from_the_default
 
 
 def test_what_is_not_measured_says_why():
-    for departure in DEPARTURES:
-        assert bool(departure.trials) != bool(departure.unmeasured), departure.where
+    for deviation in DEVIATIONS:
+        assert bool(deviation.trials) != bool(deviation.unmeasured), deviation.where
 
 
-def test_the_shipped_page_is_what_the_deviations_and_their_measurements_say():
-    page = Path(__file__).parents[1] / "docs" / "departures.md"
-    text = page.read_text()
-    runs = int(re.findall(r"ucls departures --runs (\d+)", text)[0])
-    date, commit = re.findall(r"Made on (\S+), at commit (\w+), with", text)[0]
-    facts = {"date": date, "commit": commit, "numerics": str(RESULTS_VERSION)}
-    with (page.parent / "data" / "departures.csv").open(newline="") as file:
+def test_the_shipped_measurements_are_those_of_the_deviations():
+    with (Path(__file__).parents[1] / "docs" / "data" / "deviations.csv").open(newline="") as file:
         measured = list(csv.DictReader(file))
+    [runs] = {int(row["runs"]) for row in measured}
     assert runs >= ENOUGH
-    assert {row["runs"] for row in measured} == {str(runs)}
-    named = [(departure.where, trial.agent, trial.measure) for departure in DEPARTURES for trial in departure.trials]
+    named = [(deviation.where, trial.agent, trial.measure) for deviation in DEVIATIONS for trial in deviation.trials]
     assert [(row["deviation"], row["algorithm"], row["measure"]) for row in measured] == named
-    assert text == d.page(DEPARTURES, measured, runs, facts)
 
 
 def runner(diverges):
@@ -71,21 +64,21 @@ def runner(diverges):
 )
 def test_diverged_runs_do_not_count_in_the_numbers(tmp_path, diverges, said):
     trial = d.Trial("ucls", RIVER, {"trace_threshold": 0}, "final reward per step", steps=10)
-    departure = d.Departure("somewhere", "this", "that", "because", (trial,))
+    deviation = d.Deviation("somewhere", "this", "that", "because", (trial,))
     with Store(tmp_path / "runs.sqlite", write=True) as store:
-        found = d.measure([departure], 3, store, runner(diverges), quiet=True)
-    assert said in d.page([departure], d.measurements([departure], found), 3)
+        found = d.measure([deviation], 3, store, runner(diverges), quiet=True)
+    assert said in page([deviation], d.measurements([deviation], found), "")
 
 
 def test_difference_is_literal_minus_default_on_common_seeds(tmp_path):
     trial = d.Trial("ucls", RIVER, {"trace_threshold": 0}, "final reward per step", steps=10)
 
-    departure = d.Departure("somewhere", "this", "that", "because", (trial,))
+    deviation = d.Deviation("somewhere", "this", "that", "because", (trial,))
     with Store(tmp_path / "runs.sqlite", write=True) as store:
-        [[found]] = d.measure([departure], 3, store, runner(diverges=()), quiet=True)
+        [[found]] = d.measure([deviation], 3, store, runner(diverges=()), quiet=True)
     assert found.difference is not None
     assert (found.literal, found.default, found.difference.mean) == (2.0, 4.0, -2.0)
     assert found.difference[1:] == pytest.approx((-2 - 4.303 / 3**0.5, -2 + 4.303 / 3**0.5), abs=1e-3)  # Student t
-    text = d.page([departure], d.measurements([departure], [[found]]), 3)
+    text = page([deviation], d.measurements([deviation], [[found]]), "")
     assert "ucls in River Swim with `trace_threshold=0`: final reward per step **-2** [" in text
-    assert "ucls departures --runs 3" in text
+    assert "ucls paper deviations --runs 3" in text

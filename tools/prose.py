@@ -9,9 +9,10 @@ import json
 import re
 from collections.abc import Collection, Iterator
 
-from docsite import benchmarks
 from docsite.sentences import sentences
-from docsite.tables import ROOT, tables
+from tools import benchmarks
+from tools.reproduction import as_data
+from tools.tables import ROOT, tables
 from ucls.paper import shipped
 
 NUMBER = re.compile(r"(?<![\w.])\d+(?:,\d{3})*(?:\.\d+)?(?:e-?\d+)?%?(?!\w)")
@@ -21,10 +22,10 @@ PAGE, MEASURED = "reproduction-why.md", ("diagnose.md", "coverage.md")
 
 def complaints() -> Iterator[str]:
     """Yield one line for every sentence with a number that is in no table, check or measurement."""
-    known = numbers(json.dumps(shipped.as_data(shipped.load()), ensure_ascii=False))
+    known = numbers(json.dumps(as_data(shipped.load()), ensure_ascii=False))
     cells = [cell for page in MEASURED for table in tables(page) for row in table.rows for cell in row]
     cells += benchmarks.cells()
-    known |= numbers(" ".join(cells)) | numbers((ROOT / "docs" / "data" / "departures.csv").read_text())
+    known |= numbers(" ".join(cells)) | numbers((ROOT / "docs" / "data" / "deviations.csv").read_text())
     for sentence in sentences((ROOT / "docs" / PAGE).read_text()):
         for number in stale(sentence, known):
             yield f"docs/{PAGE}: no table or check has {number}: {sentence}"

@@ -1,7 +1,7 @@
-"""A reproduction part by part: each exported when it is done, and all assembled into pages later.
+"""A reproduction part by part: each exported when its runs are done, and all assembled later.
 
-`ucls paper --only PART --runs N --export FOLDER` writes FOLDER/PART.json: its claims, tables and figures as data, and
-what they were made with. `ucls paper --assemble FOLDER --page PAGE` puts parts together, if they belong together: one
+`python -m tools export PART --runs N --store STORE` writes docs/data/paper/PART.json: its claims, tables and figures as
+data, and what they were made with. `python -m tools assemble` puts the parts together, if they belong together: one
 scale, one set of numerics, and commits that exist.
 """
 
@@ -14,13 +14,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import ucls
+from tools import commits
+from tools.reproduction import as_data
 from ucls._files import write_atomic
 from ucls.errors import UserError
 from ucls.figures.plot import Line, Panel, Plot
-from ucls.paper import commits, pages, shipped
-from ucls.paper.account import RAN, Reproduction, sweeps_table, time_words
-from ucls.paper.contents import PARTS, Part, Table
+from ucls.paper import shipped
+from ucls.paper.account import RAN, Reproduction, circumstances_of, sweeps_table, time_words
+from ucls.paper.contents import PARTS, Table, parts_of
+from ucls.paper.groups import Scale
+from ucls.paper.reproduce import account_of, study_of
+from ucls.study import Store
 from ucls.study.cell import RESULTS_VERSION
+from ucls.study.run_study import declare
 
 ARRAYS = ("at", "center", "low", "high", "runs")
 
@@ -46,14 +52,25 @@ def refuse_unnamed() -> None:
         raise UserError(f"{code()} has changes that no commit has: commit them, then export")
 
 
-def export(section: Section, folder: Path) -> Path:
-    """Write a part, with the commit that it was made with."""
+def export(names: Sequence[str], scale: Scale, store: Store, folder: Path) -> None:
+    """Write each of these parts, all of whose runs the store has, with the commit that it was made with."""
+    refuse_unnamed()
+    for part in parts_of(names):
+        study = study_of([part], scale)
+        declare(store, study)
+        made = account_of(store, scale, [part], study)
+        if not made.complete:
+            raise UserError(f"the store lacks runs of part {part.name}: `ucls paper run --only {part.name}` makes them")
+        write(Section(part.name, made, sum(run.seconds for run in circumstances_of(store, study))), folder)
+
+
+def write(section: Section, folder: Path) -> None:
+    """Write a part, with the commit that the code is at."""
     made = section.made._replace(facts={**section.made.facts, "commit": commits.commit_at(code())})
-    data = {"part": section.name, "seconds": round(section.seconds), **shipped.as_data(made)}
+    data = {"part": section.name, "seconds": round(section.seconds), **as_data(made)}
     text = json.dumps({**data, "plots": [_plot_as_data(plot) for plot in made.plots]}, ensure_ascii=False)
     path = folder / f"{section.name}.json"
     write_atomic(path, lambda target: target.write_text(text + "\n", encoding="utf-8"))
-    return path
 
 
 def read(path: Path) -> Section:
@@ -63,45 +80,21 @@ def read(path: Path) -> Section:
         plots = [_plot_from_data(plot) for plot in data["plots"]]
         section = Section(data["part"], shipped.from_data(data)._replace(plots=plots), float(data["seconds"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"{path} is not a part of a reproduction: `ucls paper --export` writes them") from error
+        raise UserError(f"{path} is not a part of a reproduction: `python -m tools export` writes them") from error
     if section.name not in {part.name for part in PARTS}:
-        raise UserError(f"{path} has an unknown part {section.name!r}: `ucls paper --help` lists them")
+        raise UserError(f"{path} has an unknown part {section.name!r}: `ucls paper run --help` lists them")
     return section
 
 
-def assemble(folder: Path, page: Path) -> Reproduction:
-    """The reproduction that a page shows, from the parts in a folder."""
+def assemble(folder: Path) -> Reproduction:
+    """The reproduction of the whole paper, from the parts in a folder."""
     sections = {section.name: section for section in map(read, sorted(folder.glob("*.json")))}
-    needed = _needed(page, sections)
-    if missing := [part.name for part in needed if part.name not in sections]:
-        raise UserError(
-            f"{folder} lacks {', '.join(missing)}: `ucls paper --only {missing[0]} --runs N --export {folder}`"
-        )
-    found = [sections[part.name] for part in needed]
-    _refuse_strangers(found, page.parent)
+    needed = [part.name for part in PARTS if not part.beyond]
+    if missing := [name for name in needed if name not in sections]:
+        raise UserError(f"{folder} lacks {', '.join(missing)}: `python -m tools export {missing[0]} --runs N`")
+    found = [sections[name] for name in needed]
+    _refuse_strangers(found, folder)
     return _merged(found)
-
-
-def _needed(page: Path, sections: dict[str, Section]) -> list[Part]:
-    """What has a table on the page, or a figure; for the pages of the shipped reproduction, all claims and figures too.
-
-    A table that is there but is not on those pages is not left out in silence.
-    """
-    marked = pages.marked(page, [part.title for part in PARTS if part.title]).values()
-    texts, names = "".join(marked), pages.shown_on(marked)
-    shown = {part.name for part in PARTS if part.title.lower() in names}
-    if pages.data_of(page):
-        of_the_paper = [part for part in PARTS if not part.beyond]
-        needed = [part for part in of_the_paper if part.claims or part.draws or part.name in shown]
-        for part in of_the_paper:
-            if part.title and part.name not in shown and (part in needed or part.name in sections):
-                mark = f"<!-- {part.title.lower()} -->"
-                raise UserError(f"no page beside {page} shows {part.title!r}: add {mark} and <!-- end --> to one")
-        return needed
-    drawn = {
-        name: any(f"({plot.name}.png)" in texts for plot in section.made.plots) for name, section in sections.items()
-    }
-    return [part for part in PARTS if part.name in shown or drawn.get(part.name)]
 
 
 def _refuse_strangers(sections: Sequence[Section], history: Path) -> None:
