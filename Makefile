@@ -16,7 +16,7 @@ PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \
 PYTEST = $(BIN)/python -m pytest -q -n 2 --dist loadfile
 QUICK = -m "not slow" --durations=15 $(WARNINGS)
 
-.PHONY: paper docs test test-all test-lowest test-newest test-slurm pytest check kernels bench bench-check clean
+.PHONY: paper docs test test-all test-lowest test-newest test-slurm pytest coverage release check kernels bench bench-check clean
 
 paper: $(READY)
 	$(BIN)/ucls paper run --quick --out out/paper
@@ -44,6 +44,18 @@ test-newest:
 
 pytest: $(DEV) kernels
 	$(PYTEST) $(QUICK)
+
+# Which lines of the package the tests reach. What kernels run as machine code is not counted.
+coverage: $(DEV) kernels
+	$(PYTEST) $(QUICK) --cov --cov-report=term:skip-covered --cov-report=xml:out/coverage.xml
+
+# Builds dist/ for a tag, `make release TAG=v0.2.0`, if the changelog has a date for it and the tests pass.
+release: $(DEV)
+	rm -rf dist
+	mkdir dist
+	$(BIN)/python .ci/release '$(TAG)' > dist/NOTES.md
+	$(MAKE) test
+	$(BIN)/python -m hatchling build --directory dist
 
 # Starts a Slurm of one node, from Debian's packages; without them it says how to install them.
 test-slurm: $(DEV)

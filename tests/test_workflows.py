@@ -45,7 +45,7 @@ def test_the_tests_run_on_macos_and_with_the_recorded_the_lowest_and_the_newest_
 def test_every_night_the_slow_tests_and_the_benchmark_gates_run():
     nightly = yaml.safe_load((ROOT / ".github" / "workflows" / "nightly.yml").read_text())
     assert nightly[True]["schedule"][0]["cron"]  # YAML reads `on` as true
-    assert {"make test-all", "make bench-check"} <= {command for _, command, _ in commands("nightly")}
+    assert {"make test-all", "make coverage", "make bench-check"} <= {command for _, command, _ in commands("nightly")}
 
 
 def test_constraints_are_plain_versions_of_everything_that_the_package_needs():
@@ -96,6 +96,48 @@ def test_what_workflows_run_is_there():
     for command in re.findall(r"run: (.+?)(?:  #.*)?$", "\n".join(file.read_text() for file in WORKFLOWS), re.M):
         first, *words = command.split()
         assert set(words) <= set(targets) if first == "make" else (ROOT / first).is_file(), command
+
+
+DATED = "## 1.2 (2026-11-18)\n\n- New.\n\n## 1.1 (2026-01-01)\n\n- Old.\n"
+
+
+def test_a_tag_with_a_dated_section_in_the_changelog_is_released_with_that_section():
+    notes = runpy.run_path(str(ROOT / ".ci" / "release"))["notes"]
+    assert notes("v1.2", "1.2", DATED) == "- New."
+    assert commands("release") == [
+        ("ubuntu-latest", "make release", {"CONSTRAINTS": "constraints.txt", "TAG": "${{ github.ref_name }}"})
+    ]
+
+
+@pytest.mark.parametrize(
+    ("tag", "version", "changelog", "said"),
+    [
+        ("v1.3", "1.2", DATED, "tag v1.2"),
+        ("v1.3", "1.3", DATED, "no section '## 1.3"),
+        ("v1.2", "1.2", DATED.replace("2026-11-18", "unreleased"), "give it a date"),
+        ("v1.2", "1.2", DATED.replace("- New.", ""), "is empty"),
+    ],
+)
+def test_any_other_tag_is_refused_in_one_line(tag, version, changelog, said):
+    notes = runpy.run_path(str(ROOT / ".ci" / "release"))["notes"]
+    with pytest.raises(SystemExit, match=re.escape(said)) as refused:
+        notes(tag, version, changelog)
+    assert "\n" not in str(refused.value)
+
+
+def test_hooks_before_a_commit_run_the_tools_of_make_check():
+    [repository] = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
+    assert repository["repo"] == "local"
+    entries = [hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in repository["hooks"]]
+    check = re.search(r"^check:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.M)
+    assert check is not None
+    assert {"ruff", "lint-imports"} <= set(entries)
+    assert set(entries) <= {*re.findall(r"\$\(BIN\)/([\w-]+)", check[1]), "python"}
+
+
+def test_dependabot_watches_actions_and_packages():
+    updates = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text())["updates"]
+    assert {update["package-ecosystem"] for update in updates} == {"github-actions", "pip"}
 
 
 def test_a_bug_report_asks_for_what_the_doctor_says():

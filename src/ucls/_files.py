@@ -10,6 +10,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import IO, Any
 
 try:
     import fcntl
@@ -66,21 +67,27 @@ def write_owned(path: Path, content: bytes) -> None:
         raise
 
 
+def lock(file: int | IO[Any], shared: bool = False) -> None:
+    """Lock an open file until it is closed. Raise BlockingIOError if another process has locked it, and another OSError
+    where files cannot be locked."""
+    if fcntl is None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+    fcntl.flock(file, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+
+
 def hold(path: Path, patience: float) -> int | None:
     """Hold a file against other processes, after waiting so many seconds at most; None if it cannot be had.
 
     The one who holds it lets go by `let_go`, or by its end, however that comes.
     """
-    if fcntl is None:
-        return None
-    flags, deadline = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, time.monotonic() + patience
+    flags, deadline = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), time.monotonic() + patience
     try:
         handle = os.open(path, flags, 0o600)
     except OSError:
         return None
     while True:
         try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(handle)
             return handle
         except OSError as error:
             if error.errno not in (errno.EWOULDBLOCK, errno.EINTR) or time.monotonic() > deadline:

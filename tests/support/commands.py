@@ -24,4 +24,4 @@ def ucls_process(*words, **environment):
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
-HEAVY = ("gymnasium", "numba", "numpy", "matplotlib", "rich", "sqlite3")
+HEAVY = ("gymnasium", "numba", "numpy", "matplotlib", "rich", "scipy", "sqlite3")

@@ -4,7 +4,6 @@ A store may be untrusted, and a database can contain code: views, triggers, gene
 it has exactly the tables of a store, and every statement ends on Ctrl-C or after `BUDGET` seconds.
 """
 
-import fcntl
 import functools
 import os
 import sqlite3
@@ -15,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from ucls._files import cache_dir
+from ucls._files import cache_dir, lock
 from ucls.errors import UserError, printable
 from ucls.study import schema
 from ucls.study.result import unpack
@@ -154,33 +153,33 @@ def take_locks(path: Path) -> list[int]:
         if about.st_nlink > 1:
             raise UserError(f"{path} has {about.st_nlink} names (hard links): run the study in a copy of the file")
     except BaseException:
-        for lock in locks:
-            os.close(lock)
+        for handle in locks:
+            os.close(handle)
         raise
     return locks
 
 
 def _lock(file: Path, path: Path) -> int:
-    lock = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+    handle = os.open(file, os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(handle)
     except BlockingIOError:
-        who = _written(lock)
-        os.close(lock)
+        who = _written(handle)
+        os.close(handle)
         line = f"{path} is in use by another study{who}: wait until it ends, or give another --store"
         raise UserError(line) from None
     except OSError:
-        os.close(lock)
+        os.close(handle)
         raise
     with suppress(OSError):  # who it is helps, and is not needed
-        os.ftruncate(lock, 0)
-        os.write(lock, f"{os.getpid()}\n".encode())
-    return lock
+        os.ftruncate(handle, 0)
+        os.write(handle, f"{os.getpid()}\n".encode())
+    return handle
 
 
-def _written(lock: int) -> str:
+def _written(handle: int) -> str:
     try:
-        who = os.read(lock, 20).decode("ascii", "replace").strip()
+        who = os.read(handle, 20).decode("ascii", "replace").strip()
     except OSError:
         return ""
     return f" (process {who})" if who.isdigit() else ""

@@ -4,7 +4,6 @@ The system releases the lock when the process ends, however it ends, so that a f
 that runs. A file has one line about the worker. If the time limit ended the process, its traceback follows.
 """
 
-import fcntl
 import json
 import os
 import platform
@@ -14,6 +13,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
+
+from ucls._files import lock
 
 BYTES = 1 << 16  # of a file that is read: a traceback is shorter
 
@@ -79,7 +80,7 @@ def _create(path: Path) -> IO[bytes] | None:
         path.unlink(missing_ok=True)
         file = path.open("xb", buffering=0)
         with suppress(OSError):  # a file system without locks: `running` then takes the file's word for it
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            lock(file)
         file.write(json.dumps(about).encode() + b"\n")
     except OSError:
         return None
@@ -88,7 +89,7 @@ def _create(path: Path) -> IO[bytes] | None:
 
 def _is_locked(file: IO[bytes]) -> bool:
     try:
-        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        lock(file, shared=True)
     except OSError:  # held by its worker, or no locks here
         return True
     return False

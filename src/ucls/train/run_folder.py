@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ucls._files import fcntl, write_atomic
+from ucls._files import lock, write_atomic
 from ucls._json import as_json, read_json
 from ucls._npz import HEADER, Head, read_arrays, read_heads
 from ucls.agent import model_card
@@ -177,10 +177,8 @@ def _is_named(handle: int, path: Path) -> bool:
 
 
 def _hold(handle: int, out: Path) -> None:
-    if fcntl is None:
-        return
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        lock(handle)
     except BlockingIOError:
         raise _busy(out) from None
     except OSError as error:
