@@ -13,7 +13,7 @@ from support.commands import ucls
 from support.params import always
 from ucls.errors import UserError
 from ucls.evaluation import ESTIMATORS, LSTD
-from ucls.evaluation.logfile import _columns, evaluate
+from ucls.evaluation.logs.logfile import _columns, evaluate
 
 GOOD = "state,reward,discount,state_next\n0,1,0.9,1\n1,2,0.9,0\n0,2,0.9,1\n1,1,0,\n0,0,0.9,0\n0,1,0.9,1\n"
 
@@ -218,7 +218,7 @@ def test_an_array_that_claims_terabytes_is_refused_before_it_is_allocated(tmp_pa
 
 def test_more_bytes_than_memory_are_refused_before_they_are_read(tmp_path, monkeypatch):
     np.savez_compressed(tmp_path / "log.npz", **{**good_arrays(), "reward": np.zeros(100_000)})
-    monkeypatch.setattr("ucls.evaluation.npz.memory", lambda: 500_000)
+    monkeypatch.setattr("ucls.evaluation.logs.npz.memory", lambda: 500_000)
     assert "more than fit into memory" in refusal(tmp_path / "log.npz")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ucls.errors import UserError
-from ucls.evaluation import logfile
+from ucls.evaluation.logs import logfile
 
 CELLS = (
     *("", "nan", "inf", "-inf", "1e400", "1e308", "-1e308", "1e-320", "x", "1,2", '"', '"1\n2"', "\x00", "0x10", "1_0"),

@@ -10,6 +10,8 @@ import typer
 
 import ucls
 from ucls.cli import check, compile, doctor, evaluate, explain, lists, look, paper, streams, study, train, watch
+from ucls.cli.logs import check as logs_check
+from ucls.cli.logs import compare as logs_compare
 from ucls.core.progress import tell_of_compiling
 from ucls.errors import Notice, Terminated, UserError, printable
 
@@ -30,6 +32,8 @@ app.command()(train.train)
 app.command()(evaluate.evaluate)
 app.command()(explain.explain)
 app.command()(watch.record_video)
+app.command("check-log")(logs_check.check_log)
+app.command("compare-log")(logs_compare.compare_log)
 app.command("evaluate-log")(look.evaluate_log)
 app.command()(look.diagnose)
 app.command()(check.check)

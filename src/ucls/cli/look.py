@@ -30,7 +30,7 @@ def evaluate_log(
     Columns: reward; discount (0 at termination); features NAME and NAME_next; optionally start (1 in the first
     transition of an episode) and rho (importance ratio).
     """
-    from ucls.evaluation import logfile
+    from ucls.evaluation.logs import logfile
 
     evaluated = logfile.evaluate(file, confidence, lambda_, estimator, factor, features, rows, eta)
     if as_json:

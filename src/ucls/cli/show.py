@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ucls.diagnostics import Diagnosis
-    from ucls.evaluation.logfile import Evaluated
+    from ucls.evaluation.logs.logfile import Evaluated
     from ucls.paper.account import Reproduction
 
 FEATURES = 6  # columns of x in the table of an evaluation
@@ -92,7 +92,7 @@ def show_evaluation(evaluated: "Evaluated", title: str) -> None:
     from rich.markup import escape
 
     from ucls.cli.tables import console, print_table
-    from ucls.evaluation.logfile import in_one_line
+    from ucls.evaluation.logs.logfile import in_one_line
 
     names = ", ".join(evaluated.names[:FEATURES]) + (", ..." if len(evaluated.names) > FEATURES else "")
     rows = []

@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 
 from ucls._npz import read_arrays
-from ucls.evaluation.names import OPTIONAL, unused
+from ucls.evaluation.logs.names import OPTIONAL, unused
 from ucls.evaluation.room import memory
 
 NEEDED = ("x", "reward", "discount", "x_next")

@@ -37,7 +37,7 @@ def unused(head: Iterable[str], used: Iterable[str], known: Sequence[str], kind:
     head, used = dict.fromkeys(head), set(used)
     left = [name for name in head if name not in used]
     for name in left:
-        meant = [word for word in known if _plain(name) == _plain(word) or (word not in head and _means(name, word))]
+        meant = [word for word in known if plain(name) == plain(word) or (word not in head and _means(name, word))]
         if meant:
             raise UserError(f"the {kind} {name[:100]!r} is not used: rename it to {meant[0]!r}, or remove it")
     return left
@@ -50,26 +50,27 @@ def refuse_lone_partners(left: Sequence[str]) -> None:
             stem = name[: -len(NEXT)]
             why = f"{stem!r} is not a feature, remove it" if stem in KNOWN else f"there is no column {stem[:100]!r}"
             raise UserError(f"the column {name[:100]!r} is not used: {why}")
-    alone = {plain: name for name in left if (plain := _plain(name))}
+    alone = {stem: name for name in left if (stem := plain(name))}
     for name in left:
-        for partner in (alone[stem] for stem in _stems(_plain(name)) if stem in alone):
+        for partner in (alone[stem] for stem in _stems(plain(name)) if stem in alone):
             wanted = (partner + NEXT)[:100]
             raise UserError(f"the column {name[:100]!r} is not used: rename it to {wanted!r}, or remove it")
 
 
-def _stems(plain: str) -> Iterator[str]:
+def _stems(name: str) -> Iterator[str]:
     """The names that a name could be the partner of, if its end (or its beginning) is a misspelled `next`.
 
     >>> list(_stems("statenxt")), list(_stems("nextstate"))
     (['state', 'stat'], ['state'])
     """
-    yield from (plain[:-n] for n in (3, 4, 5) if len(plain) > n and _near(plain[-n:], "next"))
-    if plain.startswith("next"):
-        yield plain[4:]
+    yield from (name[:-n] for n in (3, 4, 5) if len(name) > n and is_near(name[-n:], "next"))
+    if name.startswith("next"):
+        yield name[4:]
 
 
 @functools.lru_cache(maxsize=1024)
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """A name without case, spaces and punctuation."""
     return re.sub(r"[\W_]", "", unicodedata.normalize("NFKC", name)).casefold()
 
 
@@ -79,21 +80,21 @@ def _means(name: str, word: str) -> bool:
     >>> [_means(name, "rho") for name in ("Rho", "importance ratio", "weight")]
     [True, True, False]
     """
-    return _near(name, word) or _plain(name) in _other_names(word)
+    return is_near(name, word) or plain(name) in _other_names(word)
 
 
 @functools.cache
 def _other_names(word: str) -> frozenset[str]:
-    return frozenset(_plain(other) for other in OTHER_NAMES.get(word, ()))
+    return frozenset(plain(other) for other in OTHER_NAMES.get(word, ()))
 
 
-def _near(name: str, word: str) -> bool:
+def is_near(name: str, word: str) -> bool:
     """Whether one letter more, fewer or other, or two that changed places, make one of the other.
 
-    >>> [_near(name, "rho") for name in ("Rho", "rhos", "rh", "roh", "rh0", "row", "ro")]
+    >>> [is_near(name, "rho") for name in ("Rho", "rhos", "rh", "roh", "rh0", "row", "ro")]
     [True, True, True, True, True, False, True]
     """
-    a, b = _plain(name), _plain(word)
+    a, b = plain(name), plain(word)
     if abs(len(a) - len(b)) > 1 or not a:
         return False
     i = 0

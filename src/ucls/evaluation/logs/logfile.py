@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.errors import UserError, unknown
+from ucls.evaluation.logs.names import NEXT, OPTIONAL, REQUIRED, features, refuse_lone_partners, unused
+from ucls.evaluation.logs.npz import NEEDED, read_log_arrays
 from ucls.evaluation.lstd import LSTD, TOO_LARGE, Interval
-from ucls.evaluation.names import NEXT, OPTIONAL, REQUIRED, features, refuse_lone_partners, unused
-from ucls.evaluation.npz import NEEDED, read_log_arrays
 from ucls.evaluation.off_policy import is_off_policy
 
 CODINGS = ("columns", "affine", "one_hot")

@@ -1,0 +1,1 @@
+"""The commands about logs of episodes: `ucls check-log`, `ucls compare-log` and `ucls learn-log`."""

@@ -1,0 +1,50 @@
+"""`ucls check-log`: every problem of a log, with its row."""
+
+from typing import Any
+
+import typer
+
+from ucls.cli.logs import options as opt
+from ucls.cli.streams import print_json
+from ucls.cli.study import Json
+
+
+def check_log(
+    file: opt.LogFile,
+    gamma: opt.Gamma = None,
+    state: opt.State = None,
+    action: opt.Action = None,
+    reward: opt.Reward = None,
+    episode: opt.Episode = None,
+    step: opt.Step = None,
+    probability: opt.Probability = None,
+    terminated: opt.TerminatedColumn = None,
+    truncated: opt.TruncatedColumn = None,
+    ends: opt.Ends = None,
+    as_json: Json = False,
+) -> None:
+    """Check a log of episodes: show which column is read as what, and name every problem with its row.
+
+    Exit code 2 means that the log has errors; warnings do not prevent a comparison.
+    """
+    from ucls.evaluation.logs import check_log as check
+
+    columns = opt.columns_of(
+        state=state, action=action, reward=reward, episode=episode, step=step, probability=probability,
+        terminated=terminated, truncated=truncated,
+    )  # fmt: skip
+    log, problems = check(file, gamma, columns, ends)
+    if as_json:
+        about: dict[str, Any] = {} if log is None else {
+            "episodes": log.n_episodes, "steps": log.n_steps, "gamma": log.gamma, "actions": log.actions.tolist(),
+            "truncated": int(log.truncated.sum()), "columns": log.columns.as_data(),
+        }  # fmt: skip
+        print_json({**about, "problems": [problem._asdict() for problem in problems]})
+    else:
+        from ucls.cli.logs.show import show_log, show_problems
+
+        if log is not None:
+            show_log(log)
+        show_problems(problems)
+    if log is None:
+        raise typer.Exit(2)

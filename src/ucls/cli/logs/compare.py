@@ -1,0 +1,83 @@
+"""`ucls compare-log`: is a new policy better than the one that made a log?"""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ucls.cli.logs import options as opt
+from ucls.cli.options import numbers_of
+from ucls.cli.streams import print_json
+from ucls.cli.study import Json
+from ucls.errors import UserError
+
+
+def compare_log(
+    file: opt.LogFile,
+    policy: Annotated[
+        list[str],
+        typer.Option(
+            metavar="[NAME=]POLICY",
+            help="A new policy: the file of an agent or the folder of a run, module:function (states to actions or "
+            "probabilities), or columns:PREFIX (probabilities in columns PREFIX + ACTION). Repeat it for several.",
+        ),
+    ],
+    gamma: opt.Gamma = None,
+    state: opt.State = None,
+    action: opt.Action = None,
+    reward: opt.Reward = None,
+    episode: opt.Episode = None,
+    step: opt.Step = None,
+    probability: opt.Probability = None,
+    terminated: opt.TerminatedColumn = None,
+    truncated: opt.TruncatedColumn = None,
+    ends: opt.Ends = None,
+    confidence: opt.Confidence = 0.9,
+    features: Annotated[
+        str | None, typer.Option(help="Features from `ucls features`, or your own module; chosen by default.")
+    ] = None,
+    at: Annotated[
+        list[str] | None, typer.Option(metavar="STATE", help="A state (numbers separated by commas) to value too.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Compare new policies with the one that made a log: better, worse, or cannot say, and by how much.
+
+    The log has one row per step: episode, state columns, action, reward, terminated or truncated and, if known, the
+    probability of the action. Columns are guessed from their names, and shown. `ucls check-log` checks a log first.
+    """
+    from ucls.evaluation import compare
+
+    columns = opt.columns_of(
+        state=state, action=action, reward=reward, episode=episode, step=step, probability=probability,
+        terminated=terminated, truncated=truncated,
+    )  # fmt: skip
+    states = [numbers_of("--at", text) or [] for text in at or []]
+    found = compare(
+        file, dict(_policy(text) for text in policy), gamma=gamma, confidence=confidence, features=features, at=states,
+        columns=columns, ends=ends,
+    )  # fmt: skip
+    if as_json:
+        print_json(found.as_data())
+    else:
+        from ucls.cli.logs.show import show_comparison
+
+        show_comparison(found)
+
+
+def _policy(text: str) -> tuple[str, Any]:
+    """A policy by name: the file of an agent is loaded, other texts are left to `compare`."""
+    name, equals, spec = text.partition("=")
+    if not equals:
+        name, spec = "", text
+    if not spec.strip():
+        raise UserError(f"--policy cannot be {text!r}: give a file, module:function or columns:PREFIX")
+    if spec.startswith("columns:"):
+        return name or spec.removeprefix("columns:").rstrip("_. ") or spec, spec
+    from ucls import checkpoint
+
+    if Path(spec).exists() or checkpoint.found(spec).exists():
+        from ucls.agent.agent import Agent
+
+        return name or Path(spec).stem, Agent.load(checkpoint.found(spec))
+    return name or spec.rpartition(":")[2] or spec, spec

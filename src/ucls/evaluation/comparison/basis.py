@@ -1,0 +1,191 @@
+"""Features of states for evaluating policies from a log: the package's own coders, sized for the data.
+
+A table (one_hot) represents every value exactly, so it is used if the log shows every state often enough. Otherwise the
+values are approximated by a Fourier basis that grows with the number of episodes: fine enough that what it cannot
+represent stays small beside the noise, which `compare` checks against a finer and a coarser one.
+"""
+
+import functools
+import itertools
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls.errors import UserError
+from ucls.evaluation.logs.episodes import EpisodeLog
+from ucls.features import features_module, fourier
+from ucls.features import name_of as features_name
+from ucls.kernels import active as la
+from ucls.kernels._jit import jit
+from ucls.settings import resolve
+
+MOST = 1024  # features of all actions: least squares cost their cube
+VISITS = 5  # per state and action, on average, that a table needs
+ORDER = 30  # half waves along a dimension, at most
+
+
+@dataclass(frozen=True)
+class Basis:
+    """State features; `rows` turns states into a matrix with one row each, dense or sparse."""
+
+    name: str
+    size: int
+    exact: bool
+    rows: Callable[[np.ndarray], Any] = field(compare=False)
+
+
+def bounds_of(log: EpisodeLog) -> tuple[np.ndarray, np.ndarray]:
+    """The smallest and largest state of the log."""
+    after = log.next_states[log.has_next & ~log.follows]
+    low, high = log.states.min(axis=0), log.states.max(axis=0)
+    return (np.minimum(low, after.min(axis=0)), np.maximum(high, after.max(axis=0))) if len(after) else (low, high)
+
+
+class Bases(NamedTuple):
+    """A table, if there can be one; the features to use otherwise; finer ones that must agree; and coarser ones."""
+
+    table: Basis | None
+    main: Basis
+    finer: Basis | None
+    coarser: Basis | None
+
+
+def chosen_bases(log: EpisodeLog, features: Any = None) -> Bases:
+    """The features to evaluate with. Given ones must agree with those that would have been chosen."""
+    ladder = list(_ladder(log))
+    n_actions, most = len(log.actions), budget(log)
+    place = max(i for i, each in enumerate(ladder) if i == 0 or each.size * n_actions <= most)
+    main = ladder[place]
+    if features is not None:
+        given = _of_module(log, features)
+        return Bases(None, given, None if given.exact else main, None)
+    fine = [each for each in ladder[place + 1 :] if 1.3 * main.size <= each.size <= log.n_steps / (5 * n_actions)]
+    coarse = [each for each in ladder[:place] if each.size <= 0.7 * main.size]
+    return Bases(_table(log), main, next(iter(fine), None), next(reversed(coarse), None))
+
+
+def budget(log: EpisodeLog) -> float:
+    """How many features of all actions the data afford.
+
+    Leave-one-episode-out errors stay sound while an episode has little leverage, so features are few beside the steps;
+    and the error of a Fourier basis falls faster than the noise if their number grows with the root of the episodes.
+    """
+    return min(MOST // 2, log.n_steps / 15, max(8.0 * len(log.actions), 4.0 * log.n_episodes**0.5))
+
+
+def _table(log: EpisodeLog) -> Basis | None:
+    """A feature for every distinct state, if states are integers and the log shows every one of them often enough."""
+    whole = (log.states == np.round(log.states)).all() and (np.abs(log.states) < 2**40).all()
+    if not whole:
+        return None
+    most = min(MOST // len(log.actions), log.n_steps // (VISITS * len(log.actions)))
+    low, high = bounds_of(log)
+    spans = [int(b - a) + 1 for a, b in zip(low, high, strict=True)]
+    if math.prod(spans) > 2**62:
+        return None
+    codes = np.unique(_code(log.states, low, spans))
+    after = log.next_states[log.has_next & ~log.follows]
+    codes = np.union1d(codes, _code(after, low, spans)) if len(after) else codes
+    return None if len(codes) > most else Basis("one_hot", len(codes), True, _one_hot(codes, low, spans))
+
+
+def _code(states: np.ndarray, low: np.ndarray, spans: list[int]) -> np.ndarray:
+    code = np.zeros(len(states), np.int64)
+    for k, span in enumerate(spans):
+        code = code * span + (states[:, k] - low[k]).astype(np.int64)
+    return code
+
+
+def _one_hot(codes: np.ndarray, low: np.ndarray, spans: list[int]) -> Callable[[np.ndarray], Any]:
+    def rows(states: np.ndarray) -> Any:
+        from scipy import sparse
+
+        number = np.minimum(np.searchsorted(codes, _code(states, low, spans)), len(codes) - 1)
+        inside = ((states >= low) & (states <= low + np.array(spans) - 1)).all(axis=1)
+        known = inside & (codes[number] == _code(states, low, spans))
+        ends = np.concatenate([[0], np.cumsum(known)])
+        return sparse.csr_array((np.ones(known.sum()), number[known], ends), shape=(len(states), len(codes)))
+
+    return rows
+
+
+def _ladder(log: EpisodeLog) -> Iterator[Basis]:
+    """Fourier bases from coarse to fine: more dimensions coupled first if there are few, then more waves."""
+    low, high = bounds_of(log)
+    varying = np.flatnonzero(high > low)
+    low, high = low[varying], high[varying]
+    kinds = len(low)
+    choices = {}
+    for order, coupled in itertools.product(range(1, ORDER + 1), range(1, min(2, kinds) + 1)):
+        size = 1 + sum(math.comb(kinds, c) * order**c for c in range(1, coupled + 1))
+        if size * len(log.actions) <= MOST and (order <= 2 or coupled == min(2, kinds) or kinds > 8):
+            choices.setdefault(size, (order, coupled))
+    if not choices:
+        choices = {1: (1, 0)}
+    for size in sorted(choices):
+        yield _fourier(*choices[size], low, high, varying)
+
+
+def _fourier(order: int, coupled: int, low: np.ndarray, high: np.ndarray, varying: np.ndarray) -> Basis:
+    if coupled:
+        coder = fourier.make(fourier.Settings(order, coupled), low.tolist(), high.tolist(), 1)
+    else:
+        coder = fourier.make(fourier.Settings(1, 1), [], [], 1)
+
+    def rows(states: np.ndarray) -> np.ndarray:
+        scaled = np.clip((states[:, varying] - coder.low) / coder.span, 0.0, 1.0)
+        return np.cos(scaled @ coder.frequencies.T + coder.phases)
+
+    return Basis(f"fourier (order {order}, {coupled} coupled)" if coupled else "constant", coder.size, False, rows)
+
+
+def _of_module(log: EpisodeLog, features: Any) -> Basis:
+    """Features by name, or a module, or a function from states to a matrix."""
+    if callable(features):
+        size = np.asarray(features(log.states[:1])).shape
+        if len(size) != 2:
+            raise UserError(f"features must return a matrix with one row per state, not the shape {size}")
+        return Basis("given", size[1], False, lambda states: np.asarray(features(states), np.float64))
+    module: Any = features_module(features)
+    low, high = (bound.tolist() for bound in bounds_of(log))
+    fit = getattr(module, "fit", None)
+    settings = resolve(module.Settings, fit(len(low), len(log.actions)) if fit else {})
+    coder = module.make(settings, low, high, 1)
+    if coder.size * len(log.actions) > 4 * MOST:
+        raise UserError(
+            f"{features_name(module)} makes {coder.size * len(log.actions):,} features: at most {4 * MOST:,} fit"
+        )
+    encode = _encoder(module.encode)
+    xs = la.no_features(1, coder.n_active)
+    encode(coder, log.states, xs, *_room(len(log.states), coder))  # numbers the features by first visit
+
+    def rows(states: np.ndarray) -> Any:
+        from scipy import sparse
+
+        index, value = _room(len(states), coder)
+        encode(coder, np.ascontiguousarray(states), xs, index, value)
+        ends = np.arange(len(states) + 1) * coder.n_active
+        return sparse.csr_array((value.ravel(), index.ravel(), ends), shape=(len(states), coder.size))
+
+    name = features_name(module)
+    return Basis(name, coder.size, name == "one_hot", rows)
+
+
+def _room(n: int, coder: Any) -> tuple[np.ndarray, np.ndarray]:
+    return np.zeros((n, coder.n_active), np.int64), np.zeros((n, coder.n_active))
+
+
+@functools.cache
+def _encoder(encode: Any) -> Any:
+    @jit
+    def run(coder, states, xs, index, value):
+        for t in range(len(states)):
+            encode(coder, states[t], xs)
+            for i in range(index.shape[1]):
+                index[t, i] = xs.index[0, i]
+                value[t, i] = xs.value[0, i]
+
+    return run

@@ -1,0 +1,285 @@
+"""Compare new policies with the one that made a log: values over the start states, and their difference."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls.errors import UserError
+from ucls.evaluation.comparison import importance, verdict
+from ucls.evaluation.comparison.basis import Basis, chosen_bases
+from ucls.evaluation.comparison.checks import (
+    REST,
+    Check,
+    estimators_check,
+    features_check,
+    remaining,
+    returns_check,
+    stationarity_check,
+)
+from ucls.evaluation.comparison.doubly_robust import doubly_robust
+from ucls.evaluation.comparison.estimate import Estimate
+from ucls.evaluation.comparison.lstd_q import Design, Evaluated, evaluate
+from ucls.evaluation.comparison.policies import (
+    OnLog,
+    listed,
+    logged_policy,
+    on_log,
+    probabilities_at,
+    reserved_columns,
+)
+from ucls.evaluation.comparison.propensity import Propensity, fit_propensity, probabilities
+from ucls.evaluation.comparison.result import AtState, Candidate, Comparison, Line, Span
+from ucls.evaluation.comparison.support import regions_of, support_of
+from ucls.evaluation.logs.episodes import EpisodeLog, read_log
+from ucls.evaluation.logs.tables import read_table
+
+DOUBLY_ROBUST, LSTD_Q = "doubly robust", "LSTD-Q"
+ENOUGH = 50  # effective episodes from which doubly robust estimation may be trusted
+TABLE = 1.5  # times the standard error of smooth features up to which a table is preferred: it needs fewer assumptions
+PRECISE = 1.1  # times the standard error of LSTD-Q up to which it is preferred: it needs fewer assumptions
+
+
+class _Fitted(NamedTuple):
+    """LSTD-Q of one policy with one set of features."""
+
+    design: Design
+    logged: Evaluated
+    new: Evaluated
+
+    @property
+    def difference(self) -> Estimate:
+        return self.new.value.minus(self.logged.value)
+
+
+class _Raw(NamedTuple):
+    """What was found for one candidate, before the correction for their number."""
+
+    name: str
+    policy: OnLog
+    fits: list[_Fitted]
+    others: list[_Fitted]
+    robust: tuple[Estimate, Estimate] | None
+    weighted: tuple[Estimate, Estimate] | None
+    per_decision: tuple[Estimate, Estimate] | None
+    weights: importance.Weights | None
+    checks: list[Check]
+    trusted: str
+
+    @property
+    def spans(self) -> list[Estimate]:
+        """The estimates of the difference that the interval must cover."""
+        if self.trusted == DOUBLY_ROBUST and self.robust is not None:
+            return [self.robust[1]]
+        return [fit.difference for fit in self.fits]
+
+    @property
+    def values(self) -> list[Estimate]:
+        """The estimates of the new policy's value that the interval must cover."""
+        if self.trusted == DOUBLY_ROBUST and self.robust is not None:
+            return [self.robust[0]]
+        return [fit.new.value for fit in self.fits]
+
+
+def compare(
+    log: Any,
+    policies: Any,
+    *,
+    gamma: float | None = None,
+    confidence: float = 0.9,
+    features: Any = None,
+    at: Sequence[Sequence[float]] = (),
+    columns: Mapping[str, Any] = {},
+    ends: str | None = None,
+) -> Comparison:
+    """Compare new policies with the one that made a log.
+
+    Parameters
+    ----------
+    log: a file, DataFrame, mapping of arrays or `EpisodeLog`; see `read_log` for `gamma`, `columns` and `ends`.
+    policies: one policy, a list, or a mapping of names to policies; see `ucls.evaluation.comparison.policies`.
+    confidence: of the intervals. A verdict of "better" is wrong with probability at most (1 - confidence) / 2.
+    features: a name from `ucls features`, a module, or a function from states to a matrix; chosen by default.
+    at: states at which to report values too.
+    """
+    if not 0.5 <= confidence < 1:
+        raise UserError(f"confidence must be at least 0.5 and below 1, not {confidence:g}")
+    named = listed(policies)
+    if not isinstance(log, EpisodeLog):
+        reserved: list[str] = []
+        if any(isinstance(policy, str) and policy.startswith("columns:") for policy in named.values()):
+            table, _ = read_table(log)
+            reserved = reserved_columns(named, list(table))
+            log = table if not isinstance(log, str) else log
+        log = read_log(log, gamma, columns, ends, reserved)
+    elif gamma is not None and gamma != log.gamma:
+        raise UserError("the log was read with another gamma: give it to read_log")
+    return _Comparer(log, confidence, features, at).run(named)
+
+
+class _Comparer:
+    """The parts of a comparison that all candidates share."""
+
+    def __init__(self, log: EpisodeLog, confidence: float, features: Any, at: Sequence[Sequence[float]]):
+        if log.n_episodes < 2:
+            raise UserError("the log has one episode: intervals need several")
+        self.log, self.confidence = log, confidence
+        wide = log.states.shape[1]
+        if any(len(state) != wide for state in at):
+            raise UserError(f"a state has {wide} numbers ({', '.join(log.columns.state)[:100]})")
+        self.at = np.array(at, np.float64).reshape(len(at), wide)
+        self.bases = chosen_bases(log, features)
+        self.regions = regions_of(log)
+        self.behavior = logged_policy(log)
+        self.returns = importance.monte_carlo(log)
+        self.propensity: Propensity | None = None
+        if log.probability is None or len(at):
+            self.propensity = fit_propensity(log, self.bases.main)
+        fitted = None if self.propensity is None else self.propensity.probability
+        self.probability = log.probability if log.probability is not None else fitted
+        self._designs: dict[str, tuple[Design, Evaluated]] = {}
+
+    def run(self, named: Mapping[str, Any]) -> Comparison:
+        on = {name: on_log(policy, self.log) for name, policy in named.items()}
+        bases = self._determined(list(on.values()))
+        raw = [self._raw(name, policy, *bases) for name, policy in on.items()]
+        levels = verdict.levels([max(each.p_value for each in one.spans) for one in raw], self.confidence)
+        candidates = [
+            self._candidate(one, level, p, named[one.name]) for one, (level, p) in zip(raw, levels, strict=True)
+        ]
+        basis = bases[0][0]
+        main = self._design(basis)[1]
+        known = self.log.probability is not None
+        return Comparison(
+            self.log, self.confidence, span([main.value], self.confidence), candidates, basis.name,
+            basis.size * len(self.log.actions), "logged" if known else "fitted",
+            None if known or self.propensity is None else self.propensity.calibration_error,
+        )  # fmt: skip
+
+    def _determined(self, policies: Sequence[OnLog]) -> tuple[list[Basis], list[Basis]]:
+        """The features that the interval must hold for, and others to compare with.
+
+        A table is used if it is about as precise; otherwise values are smoothed over states.
+        """
+        table, main, finer, coarser = self.bases
+        others = [coarser] if coarser is not None else []
+        if table is not None:
+            pairs = [(self._fitted(table, each).difference, self._fitted(main, each).difference) for each in policies]
+            if all(exact.error <= TABLE * smooth.error for exact, smooth in pairs):
+                return [table], []
+            others = [table] if all(np.isfinite(exact.error) for exact, _ in pairs) else others
+        return [main] if finer is None else [main, finer], others
+
+    def _design(self, basis: Basis) -> tuple[Design, Evaluated]:
+        if basis.name not in self._designs:
+            design = Design(self.log, basis)
+            at = None
+            if len(self.at):
+                assert self.propensity is not None
+                p = probabilities(self.propensity.weights, self.bases.main, self.at)
+                at = self._rows(basis, p)
+            self._designs[basis.name] = design, evaluate(design, self.behavior, at)
+        return self._designs[basis.name]
+
+    def _rows(self, basis: Basis, p: np.ndarray) -> np.ndarray:
+        rows = basis.rows(self.at)
+        rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
+        return (p[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
+
+    def _fitted(self, basis: Basis, policy: OnLog) -> _Fitted:
+        design, logged = self._design(basis)
+        return _Fitted(design, logged, evaluate(design, policy))
+
+    def _raw(self, name: str, policy: OnLog, needed: Sequence[Basis], others: Sequence[Basis]) -> _Raw:
+        log = self.log
+        fits = [self._fitted(basis, policy) for basis in needed]
+        robust = weighted = per_decision = weights = None
+        if self.probability is not None:
+            weight = importance.weights(log, importance.ratios(log, policy, self.probability))
+            weights = importance.concentration(log, weight)
+            if remaining(log) <= REST and policy.outside.max(initial=0.0) == 0:
+                ours = [importance.weighted(log, weight), importance.per_decision(log, weight)]
+                weighted, per_decision = ((each, each.minus(self.returns)) for each in ours)
+                new = doubly_robust(fits[0].design, policy, weight)
+                own = doubly_robust(fits[0].design, self.behavior, np.ones(log.n_steps))
+                robust = new, new.minus(own)
+        others_fitted = [self._fitted(basis, policy) for basis in others]
+        checks = self._checks(fits, others_fitted, robust, weights)
+        return _Raw(name, policy, fits, others_fitted, robust, weighted, per_decision, weights, checks,
+                    self._trusted(fits, robust, weights, checks))  # fmt: skip
+
+    def _checks(
+        self,
+        fits: list[_Fitted],
+        others: list[_Fitted],
+        robust: tuple[Estimate, Estimate] | None,
+        weights: importance.Weights | None,
+    ) -> list[Check]:
+        main, log = fits[0], self.log
+        found: list[Check | None] = [returns_check(log, main.logged.value, self.returns)]
+        for other in [*fits[1:], *(each for each in others if each.design.basis.exact)]:
+            names = (main.design.basis.name, other.design.basis.name)
+            found.append(features_check(main.difference, other.difference, names))
+        found.append(stationarity_check(log, main.new.residuals, main.new.value.influence))
+        if robust is not None and weights is not None and weights.effective_sample_size >= ENOUGH:
+            found.append(estimators_check(main.difference, robust[1]))
+        return [each for each in found if each is not None]
+
+    def _trusted(
+        self,
+        fits: list[_Fitted],
+        robust: tuple[Estimate, Estimate] | None,
+        weights: importance.Weights | None,
+        checks: Sequence[Check],
+    ) -> str:
+        """LSTD-Q, unless doubly robust estimation has exact probabilities, enough data, and is as precise or needed."""
+        if self.log.probability is None or robust is None or weights is None:
+            return LSTD_Q
+        if weights.effective_sample_size < ENOUGH:
+            return LSTD_Q
+        precise = robust[1].error <= PRECISE * max(fit.difference.error for fit in fits)
+        failed = {check.name for check in checks if check.failed}
+        return DOUBLY_ROBUST if precise or failed & {"features", "returns", "estimators"} else LSTD_Q
+
+    def _candidate(self, raw: _Raw, level: float, p_value: float, policy: Any) -> Candidate:
+        log = self.log
+        difference = span(raw.spans, level)
+        support = support_of(log, raw.policy, self.regions)
+        found = verdict.judge(log, difference, raw.spans, level, support, raw.checks, raw.trusted == DOUBLY_ROBUST)
+        lines = [self._line(LSTD_Q, raw.fits[0].new.value, raw.fits[0].difference)]
+        for name, pair in ((DOUBLY_ROBUST, raw.robust), ("weighted importance sampling", raw.weighted),
+                           ("per-decision importance sampling", raw.per_decision)):  # fmt: skip
+            if pair is not None:
+                lines.append(self._line(name, *pair))
+        features = [
+            self._line(f"{fit.design.basis.name}: {fit.design.basis.size * len(log.actions)} features",
+                       fit.new.value, fit.difference) for fit in [*raw.fits, *raw.others]
+        ]  # fmt: skip
+        weights = raw.weights
+        return Candidate(
+            raw.name, span(raw.values, self.confidence), difference, p_value, level, found.verdict, found.because,
+            found.more_episodes, raw.trusted, lines, features, raw.checks, support,
+            None if weights is None else weights.effective_sample_size,
+            None if weights is None else weights.largest, self._at(raw, policy),
+        )  # fmt: skip
+
+    def _line(self, name: str, value: Estimate, difference: Estimate) -> Line:
+        return Line(name, span([value], self.confidence), span([difference], self.confidence))
+
+    def _at(self, raw: _Raw, policy: Any) -> list[AtState]:
+        if not len(self.at):
+            return []
+        design, logged = raw.fits[0].design, raw.fits[0].logged
+        rows = self._rows(design.basis, probabilities_at(policy, self.log, self.at))
+        new = evaluate(design, raw.policy, rows).at
+        return [
+            AtState(state.tolist(), span([old], self.confidence), span([one], self.confidence),
+                    span([one.minus(old)], self.confidence))
+            for state, one, old in zip(self.at, new, logged.at, strict=True)
+        ]  # fmt: skip
+
+
+def span(estimates: Sequence[Estimate], confidence: float) -> Span:
+    """The first estimate, with the smallest interval that contains those of all."""
+    intervals = [each.interval(confidence) for each in estimates]
+    return Span(estimates[0].value, min(low for low, _ in intervals), max(high for _, high in intervals))
