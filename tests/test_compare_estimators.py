@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import log_oracle as oracle
+from support import log_oracle as oracle
 from ucls.evaluation.comparison import importance, lstd_q
 from ucls.evaluation.comparison.basis import Basis, _fourier, _table, chosen_bases
 from ucls.evaluation.comparison.doubly_robust import doubly_robust

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-import log_oracle as oracle
+from support import log_oracle as oracle
 from ucls.cli import app
 from ucls.errors import UserError
 from ucls.evaluation.logs import check_log, read_log
