@@ -63,12 +63,13 @@ def test_legs_in_one_folder_are_one_run(tmp_path):
     assert json.loads((tmp_path / "legs" / "result.json").read_text()) == legs
 
 
-def test_a_checkpoint_without_a_history_takes_the_one_beside_it(tmp_path):
+def test_the_summary_of_a_run_from_a_file_without_a_history_covers_the_new_steps(tmp_path):
     train(tmp_path / "run", 40)
     file = tmp_path / "run" / "agent.safetensors"
     about, arrays = checkpoint.load(file)
     checkpoint.save(file, about, {name: array for name, array in arrays.items() if not name.startswith("history")})
-    assert train(tmp_path / "run", 10, "--resume", tmp_path / "run")["steps"] == 50
+    assert train(tmp_path / "run", 10, "--resume", tmp_path / "run")["steps"] == 10
+    assert checkpoint.load(file)[0]["steps"] == 50
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -101,7 +102,7 @@ def test_a_stop_without_a_folder_says_that_nothing_was_kept(monkeypatch):
     def interrupt(*_):
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(training._Record, "keep_in_time", interrupt)
+    monkeypatch.setattr(training._Checkpoints, "keep_in_time", interrupt)
     result = ucls("train", RIVER, *TINY, "--steps", 500)
     assert result.exit_code == 130
     assert "stopped after 1 of 500 steps; nothing was saved: use --out DIR" in result.stderr
@@ -195,7 +196,7 @@ def test_a_folder_that_vanishes_is_one_line(tmp_path, monkeypatch):
 def test_a_kill_costs_no_more_than_the_minutes_between_checkpoints_or_one_step(tmp_path, monkeypatch, minutes, saves):
     now, steps, saved = [0.0], [0], []
     monkeypatch.setattr(training.time, "monotonic", lambda: now[0])
-    record = training._Record(training.begin(SHORT, None)[0], training.NOTHING, tmp_path, 300.0, print, {})
+    record = training._Checkpoints(training.begin(SHORT, None), tmp_path, 300.0, print, {})
     monkeypatch.setattr(record, "save", lambda _: saved.append(steps[0]))
     while steps[0] < saves[-1]:
         now[0] += 60 * minutes

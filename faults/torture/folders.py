@@ -14,7 +14,7 @@ import numpy as np
 
 from faults.torture.logs import ARRAYS, BYTES, claim
 from ucls.callbacks import csv_log
-from ucls.errors import Notice, UserError
+from ucls.errors import UserError
 from ucls.train import run_folder
 
 STEPS = 40
@@ -36,19 +36,9 @@ def attempt(seed: int) -> str:
 
 
 def _history(rng: random.Random, folder: Path) -> str:
-    """A history is read beside a checkpoint that carries none, and looked at before a run overwrites it."""
+    """A history is looked at before a run overwrites it."""
     _write(rng, folder / run_folder.HISTORY, _npz(rng))
-    source = folder / run_folder.CHECKPOINT
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always")
-        found = run_folder.recorded(source, {}, STEPS)
-    if any(not issubclass(each.category, Notice) for each in said) or len(said) > 1:
-        raise AssertionError(f"warnings: {[str(each.message)[:100] for each in said]}")
-    for each in said:
-        _one_line(str(each.message))
-    if len(found.rewards) != (0 if said else STEPS):
-        raise AssertionError(f"a history of {len(found.rewards)} steps")
-    return _overwrite(folder) if not said else "refused"
+    return _overwrite(folder)
 
 
 def _result(rng: random.Random, folder: Path) -> str:

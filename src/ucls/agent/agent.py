@@ -27,9 +27,10 @@ from ucls.agent.queries import AgentQueries
 from ucls.algorithms import DEFAULT
 from ucls.core.advice import FIRST_LOOK, advise_on_radius
 from ucls.core.config import Plan, brief, read_saved, whole
-from ucls.core.history import NOTHING, TERMINATED, TRUNCATED, History
+from ucls.core.history import TERMINATED, TRUNCATED, History
 from ucls.core.learner import FailedArithmetic, Learner, refuse_diverged
 from ucls.core.progress import Progress
+from ucls.core.protocol import content_of
 from ucls.envs import BuiltinEnv
 from ucls.errors import UserError
 from ucls.features import is_precomputed
@@ -147,7 +148,7 @@ class Agent(AgentQueries):
         self.learner.tell(None if self.diverged else self.steps)
         if self.steps >= self._next_look:
             self._next_look = 2 * self.steps
-            advise_on_radius(self, self.history)
+            advise_on_radius(self)
         if self.diverged:
             warnings.warn(f"the values diverged at step {self.steps}: learning stopped", RuntimeWarning, stacklevel=2)
         return self
@@ -209,17 +210,11 @@ class Agent(AgentQueries):
 
     @property
     def history(self) -> History:
-        """The history so far; agents from files of earlier versions may lack the beginning."""
+        """The history so far."""
         return self._since(0)
 
     def _since(self, first: int) -> History:
         return self._diary.since(first, self.diverged)
-
-    def recall(self, happened: History) -> None:
-        """Replace the history; an episode that cannot be continued counts as truncated."""
-        self._diary.recall(happened)
-        if self._stage.between_episodes:
-            self._diary.cut_off()
 
     @property
     def episodes(self) -> int:
@@ -273,7 +268,9 @@ class Agent(AgentQueries):
         self.learner.restore(arrays)
         self._stage.restore(arrays)
         self.steps, self.diverged = steps, False
-        self.recall(History.from_arrays(arrays, steps) or NOTHING)
+        self._diary.recall(History.from_arrays(arrays, steps))
+        if self._stage.between_episodes:
+            self._diary.cut_off()
 
     def save(self, path: str | Path) -> Path:
         """Write the agent to a file and return its path; `.safetensors` is added to a name without a suffix.
@@ -281,8 +278,8 @@ class Agent(AgentQueries):
         The state of a built-in environment is saved too, so that learning continues bit for bit; that of any other, or
         of a wrapper, is not. A model card, NAME.card.md, is written beside the file.
         """
-        path, about = checkpoint.named(path), self.about()
-        checkpoint.save(path, about, {**self.checkpoint(), **self.history.to_arrays()})
+        path, (about, arrays) = checkpoint.named(path), content_of(self)
+        checkpoint.save(path, about, arrays)
         model_card.write(path, about, self.last_episodes(), claimed=self.env is None)
         return path
 

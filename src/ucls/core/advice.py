@@ -50,14 +50,17 @@ def _arrays(parts: Any) -> list[np.ndarray]:
     return own + [array for part in parts for array in _arrays(part)]
 
 
-def advise_on_radius(run: Any, happened: History) -> None:
+def advise_on_radius(run: Any) -> None:
     """Warn once if `return_max` was not given and its estimate is far above all returns so far.
 
     Nothing is compiled, and no random number drawn, unless the estimate is that high.
     """
-    me, steps = run.learner, len(happened.rewards)
+    me = run.learner
     estimate = getattr(me.algorithm, "estimated_return_max", lambda state, hyper: None)(me.state, me.hyper)
-    if estimate is None or run.diverged or steps < max(FIRST_LOOK, run.steps):  # files of earlier versions lack some
+    if estimate is None or run.diverged or run.steps < FIRST_LOOK:
+        return
+    happened, steps = run.history, run.steps
+    if len(happened.rewards) < steps:  # of a run from a file that has no history
         return
     largest = largest_return(happened)
     if largest == 0.0 or estimate <= WIDE * largest:

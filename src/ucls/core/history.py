@@ -34,10 +34,10 @@ class History:
         return {REWARDS: self.rewards, ENDS: self.ends}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, np.ndarray], steps: int) -> "History | None":
-        """The history in a checkpoint of some steps, if it contains a valid one."""
+    def from_arrays(cls, arrays: Mapping[str, np.ndarray], steps: int) -> "History":
+        """The history in a checkpoint of some steps; an empty one if it contains none that is valid."""
         history = sound_history(arrays.get(REWARDS), arrays.get(ENDS))
-        return history if history is not None and len(history.rewards) <= steps else None
+        return history if history is not None and len(history.rewards) <= steps else NOTHING
 
     @property
     def last_fifth_reward(self) -> float:

@@ -31,6 +31,11 @@ class AnyRun(Protocol):
         """The built-in environment it runs in; None for any other."""
         ...
 
+    @property
+    def history(self) -> History:
+        """The history of its steps so far."""
+        ...
+
     def advance(self, steps: int, seconds: float = math.inf) -> History:
         """Take some more steps and return their history.
 
@@ -53,6 +58,11 @@ class AnyRun(Protocol):
     def save(self, path: str | Path) -> Path:
         """Write it to a file."""
         ...
+
+
+def content_of(run: AnyRun) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+    """What every file of a run contains: its description, and its arrays with its history."""
+    return run.about(), {**run.checkpoint(), **run.history.to_arrays()}
 
 
 class Chunk(NamedTuple):

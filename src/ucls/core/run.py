@@ -20,8 +20,9 @@ from ucls import checkpoint
 from ucls.algorithms import DEFAULT
 from ucls.core.advice import advise_on_cost
 from ucls.core.config import Plan, Resolved, choose, read_saved, refuse_too_large, whole
-from ucls.core.history import History
+from ucls.core.history import NOTHING, History, join
 from ucls.core.learner import BROKEN, Learner, refuse_diverged, saved_learner
+from ucls.core.protocol import content_of
 from ucls.core.steps import compiled
 from ucls.envs import BuiltinEnv, from_arrays, make_builtin, module_of, to_arrays
 from ucls.errors import UserError
@@ -39,6 +40,7 @@ class Run:
         self.clock = np.zeros(1, np.int64)
         self.steps = 0
         self.diverged = False
+        self._parts = [NOTHING]  # of its history
         self.world_rng = generator(spawn(learner.plan.seed).world)
         self.loop = compiled(world.module, learner.algorithm, learner.features)
 
@@ -46,6 +48,12 @@ class Run:
     def plan(self) -> Plan:
         """The configuration of its learner."""
         return self.learner.plan
+
+    @property
+    def history(self) -> History:
+        """The history so far; a file that has none leaves out the steps before."""
+        self._parts = [join(self._parts)]
+        return self._parts[0]
 
     def advance(self, steps: int, seconds: float = math.inf) -> History:
         """Take some steps and return their history; a run whose values diverge stops and cannot continue.
@@ -78,11 +86,12 @@ class Run:
         self.steps += taken
         self.diverged = not healthy
         me.tell(None if self.diverged else self.steps)
-        return History(rewards[:taken], ends[:taken], self.diverged)
+        self._parts.append(History(rewards[:taken], ends[:taken], self.diverged))
+        return self._parts[-1]
 
     def save(self, path: str | Path) -> Path:
         """Write a checkpoint; a run loaded from it continues bit for bit."""
-        return checkpoint.save(checkpoint.named(path), self.about(), self.checkpoint())
+        return checkpoint.save(checkpoint.named(path), *content_of(self))
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """A copy of everything that the next step reads; refused if it could not be loaded."""
@@ -99,6 +108,7 @@ class Run:
         self.learner.restore(arrays)
         self.s, self.clock = saved["s"].copy(), saved["clock"].copy()
         self.steps, self.diverged = steps, False
+        self._parts = [History.from_arrays(arrays, steps)]
         from_words(self.world_rng, saved["rng"])
 
     def about(self) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls import checkpoint
-from ucls.core.history import ENDS, REWARDS, History
-from ucls.core.protocol import AnyRun
+from ucls.core.history import History
+from ucls.core.protocol import AnyRun, content_of
 from ucls.errors import UserError
 from ucls.study.cell import Cell
 from ucls.study.seal import seal_arrays
@@ -33,14 +33,14 @@ def partial_file(folder: Path, id: str) -> Path:
     return folder / f"{id}.safetensors"
 
 
-def keep(folder: Path, cell: Cell, run: AnyRun, history: History) -> str:
+def keep(folder: Path, cell: Cell, run: AnyRun) -> str:
     """Save a checkpoint of a run; return an error message if that fails, for example because the disk is full.
 
     The run itself continues."""
     try:
-        arrays = {**run.checkpoint(), **history.to_arrays()}
-        about = {**run.about(), "cell": cell.id, "numerics": cell.numerics, "seal": _seal(cell, run.steps, arrays)}
-        checkpoint.save(partial_file(folder, cell.id), about, arrays)
+        about, arrays = content_of(run)
+        own = {"cell": cell.id, "numerics": cell.numerics, "seal": _seal(cell, run.steps, arrays)}
+        checkpoint.save(partial_file(folder, cell.id), {**about, **own}, arrays)
     except OSError as error:
         return f"its checkpoint could not be saved: {error.strerror or error}"
     except UserError as error:
@@ -48,22 +48,21 @@ def keep(folder: Path, cell: Cell, run: AnyRun, history: History) -> str:
     return ""
 
 
-def go_on(folder: Path, cell: Cell, run: AnyRun) -> tuple[History | None, str]:
-    """Restore a new run of a cell from its checkpoint; return its history, or None and an error message.
+def go_on(folder: Path, cell: Cell, run: AnyRun) -> str:
+    """Restore a new run of a cell from its checkpoint, if there is one; return an error message if it is invalid.
 
-    If that is None, the run may be partly restored: create another.
+    Then the run may be partly restored: create another.
     """
     path = partial_file(folder, cell.id)
     if not os.path.lexists(path):
-        return None, ""
+        return ""
     try:
         about, arrays = checkpoint.load(path)
-        history = _verified(cell, about, arrays)
-        run.restore(arrays, len(history.rewards))
-        return history, ""
+        run.restore(arrays, _verified(cell, about, arrays))
+        return ""
     except Exception as error:  # whatever is wrong with a file costs its steps, not the cell
         discard(folder, cell.id)
-        return None, f"restarted from the beginning, its checkpoint is invalid: {error}"
+        return f"restarted from the beginning, its checkpoint is invalid: {error}"
 
 
 def discard(folder: Path, id: str) -> None:
@@ -74,17 +73,18 @@ def discard(folder: Path, id: str) -> None:
         return
 
 
-def _verified(cell: Cell, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> History:
-    steps, rewards, ends = about.get("steps"), arrays.get(REWARDS), arrays.get(ENDS)
+def _verified(cell: Cell, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> int:
+    """The steps of a checkpoint, if it is one of this cell."""
+    steps = about.get("steps")
     if about.get("cell") != cell.id or about.get("numerics") != cell.numerics:
         raise UserError("it belongs to another run or another results version")
     if type(steps) is not int or not 0 < steps <= cell.steps:
         raise UserError(f"it claims {str(steps)[:40]} steps of {cell.steps:,}")
-    if rewards is None or ends is None or rewards.shape != (steps,) or ends.shape != (steps,):
+    if len(History.from_arrays(arrays, steps).rewards) != steps:
         raise UserError("its history is not as long as its steps")
     if about.get("seal") != _seal(cell, steps, arrays):
         raise UserError("its checksum does not match")
-    return History(rewards, ends)
+    return steps
 
 
 def _seal(cell: Cell, steps: int, arrays: Mapping[str, np.ndarray]) -> str:

@@ -14,14 +14,13 @@ import numpy as np
 
 from ucls._files import lock, write_atomic
 from ucls._json import as_json, read_json
-from ucls._npz import HEADER, Head, read_arrays, read_heads
+from ucls._npz import read_heads
 from ucls.agent import model_card
-from ucls.core.history import NOTHING, History, sound_history
+from ucls.core.history import History
 from ucls.errors import Notice, UserError
 
 CHECKPOINT, HISTORY, RESULT = "agent.safetensors", "history.npz", "result.json"
 LOCK, TRIES = ".lock", 100
-LARGEST_HISTORY = 2**30  # bytes that are read of a history.npz; a checkpoint carries its history however long it is
 LARGEST_RESULT = 2**20
 CARD = model_card.beside(Path(CHECKPOINT)).name
 
@@ -75,21 +74,6 @@ def refuse_unusable(out: Path, source: Path | None) -> None:
         raise UserError(f"{out} already contains {present[0]}: give another --out")
 
 
-def recorded(source: Path, arrays: Mapping[str, np.ndarray], steps: int) -> History:
-    """The history up to a checkpoint: from the checkpoint itself, or else from the file beside it; or nothing.
-
-    Warn if the file beside it cannot be used.
-    """
-    history, beside = History.from_arrays(arrays, steps), source.with_name(HISTORY)
-    if (history is not None and len(history.rewards) == steps) or not os.path.lexists(beside):
-        return history or NOTHING
-    try:
-        return _read(beside, steps)
-    except UserError as error:
-        warnings.warn(f"{error}: earlier steps are missing from the summary", Notice, stacklevel=2)
-        return history or NOTHING
-
-
 def write_history(out: Path, happened: History) -> None:
     """Write the history."""
 
@@ -105,28 +89,12 @@ def write_result(out: Path, result: Mapping[str, Any]) -> None:
     write_atomic(out / RESULT, lambda path: path.write_text(as_json(result, indent=2) + "\n"))
 
 
-def _read(path: Path, steps: int) -> History:
-    """The history of a run of so many steps, from a file; refuse anything else, before it takes memory."""
-    heads = _heads(path)
-    length = heads["rewards"].shape[0]
-    if length != steps:
-        raise UserError(f"{path} has {length:,} steps, but the checkpoint has {steps:,}")
-    most = min(9 * steps + 2 * HEADER, LARGEST_HISTORY)
-    arrays, _ = read_arrays(path, tuple(heads), most)
-    history = sound_history(arrays["rewards"], arrays["ends"])
-    if history is None:
-        raise UserError(f"{path} is not the history of a run")
-    return history
-
-
-def _heads(path: Path) -> dict[str, Head]:
-    """What a file says of the arrays of a history; refuse a file that does not hold one."""
+def _is_history(path: Path) -> bool:
+    """Whether a file holds the arrays of a history."""
     heads = read_heads(path, ("rewards", "ends"))
-    shapes = {head.shape for head in heads.values()}
     types = [heads[name].dtype for name in ("rewards", "ends") if name in heads]
-    if types != [np.float64, np.uint8] or len(shapes) != 1 or len(shapes.pop()) != 1:
-        raise UserError(f"{path} is not the history of a run")
-    return heads
+    shapes = {head.shape for head in heads.values()}
+    return types == [np.float64, np.uint8] and len(shapes) == 1 and len(shapes.pop()) == 1
 
 
 def _is_ours(path: Path) -> bool:
@@ -135,7 +103,7 @@ def _is_ours(path: Path) -> bool:
         return model_card.is_ours(path)
     try:
         if path.name == HISTORY:
-            return bool(_heads(path))
+            return _is_history(path)
         if path.name == RESULT:
             found = read_json(path, LARGEST_RESULT)
             return isinstance(found, dict) and {"env", "agent", "steps"} <= found.keys()

@@ -16,9 +16,8 @@ from ucls.agent.episode_log import Last
 from ucls.algorithms import algorithm_module, name_of
 from ucls.core.advice import advise_on_radius
 from ucls.core.config import read_saved
-from ucls.core.history import NOTHING, History, join
 from ucls.core.progress import Progress
-from ucls.core.protocol import AnyRun, in_chunks
+from ucls.core.protocol import AnyRun, content_of, in_chunks
 from ucls.core.run import Run
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import Terminated, UserError
@@ -82,42 +81,39 @@ def train(
     with run_folder.claimed(out):
         if out is not None:
             run_folder.refuse_unusable(out, source)
-        run, before = begin(order, source)
-        record = _Record(run, before, out, checkpoint_interval, say, order.named(getattr(run, "env", None)))
-        with stopping("the run" if out else "") as stop, record.telling_losses():
-            done, speed = _advance(run, order.steps, record, stop)
-            record.finish()
-            advise_on_radius(run, record.history)
+        run = begin(order, source)
+        files = _Checkpoints(run, out, checkpoint_interval, say, order.named(getattr(run, "env", None)))
+        with stopping("the run" if out else "") as stop, files.telling_losses():
+            done, speed = _advance(run, order.steps, files, stop)
+            files.finish()
+            advise_on_radius(run)
             now = {"new_steps": done, "steps_per_second": speed, "optimal_reward_rate": _optimum(run, stop)}
             where = {"stopped": stop.number, "out": out and str(out)}
-            result = {**_summary(order, run, record.history), **now, **where}
+            result = {**_summary(order, run), **now, **where}
             if out is not None:
                 run_folder.write_result(out, result)
     return result
 
 
-def begin(order: Order, source: Path | None) -> tuple[AnyRun, History]:
-    """Make the requested run, new or from a checkpoint, and return it with its earlier history."""
+def begin(order: Order, source: Path | None) -> AnyRun:
+    """Make the requested run, new or from a checkpoint."""
     if source is None:
         names = ("seed", "settings", "features", "dtype", "discount", "low", "high")
         asked: dict[str, Any] = {name: getattr(order, name) for name in names}
-        return open_run(order.env, order.agent, **asked), NOTHING
+        return open_run(order.env, order.agent, **asked)
     about, arrays = _read_saved(source, order, order.env if order.ours else None)
     if order.ours:
-        run = Run.revive(about, arrays, algorithm_module(order.agent), order.features)
-        return run, run_folder.recorded(source, arrays, run.steps)
+        return Run.revive(about, arrays, algorithm_module(order.agent), order.features)
     from ucls.agent.agent import Agent
     from ucls.gym.registry import make_env
     from ucls.train import same_env
 
     env = make_env(order.env, order.env_settings)
     same_env.refuse_other(about, order.named(env)["named"], source)
-    agent = Agent.revive(about, arrays, env, algorithm_module(order.agent), order.features)
-    agent.recall(run_folder.recorded(source, arrays, agent.steps))
-    return agent, agent.history
+    return Agent.revive(about, arrays, env, algorithm_module(order.agent), order.features)
 
 
-def _advance(run: AnyRun, steps: int, record: "_Record", stop: Stop) -> tuple[int, float]:
+def _advance(run: AnyRun, steps: int, files: "_Checkpoints", stop: Stop) -> tuple[int, float]:
     """Take the steps in chunks, so that progress is shown and Ctrl-C works; return their number and the speed."""
     done, episodes, reward, timed, seconds = 0, 0, 0.0, 0, 0.0
     chunks = in_chunks(run, steps, CHUNK_SECONDS, stop.is_set)
@@ -126,13 +122,12 @@ def _advance(run: AnyRun, steps: int, record: "_Record", stop: Stop) -> tuple[in
             first = list(islice(chunks, 1))
         for chunk in chain(first, chunks):
             part = chunk.part
-            record.add(part)
             done, episodes = done + len(part.rewards), episodes + len(part.episode_steps)
             reward += float(part.rewards.sum())
             timed, seconds = timed + chunk.timed, seconds + chunk.seconds
             bar.update(done, episodes, reward)
             if not run.diverged:
-                record.keep_in_time()
+                files.keep_in_time()
     return done, timed / seconds if seconds > 0 else 0.0
 
 
@@ -145,31 +140,15 @@ def _optimum(run: AnyRun, stop: Stop) -> float | None:
     return None
 
 
-class _Record:
-    """The history of a run, and its checkpoints in the run folder."""
+class _Checkpoints:
+    """The checkpoints of a run in its folder."""
 
     def __init__(
-        self,
-        run: AnyRun,
-        before: History,
-        out: Path | None,
-        every: float,
-        say: Callable[[str], None],
-        more: dict[str, Any],
+        self, run: AnyRun, out: Path | None, every: float, say: Callable[[str], None], more: dict[str, Any]
     ) -> None:
-        self._run, self._parts, self._out, self._every, self._say, self._more = run, [before], out, every, say, more
+        self._run, self._out, self._every, self._say, self._more = run, out, every, say, more
         self._last = self._previous = time.monotonic()
         self._saved = run.steps if out is not None and (out / run_folder.CHECKPOINT).exists() else None
-
-    def add(self, part: History) -> None:
-        """Append to the history."""
-        self._parts.append(part)
-
-    @property
-    def history(self) -> History:
-        """The recorded history."""
-        self._parts = [join(self._parts)]
-        return self._parts[0]
 
     def keep_in_time(self) -> None:
         """Save the run if it is time, or would be before the next call; that one is expected to take as long again.
@@ -209,17 +188,17 @@ class _Record:
                 f"{_why(error)}; nothing else is lost: {self._out / run_folder.CHECKPOINT} is complete"
             ) from None
         except (KeyboardInterrupt, Terminated):
-            if self._out is not None and not self._is_saved and len(self.history.rewards):
+            if self._out is not None and not self._is_saved and self._run.steps:
                 self._say(f"quit without saving: {self._loss(self._out)}")
             raise
 
     def save(self, folder: Path) -> None:
         """Write a checkpoint, which includes the history, unless the run diverged; and the history on its own."""
-        run, happened = self._run, self.history
+        run, happened = self._run, self._run.history
         try:
             if not run.diverged:
-                arrays, about = {**run.checkpoint(), **happened.to_arrays()}, {**run.about(), **self._more}
-                saved = checkpoint.save(folder / run_folder.CHECKPOINT, about, arrays)
+                about, arrays = content_of(run)
+                saved = checkpoint.save(folder / run_folder.CHECKPOINT, about := {**about, **self._more}, arrays)
                 self._saved = run.steps
                 model_card.write(saved, about, Last(happened.episode_returns[-100:], happened.episode_steps[-100:]))
         except UserError:  # the learner cannot be saved; its history can
@@ -249,7 +228,7 @@ class _Record:
     def _loss(self, out: Path) -> str:
         """Describe what is lost if the run is not saved now."""
         if self._saved is None:
-            return f"all {len(self.history.rewards):,} steps are lost"
+            return f"all {self._run.steps:,} steps are lost"
         return f"the steps after {self._saved:,} are lost; the checkpoint of that step is still in {out}"
 
 
@@ -260,8 +239,8 @@ def _why(error: Exception) -> str:
     return str(error)
 
 
-def _summary(order: Order, run: AnyRun, happened: History) -> dict[str, Any]:
-    plan = run.plan
+def _summary(order: Order, run: AnyRun) -> dict[str, Any]:
+    plan, happened = run.plan, run.history
     lengths, returns = happened.episode_steps, happened.episode_returns
     return {
         "env": order.env,

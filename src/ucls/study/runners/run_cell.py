@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls import checkpoint
-from ucls.core.history import History, join
 from ucls.core.protocol import AnyRun, in_chunks
 from ucls.core.run import make_run
 from ucls.core.saveable import fault_of
@@ -52,19 +51,18 @@ def run_cell(
         arrays = {f"probe.{name}": np.asarray(values, np.float64) for name, values in readings.items()}
         seconds = time.perf_counter() - began
         return Done(summarize(history, cell.resolution, arrays), seconds, run.steps / seconds)
-    run, so_far, note = _begin(cell, checkpoints.folder)
-    parts, saved, timed, stepping = [so_far], time.monotonic(), 0, 0.0
+    run, note = _begin(cell, checkpoints.folder)
+    saved, timed, stepping = time.monotonic(), 0, 0.0
     with closed_after(run):
         for chunk in in_chunks(run, cell.steps - run.steps, CHUNK_SECONDS, stopped):
-            parts.append(chunk.part)
             timed, stepping = timed + chunk.timed, stepping + chunk.seconds
             if time.monotonic() - saved > checkpoints.every and not run.diverged:
-                note = _save(run, parts, cell, checkpoints.folder) or note
-                parts, saved = [join(parts)], time.monotonic()
+                note = _save(run, cell, checkpoints.folder) or note
+                saved = time.monotonic()
     if run.steps < cell.steps and not run.diverged:
-        _save(run, parts, cell, checkpoints.folder)
+        _save(run, cell, checkpoints.folder)
         return None
-    result = summarize(join(parts), cell.resolution)
+    result = summarize(run.history, cell.resolution)
     if cell.keep and not run.diverged:
         try:
             result = result._replace(learner=checkpoint.to_bytes(run.checkpoint(), run.about()))
@@ -75,16 +73,14 @@ def run_cell(
     return Done(result, time.perf_counter() - began, timed / stepping if stepping else 0.0, note)
 
 
-def _begin(cell: Cell, folder: Path | None) -> tuple[AnyRun, History, str]:
+def _begin(cell: Cell, folder: Path | None) -> tuple[AnyRun, str]:
     """Make the run of a cell, at its last checkpoint if a sound one is there; and a note if there is an unsound one."""
     _refuse_changed(cell)
     run, note = _make(cell), ""
     if folder is not None and cell.ours:
-        history, note = partial.go_on(folder, cell, run)
-        if history is not None:
-            return run, history, note
+        note = partial.go_on(folder, cell, run)
         run = _make(cell) if note else run
-    return run, History(np.zeros(0), np.zeros(0, np.uint8)), note
+    return run, note
 
 
 def _refuse_changed(cell: Cell) -> None:
@@ -111,7 +107,7 @@ def _asked(cell: Cell) -> dict[str, Any]:
     return {"seed": cell.seed, "settings": cell.complete_settings, "features": cell.features, "dtype": cell.dtype}
 
 
-def _save(run: AnyRun, parts: list[History], cell: Cell, folder: Path | None) -> str:
+def _save(run: AnyRun, cell: Cell, folder: Path | None) -> str:
     if folder is None or run.diverged or run.steps == 0 or not cell.ours:
         return ""
-    return partial.keep(folder, cell, run, join(parts))
+    return partial.keep(folder, cell, run)
