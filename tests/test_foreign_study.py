@@ -8,6 +8,7 @@ import pytest
 
 from support import foreign
 from support.studies import pretend, study_of
+from ucls.core.learner import Learner
 from ucls.errors import UserError
 from ucls.study import Cell, Store, make_cells, parse_study, run_study
 from ucls.study.compare import compare_study
@@ -281,3 +282,16 @@ def test_other_runners_make_the_same_of_a_factory(tmp_path, module, runner, made
     foreign.write_lakes(tmp_path)
     (tmp_path / "elsewhere.py").write_text(ELSEWHERE.format(module=module, runner=runner, made=made))
     foreign.python(tmp_path, "import runpy; runpy.run_path('elsewhere.py', run_name='__main__')")
+
+
+def test_a_study_is_declared_without_building_an_agent(monkeypatch):
+    """Arrays are allocated, and kernels loaded, where runs are executed."""
+
+    def refuse(*_):
+        raise AssertionError("a learner was built")
+
+    monkeypatch.setattr(Learner, "__init__", refuse)
+    [cell] = make_cells("FrozenLake-v1", "sarsa", steps=10, seeds=[0])
+    assert dict(cell.settings)["agent.alpha"] > 0
+    with pytest.raises(UserError, match="low, high and discount are for third-party environments"):
+        make_cells("ucls/RiverSwim-v0", "sarsa", steps=10, seeds=[0], discount=0.5)

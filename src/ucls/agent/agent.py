@@ -21,7 +21,7 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls.agent import callback_list, model_card
-from ucls.agent.build import assemble, in_saved_world, reassemble
+from ucls.agent.build import assemble, configure, in_saved_world, reassemble
 from ucls.agent.episode_log import EpisodeRecorder, Last
 from ucls.agent.queries import AgentQueries
 from ucls.algorithms import DEFAULT
@@ -82,7 +82,7 @@ class Agent(AgentQueries):
         settings: of the algorithm and the features, by name (`p=0.05, tilings=16`; `settings={"lambda": 0.8}` for a
             name that Python reserves).
         """
-        self._adopt(*assemble(env, algorithm, seed, discount, features, low, high, dtype, settings))
+        self._adopt(*assemble(configure(env, algorithm, seed, discount, features, low, high, dtype, settings)))
 
     def _adopt(self, learner: Learner, stage: EnvAdapter, discount: float | None) -> None:
         self.learner, self._stage, self.discount = learner, stage, discount

@@ -8,7 +8,7 @@ import numpy as np
 
 from ucls.algorithms import algorithm_module
 from ucls.core.advice import advise_on_cost
-from ucls.core.config import Saved, checked_discount, choose, whole
+from ucls.core.config import Resolved, Saved, checked_discount, choose, whole
 from ucls.core.learner import Learner, saved_learner
 from ucls.envs import ENVIRONMENTS, BuiltinEnv, make_builtin
 from ucls.errors import UserError
@@ -32,7 +32,16 @@ class Parts(NamedTuple):
     discount: float | None
 
 
-def assemble(
+class Configured(NamedTuple):
+    """An agent that is not built yet: its configuration, its environment, how that is read, and the discount."""
+
+    resolved: Resolved
+    env: Any
+    reader: Any
+    discount: float | None
+
+
+def configure(
     env: Any,
     agent: str | ModuleType,
     seed: int | None,
@@ -42,8 +51,8 @@ def assemble(
     high: Any,
     dtype: str,
     settings: Mapping[str, Any],
-) -> Parts:
-    """Build an agent from the arguments of `Agent`."""
+) -> Configured:
+    """Configure an agent by the arguments of `Agent`; a named environment is created."""
     env, settings = registry.opened(env, {**settings, **settings.get("settings", {})})
     settings.pop("settings", None)
     env = spaces.with_discrete_actions(env)
@@ -64,11 +73,16 @@ def assemble(
         chosen = choose(algorithm, (PRECOMPUTED, {}), settings, PRECOMPUTED)
         spaces.refuse_blind_optimism(chosen.given["agent"], facts)
         bounds = reader.bounds(low, high)
-    learner = Learner(chosen.plan(bounds, n_actions, facts, seed, dtype))
+    resolved = chosen.plan(bounds, n_actions, facts, seed, dtype)
+    return Configured(resolved, env, reader, checked_discount(discount))
+
+
+def assemble(configured: Configured) -> Parts:
+    """Build an agent."""
+    resolved, env, reader, discount = configured
+    learner = Learner(resolved)
     advise_on_cost(learner, stacklevel=4)
-    return Parts(
-        learner, EnvAdapter(env, learner.plan, is_discrete(learner.features), reader=reader), checked_discount(discount)
-    )
+    return Parts(learner, EnvAdapter(env, learner.plan, is_discrete(learner.features), reader=reader), discount)
 
 
 def reassemble(

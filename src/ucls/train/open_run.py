@@ -45,14 +45,18 @@ def open_run(
     """Begin a run; `low`, `high` and `discount` are for third-party environments only."""
     asked: dict[str, Any] = {"seed": seed, "settings": settings, "features": features, "dtype": dtype}
     if env in ENVIRONMENTS:
-        if not (low is None and high is None and discount is None):
-            raise UserError(
-                "low, high and discount are for third-party environments: remove them, built-in ones define their own"
-            )
+        _refuse_around(low, high, discount)
         return make_run(env, agent, **asked)
     from ucls.agent.agent import Agent
 
     return Agent(env, agent, low=low, high=high, discount=discount, **asked)
+
+
+def _refuse_around(low: Bound, high: Bound, discount: float | None) -> None:
+    if not (low is None and high is None and discount is None):
+        raise UserError(
+            "low, high and discount are for third-party environments: remove them, built-in ones define their own"
+        )
 
 
 def plan_anywhere(
@@ -70,17 +74,17 @@ def plan_anywhere(
 
     Missing bounds are estimated once, with seed 0, so that runs of all seeds share them.
     """
-    asked: dict[str, Any] = {"settings": settings, "features": features, "dtype": dtype}
-    if env in ENVIRONMENTS and low is None and high is None and discount is None:
-        world, made = plan_run(env, agent, **asked)
-        return Outline(made.plan, world.settings)
-    known = (), ()
-    if env not in ENVIRONMENTS:
-        known = _bounds(env, json.dumps(divided(settings)[1], sort_keys=True), _fixed(low), _fixed(high))
-    low, high = known[0] or low, known[1] or high
-    run = open_run(env, agent, low=low, high=high, discount=discount, **asked)
-    with closed_after(run):
-        return Outline(run.plan, divided(settings)[1], *known)
+    if env in ENVIRONMENTS:
+        _refuse_around(low, high, discount)
+        world, resolved = plan_run(env, agent, settings=settings, features=features, dtype=dtype)
+        return Outline(resolved.plan, world.settings)
+    from ucls.agent.build import configure
+
+    own = divided(settings)[1]
+    low, high = _bounds(env, json.dumps(own, sort_keys=True), _fixed(low), _fixed(high))
+    made = configure(env, agent, 0, discount, features, low or None, high or None, dtype, {"settings": settings})
+    _close(made.env)
+    return Outline(made.resolved.plan, own, low, high)
 
 
 @functools.lru_cache(maxsize=256)
