@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from ucls.cli import complete
-from ucls.cli.options import Settings, numbers_of
+from ucls.cli.options import Json, Settings, numbers_of
 from ucls.cli.streams import print_json
-from ucls.cli.study import Json
 from ucls.errors import UserError
 
 

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ucls.cli import complete
-from ucls.cli.options import FeaturesName, Settings
+from ucls.cli.options import FeaturesName, Jobs, Json, Settings
 from ucls.cli.streams import print_json
-from ucls.cli.study import Json
 from ucls.errors import UserError
 
 if TYPE_CHECKING:
@@ -27,7 +26,7 @@ def compile_ahead(
     settings: Settings = None,
     features: FeaturesName = None,
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
-    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one per core.")] = None,
+    jobs: Jobs = None,
     as_json: Json = False,
 ) -> None:
     """Compile kernels in advance, in parallel: for container images, clusters and demonstrations.

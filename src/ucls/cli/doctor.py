@@ -9,8 +9,8 @@ from typing import Any
 import typer
 
 from ucls._files import cache_dir
+from ucls.cli.options import Json
 from ucls.cli.streams import print_json
-from ucls.cli.study import Json
 
 
 def doctor(as_json: Json = False) -> None:

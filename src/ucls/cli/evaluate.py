@@ -5,9 +5,8 @@ from typing import Annotated, Any
 import typer
 
 from ucls.cli import complete
-from ucls.cli.options import AlgorithmOfRun, FeaturesName, Settings
+from ucls.cli.options import AlgorithmOfRun, FeaturesName, Json, Settings
 from ucls.cli.streams import print_json
-from ucls.cli.study import Json
 from ucls.errors import UserError
 
 

@@ -3,8 +3,8 @@
 from typing import Any
 
 from ucls.cli import show
+from ucls.cli.options import Json
 from ucls.cli.streams import print_json
-from ucls.cli.study import Json
 
 
 def envs(as_json: Json = False) -> None:

@@ -7,9 +7,8 @@ import typer
 
 from ucls.algorithms import DEFAULT
 from ucls.cli import complete, show
-from ucls.cli.options import Environment, Settings, numbers_of
+from ucls.cli.options import Environment, Json, Settings, numbers_of
 from ucls.cli.streams import print_json
-from ucls.cli.study import Json
 
 
 def evaluate_log(

@@ -8,6 +8,11 @@ import typer
 from ucls.cli import complete
 from ucls.errors import UserError
 
+Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one per core.")]
+Ray = Annotated[str | None, typer.Option(help="Run on Ray: `local` or the address of a cluster.")]
+Slurm = Annotated[str | None, typer.Option(help="Run as job arrays in this Slurm partition.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Print what would run and how long it would take.")]
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="A setting of the algorithm, the features or the environment."),

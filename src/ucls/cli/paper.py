@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ucls.cli import show, study
+from ucls.cli.options import DryRun, Jobs, Json, Ray, Slurm
 from ucls.cli.streams import print_json
-from ucls.cli.study import Json
 from ucls.errors import UserError
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ SlowRuns = Annotated[
 ]
 Out = Annotated[Path, typer.Option(help="Folder for the figures and the report.")]
 StorePath = Annotated[Path | None, typer.Option(help="Store for the runs; by default OUT/runs.sqlite.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one per core.")]
 
 
 @app.command()
@@ -49,11 +48,9 @@ def run(
     out: Out = Path("out/paper"),
     store: StorePath = None,
     jobs: Jobs = None,
-    ray: Annotated[str | None, typer.Option(help="Run on Ray: `local` or the address of a cluster.")] = None,
-    slurm: Annotated[str | None, typer.Option(help="Run as job arrays in this Slurm partition.")] = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would run and how long it would take.")
-    ] = False,
+    ray: Ray = None,
+    slurm: Slurm = None,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Reproduce the paper: run missing experiments, draw the figures, test the claims, write a report."""

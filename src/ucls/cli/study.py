@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ucls.cli import complete, show_study
+from ucls.cli.options import DryRun, Jobs, Json, Ray, Slurm
 from ucls.cli.streams import print_json
 from ucls.errors import UserError, printable
 
@@ -20,7 +21,6 @@ app = typer.Typer(
     help="Run studies: many runs in one store, which resume after any interruption.", no_args_is_help=True
 )
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of text.")]
 Named = Annotated[
     str,
     typer.Argument(
@@ -76,16 +76,14 @@ def run(
     store: StorePath = DEFAULT_STORE,
     runs: Runs = None,
     steps: Steps = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one per core.")] = None,
-    ray: Annotated[str | None, typer.Option(help="Run on Ray: `local` or the address of a cluster.")] = None,
-    slurm: Annotated[str | None, typer.Option(help="Run as job arrays in this Slurm partition.")] = None,
+    jobs: Jobs = None,
+    ray: Ray = None,
+    slurm: Slurm = None,
     checkpoint_interval: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="Seconds between checkpoints of a run.")
     ] = 120.0,
     time_limit: TimeLimit = None,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Print what would run and how long it would take.")
-    ] = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Run the missing runs of a study; repeat the command to resume an interrupted study."""
@@ -117,7 +115,7 @@ def sweep(
     study: Named,
     store: StorePath = DEFAULT_STORE,
     steps: Steps = None,
-    jobs: Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one per core.")] = None,
+    jobs: Jobs = None,
     time_limit: TimeLimit = None,
     as_json: Json = False,
 ) -> None:

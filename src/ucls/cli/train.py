@@ -8,9 +8,8 @@ import typer
 
 from ucls.algorithms import DEFAULT
 from ucls.cli import show
-from ucls.cli.options import AlgorithmName, Environment, FeaturesName, Settings, numbers_of, path_of
+from ucls.cli.options import AlgorithmName, Environment, FeaturesName, Json, Settings, numbers_of, path_of
 from ucls.cli.streams import print_json
-from ucls.cli.study import Json
 from ucls.settings import word_of
 
 if TYPE_CHECKING:

@@ -11,7 +11,6 @@ holds by default is reported with that step size too, but not judged by it.
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
-from ucls.paper import table_causes
 from ucls.paper.domains import HAS_READING, ONE_STATE, PUDDLE, RIVER, SPARSE, has_tiles, other_reading
 from ucls.paper.groups import Group, tuned, ucls
 from ucls.paper.sweeps import DOMAINS_OF, HIGH, SPACES
@@ -23,6 +22,9 @@ LITERAL_GMAX = {SPARSE: HIGH, PUDDLE: -10_000.0}  # R_max / (1 - gamma), and R_m
 PRINTED_TILING = {"tilings": 4, "tiles": 32}
 DISCOUNT, ONE_STATE_RUNS = 0.9, 300
 UNTUNED = ("ucls", "gv-ucb")
+BETAS, LEVELS = (1e-4, 3e-4, 3e-3, 1e-2), (0.001,)
+STEPS = (0.1, 0.3)  # of w
+TRACE = 0.001  # what follows beta elsewhere stays where it is, so that beta alone changes
 LESS_A_FIFTH = 0.8  # what is left of epsilon, where "decayed by a factor of 0.2" is not times 0.2
 
 
@@ -115,10 +117,20 @@ OF_BASELINES = (GMAX, TILING, TILE_MEMORY.joined(GMAX))
 OPEN = (*OF_UCLS, *OF_BASELINES)
 
 
+def other_ucls() -> dict[str, Group]:
+    """UCLS in Puddle World with what the experiments change of it, by the name of that."""
+    changed = {f"beta = {beta:g}": ucls(PUDDLE, beta=beta, trace_threshold=TRACE) for beta in BETAS}
+    changed |= {f"p = {p:g}": ucls(PUDDLE, p=p) for p in LEVELS}
+    changed["c_max = 100"] = ucls(PUDDLE, c_max=100.0)
+    changed["tuning"] = tuned("ucls-tuned", PUDDLE)
+    changed = {name: group._replace(heavy=True) for name, group in changed.items()}
+    return changed | {f"w_step = {step:g}": ucls(PUDDLE).but(w_step=step) for step in STEPS}
+
+
 def in_puddle_world() -> list[Reading]:
     """UCLS changed in Puddle World alone, as the experiments behind the why change it."""
     found = []
-    for name, other in table_causes.other_ucls().items():
+    for name, other in other_ucls().items():
 
         def change(group: Group, other: Group = other) -> Group:
             return other if group == ucls(PUDDLE) else group

@@ -5,8 +5,7 @@ from ucls.figures.plot import Line, Panel, Plot, line_of, points_of
 from ucls.paper.domains import RIVER
 from ucls.paper.evidence import REWARD_STEPS, Evidence, optimum, reward_band
 from ucls.paper.figure_1 import THOUSAND
-from ucls.paper.groups import Group, ucls
-from ucls.paper.table_learned import counts_only
+from ucls.paper.groups import Group, counts_only, ucls
 
 LEVELS = (1e-5, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.007, 0.008, 0.009, 0.01, 0.1)
 SHOWN = (1e-5, 0.001, 0.01, 0.1)

@@ -121,6 +121,11 @@ def ucls(env: str, **settings: Any) -> Group:
     return Group("ucls", env, "ucls", tuple(settings.items()), keep=keep, heavy=env == CLASSIC)
 
 
+def counts_only(env: str, **settings: Any) -> Group:
+    """UCLS with B = I and a = 0; a quick look has it in River Swim, where runs are short."""
+    return Group("ucls-counts", env, "ucls", (("learned", "counts"), *settings.items()), deep=env != RIVER)
+
+
 def tuned(key: str, env: str, reading: str = "", **more: Any) -> Group:
     """A competitor at the settings that its sweep found, and more if given."""
     settings = {**fixed_of(key, env), **sweep_result(key, env, reading)["settings"], **more}

@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from ucls.paper import figure_2, figure_5, figure_7
+from ucls.paper.alternatives import BETAS, TRACE, other_ucls
 from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.groups import Group, tuned, ucls
@@ -10,9 +11,6 @@ from ucls.paper.numbers import interval, mean_of_runs
 from ucls.stats import common_seeds
 
 EARLY = 0.1  # of the steps
-BETAS, LEVELS = (1e-4, 3e-4, 3e-3, 1e-2), (0.001,)
-STEPS = (0.1, 0.3)  # of w
-TRACE = 0.001  # what follows beta elsewhere stays where it is, so that beta alone changes
 WORDS = {"": "final performance", "early": "reward of the first 10% of steps", "reward": "episodes reaching the goal"}
 
 
@@ -30,16 +28,6 @@ class Experiment(NamedTuple):
         if self.measure == "early":
             return evidence.early(group, EARLY)
         return evidence.sample(group, self.measure) if self.measure else evidence.final(group)
-
-
-def other_ucls() -> dict[str, Group]:
-    """UCLS in Puddle World with what the experiments change of it, by the name of that."""
-    changed = {f"beta = {beta:g}": ucls(PUDDLE, beta=beta, trace_threshold=TRACE) for beta in BETAS}
-    changed |= {f"p = {p:g}": ucls(PUDDLE, p=p) for p in LEVELS}
-    changed["c_max = 100"] = ucls(PUDDLE, c_max=100.0)
-    changed["tuning"] = tuned("ucls-tuned", PUDDLE)
-    changed = {name: group._replace(heavy=True) for name, group in changed.items()}
-    return changed | {f"w_step = {step:g}": ucls(PUDDLE).but(w_step=step) for step in STEPS}
 
 
 def _of_ucls() -> list[Experiment]:

@@ -9,18 +9,13 @@ from typing import Any
 
 from ucls.paper.domains import DOMAINS, PUDDLE, RIVER
 from ucls.paper.evidence import Evidence, Sample
-from ucls.paper.groups import MAIN, Group, has_winner, tuned, ucls
+from ucls.paper.groups import MAIN, Group, counts_only, has_winner, tuned, ucls
 from ucls.paper.numbers import grouped, interval, mean_of_runs
 from ucls.paper.sweeps import JOINT
 from ucls.paper.table_one_setting import one_setting
 
 WHOLE = {env: "mean_return" if env == PUDDLE else "reward" for env in MAIN}
 WORDS = {"mean_return": "mean return per episode", "reward": "episodes reaching the goal"}
-
-
-def counts_only(env: str, **settings: Any) -> Group:
-    """UCLS with B = I and a = 0; a quick look has it in River Swim, where runs are short."""
-    return Group("ucls-counts", env, "ucls", (("learned", "counts"), *settings.items()), deep=env != RIVER)
 
 
 def moves(settings: Mapping[str, Any]) -> bool:

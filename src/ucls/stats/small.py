@@ -6,7 +6,6 @@ McLaughlin's, whose variance is of values in which those that are cut off are re
 """
 
 import functools
-import math
 
 import numpy as np
 
@@ -24,24 +23,9 @@ def student(degrees: int, confidence: float) -> float:
     """
     if not 0 < confidence < 1:
         raise UserError(f"confidence must lie between 0 and 1, not {confidence}: 0.95 is usual")
-    low, high = 0.0, math.pi / 2
-    while high - low > 1e-15 * high:
-        middle = (low + high) / 2
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if _inside(middle, degrees) < confidence else (low, middle)
-    return math.sqrt(degrees) * math.tan(low)
+    from scipy.special import stdtrit  # only where few runs are summarized
 
-
-def _inside(angle: float, degrees: int) -> float:
-    """The chance that |t| is below sqrt(degrees) tan(angle): a finite sum for whole degrees of freedom."""
-    cosine = math.cos(angle)
-    odd = degrees % 2
-    term, total = (cosine if odd else 1.0), 0.0
-    for k in range(1 + odd, degrees, 2):
-        total += term
-        term *= cosine**2 * k / (k + 1)
-    return 2 / math.pi * (angle + math.sin(angle) * total) if odd else math.sin(angle) * total
+    return float(stdtrit(degrees, (1 + confidence) / 2))
 
 
 def half_widths(columns: np.ndarray, cut: int, confidence: float) -> np.ndarray:

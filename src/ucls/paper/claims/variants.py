@@ -9,7 +9,7 @@ from ucls.paper.claims.declared import FAILED, HELD, OPEN, TABLE, TURNS, Before,
 from ucls.paper.claims.learning import NEAR, with_small_steps
 from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, optimum
-from ucls.paper.groups import MAIN, Group, tuned, ucls
+from ucls.paper.groups import MAIN, Group, counts_only, tuned, ucls
 from ucls.paper.numbers import interval, number
 
 MATTERS = 0.1  # of what UCLS comes to: a part that makes less of a difference does not matter
@@ -139,7 +139,7 @@ def _other_levels() -> dict[float, list[Group]]:
     "Added here: the learned variance matters",
     part="learned",
     runs=lambda: [
-        *(group for env in table_learned.WHOLE for group in (ucls(env), table_learned.counts_only(env))),
+        *(group for env in table_learned.WHOLE for group in (ucls(env), counts_only(env))),
         *(group for sides in _other_levels().values() for group in sides),
     ],
     because={
@@ -158,7 +158,7 @@ def learned_variance(evidence: Evidence) -> Claim:
     checks: list[Check] = []
     for env, measure in table_learned.WHOLE.items():
         name = f"{DOMAINS[env].title}, {'mean return' if measure == 'mean_return' else measure}"
-        checks += check(name, ucls(env), table_learned.counts_only(env))
+        checks += check(name, ucls(env), counts_only(env))
     otherwise = {}
     for p, sides in _other_levels().items():
         otherwise[f"p ({p:g}, in {DOMAINS[RIVER].title})"] = check(f"{DOMAINS[RIVER].title}, p = {p:g}, reward", *sides)
