@@ -12,7 +12,7 @@ from ucls.core.history import TRUNCATED, History
 from ucls.paper import reproduce as paper
 from ucls.paper.beyond import bars, comparison, deep_sea, long, parts
 from ucls.paper.beyond import map as settings_map
-from ucls.paper.contents import PARTS, groups_of, parts_of, titles_of
+from ucls.paper.contents import PARTS, groups_of, parts_of
 from ucls.paper.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of
@@ -93,7 +93,7 @@ def test_what_is_declared_is_a_place_on_the_map():
 
 def test_a_look_at_everything_makes_only_the_comparison():
     assert [part.name for part in parts_of([]) if part.beyond] == ["beyond", "beyond-bars"]
-    assert titles_of(parts_of([]))[-2:] == ["Beyond the paper", "Bars of our own"]
+    assert [part.title for part in parts_of([])][-2:] == ["Beyond the paper", "Bars of our own"]
 
 
 # What is shown

@@ -271,7 +271,6 @@ def test_the_report_is_written_with_its_figures(tmp_path, evidence):
         "figure-2.svg",
         "report.html",
         "claims.json",
-        "claims.md",
     }
     report = (out / "report.html").read_text()
     assert "Quick look" in report

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from tools.reproduction import claims_table
+from tools.reproduction import checks, claims_table, was
 from ucls.envs import one_state
 from ucls.paper import (
     alternatives,
@@ -17,10 +17,9 @@ from ucls.paper import (
     table_one_setting,
     table_open_choices,
 )
-from ucls.paper.account import Reproduction, checks
+from ucls.paper.account import Reproduction
 from ucls.paper.claims import CLAIMS, judge_all, variants
 from ucls.paper.claims.check import MOST, Check, Claim, by_chance, most_reach, not_run, part, turned
-from ucls.paper.claims.plain import was
 from ucls.paper.contents import PARTS, groups_of, parts_of
 from ucls.paper.domains import PRINTED, PUDDLE, RIVER, ROOM, SPARSE
 from ucls.paper.evidence import Evidence, Sample

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from tools import commits
-from ucls.paper.account import made_at
+from tools.reproduction import made_at
 from ucls.paper.deviations.declared import DEVIATIONS
 from ucls.paper.deviations.measure import Deviation
 from ucls.study.cell import RESULTS_VERSION

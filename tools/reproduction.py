@@ -4,20 +4,35 @@
 """
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from tools import marks
 from tools.captions import pictures
 from ucls._files import write_atomic
-from ucls.paper import account, shipped
-from ucls.paper._markdown import csv_text
+from ucls.paper import shipped
+from ucls.paper._markdown import csv_text, markdown_table
 from ucls.paper.account import Reproduction
-from ucls.paper.claims.check import HELD, Claim
-from ucls.paper.claims.plain import because, title_of, was
+from ucls.paper.claims import CLAIMS
+from ucls.paper.claims.check import HELD, Check, Claim
+from ucls.paper.claims.plain import because, title_of
 from ucls.paper.contents import Table
+from ucls.report import Verdict
 
 DPI = 110  # of the figures in the package
+MADE = {"date": "on", "commit": "at commit", "numerics": "with results version"}
+
+CORRECTED = (
+    "A claim fails if one of its checks fails beyond what their number explains (Holm's correction). The same "
+    "correction applies to the interpretations that a verdict is sensitive to."
+)
+SECTIONS = {
+    "Reproduced claims": (Verdict.REPRODUCED,),
+    "Claims that are sensitive to a detail": (Verdict.DEPENDS,),
+    "Claims that were not reproduced": (Verdict.NOT_REPRODUCED,),
+    "Inconclusive claims": (Verdict.UNDECIDED,),
+}
 
 
 def made(docs: Path) -> dict[Path, str]:
@@ -29,8 +44,83 @@ def made(docs: Path) -> dict[Path, str]:
 
 
 def sections(made: Reproduction) -> dict[str, str]:
-    """What a page may have between marks, by the name of the mark."""
-    return {**account.parts(made), "figures": pictures()}
+    """What a page may have between marks, by the name of the mark; a table's is its title in small letters."""
+    tables = {title.lower(): _table(heads, rows) for title, heads, rows in made.tables}
+    about = _table(["", ""], [list(fact) for fact in made.facts.items()])
+    said = {"found": found(made), "verdicts": verdicts(made), "checks": checks(made), "figures": pictures()}
+    return {**said, **tables, "facts": about}
+
+
+def found(made: Reproduction) -> str:
+    """The results of the claims in plain sentences, by verdict."""
+    blocks = [f"{made.note} {made_at(made.facts)}".rstrip()]
+    for title, verdicts in SECTIONS.items():
+        claims = [claim for claim in made.claims if claim.verdict in verdicts]
+        if claims:
+            blocks += [f"## {title}", "\n".join(f"- {_item(claim)}" for claim in claims)]
+    return "\n\n".join(blocks)
+
+
+def made_at(facts: Mapping[str, str]) -> str:
+    """When and with what something was made, as far as its facts say.
+
+    >>> made_at({"date": "2026-11-18", "commit": "", "numerics": "1"})
+    'Made on 2026-11-18, with results version 1.'
+    """
+    known = [(words, facts[name]) for name, words in MADE.items() if facts.get(name)]
+    return f"Made {', '.join(f'{words} {value}' for words, value in known)}." if known else ""
+
+
+def _item(claim: Claim) -> str:
+    title = f"[{title_of(claim)}]({claim.figure}.png)" if claim.figure else title_of(claim)
+    return f"**{title}** (claim {claim.number}). {summary(claim)}"
+
+
+def was(claim: Claim) -> str:
+    """The earlier verdict, and how its checks have changed since, if the verdict is a different one now."""
+    before = CLAIMS[claim.number].before if claim.number in CLAIMS else None
+    if before is None or claim.short or before.verdict is claim.verdict:
+        return ""
+    return f"Earlier verdict: {before.verdict.value}. Since then, {before.changed}."
+
+
+def telling(claim: Claim) -> Check | None:
+    """The check that says most: one that fails, else one that is inconclusive, else the first."""
+    order = (False, None, True)
+    return min(claim.checks, key=lambda check: order.index(check.holds), default=None)
+
+
+def summary(claim: Claim) -> str:
+    """The result of a claim in plain sentences, or the check that decides it where there are none."""
+    check = (
+        telling(claim) if claim.verdict in (Verdict.REPRODUCED, Verdict.NOT_REPRODUCED) and not because(claim) else None
+    )
+    counted = f"{claim.held} of {len(claim.checks)} checks hold"
+    words = f"Sensitive to {claim.depends}." if claim.verdict is Verdict.DEPENDS else ""
+    said = f"{counted}." if check is None else f"{counted}; {check.what}: {check.found}."
+    return " ".join(filter(None, (words, because(claim), said)))
+
+
+def verdicts(made: Reproduction) -> str:
+    """Every claim with its verdict, as a Markdown table."""
+    rows = []
+    for claim in made.claims:
+        counts = [str(sum(check.holds is holds for check in claim.checks)) for holds in HELD]
+        rows.append([str(claim.number), claim.sentence, *counts, f"**{claim.words}**"])
+    corrected = any(check.p is not None for claim in made.claims for check in claim.checks)
+    note = f"{made.note} {CORRECTED}" if corrected else made.note
+    return note + "\n\n" + _table(["", "claim", "hold", "fail", "inconclusive", "verdict"], rows)
+
+
+def checks(made: Reproduction) -> str:
+    """Every check of every claim, as Markdown."""
+    parts = []
+    for claim in made.claims:
+        rows = [[check.what, check.found, str(check.runs), HELD[check.holds]] for check in claim.checks]
+        heads = ["check", "result with 95% interval", "runs", "holds"]
+        words = " ".join(filter(None, (f"**{claim.number}.** {claim.sentence}", claim.why, was(claim))))
+        parts.append(words + "\n\n" + _table(heads, rows))
+    return "\n\n".join(parts)
 
 
 def data_files(made: Reproduction) -> dict[str, str]:
@@ -88,3 +178,7 @@ def _claim_as_data(claim: Claim) -> dict[str, Any]:
     data = {**claim.as_data(), "depends": claim.depends, "short": claim.short}
     names = ("number", "claim", "verdict", "depends", "short", "why", "figure", "checks")
     return {name: data[name] for name in names}
+
+
+def _table(heads: list[str], rows: list[list[str]]) -> str:
+    return markdown_table([heads, ["---"] * len(heads), *rows])

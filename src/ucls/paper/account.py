@@ -1,16 +1,12 @@
-"""The account of a reproduction: its claims, tables and provenance, as data and as Markdown."""
+"""The account of a reproduction: its claims, tables and provenance."""
 
-from collections.abc import Mapping
 from typing import NamedTuple
 
 from ucls.figures.plot import Plot
-from ucls.paper._markdown import markdown_table
-from ucls.paper.claims.check import HELD, Claim
-from ucls.paper.claims.plain import summary, title_of, was
+from ucls.paper.claims.check import Claim
 from ucls.paper.contents import Table
 from ucls.paper.domains import DOMAINS, HAS_READING, PRINTED, READING
 from ucls.paper.groups import Group, Scale, cells_of, winners
-from ucls.report import Verdict
 from ucls.settings import listed
 from ucls.study import Store, Study
 from ucls.study.cell import RESULTS_VERSION
@@ -94,80 +90,3 @@ def runs_table(store: Store, study: Study, groups: list[Group], scale: Scale) ->
         counts = [f"{cells[0].steps:,}", str(len(done)), str(done.count("diverged")), speed]
         rows.append([group.key, DOMAINS[group.env].title, settings, *counts])
     return RAN, ["what", "domain", "settings", "steps", "runs", "diverged", "steps a second"], rows
-
-
-MADE = {"date": "on", "commit": "at commit", "numerics": "with results version"}
-
-CORRECTED = (
-    "A claim fails if one of its checks fails beyond what their number explains (Holm's correction). The same "
-    "correction applies to the interpretations that a verdict is sensitive to."
-)
-SECTIONS = {
-    "Reproduced claims": (Verdict.REPRODUCED,),
-    "Claims that are sensitive to a detail": (Verdict.DEPENDS,),
-    "Claims that were not reproduced": (Verdict.NOT_REPRODUCED,),
-    "Inconclusive claims": (Verdict.UNDECIDED,),
-}
-
-
-def found(made: Reproduction) -> str:
-    """The results of the claims in plain sentences, by verdict."""
-    blocks = [f"{made.note} {made_at(made.facts)}".rstrip()]
-    for title, verdicts in SECTIONS.items():
-        claims = [claim for claim in made.claims if claim.verdict in verdicts]
-        if claims:
-            blocks += [f"## {title}", "\n".join(f"- {_item(claim)}" for claim in claims)]
-    return "\n\n".join(blocks)
-
-
-def made_at(facts: Mapping[str, str]) -> str:
-    """When and with what something was made, as far as its facts say.
-
-    >>> made_at({"date": "2026-11-18", "commit": "", "numerics": "1"})
-    'Made on 2026-11-18, with results version 1.'
-    """
-    known = [(words, facts[name]) for name, words in MADE.items() if facts.get(name)]
-    return f"Made {', '.join(f'{words} {value}' for words, value in known)}." if known else ""
-
-
-def _item(claim: Claim) -> str:
-    title = f"[{title_of(claim)}]({claim.figure}.png)" if claim.figure else title_of(claim)
-    return f"**{title}** (claim {claim.number}). {summary(claim)}"
-
-
-def verdicts(made: Reproduction) -> str:
-    """Every claim with its verdict, as a Markdown table."""
-    rows = []
-    for claim in made.claims:
-        counts = [str(sum(check.holds is holds for check in claim.checks)) for holds in HELD]
-        rows.append([str(claim.number), claim.sentence, *counts, f"**{claim.words}**"])
-    corrected = any(check.p is not None for claim in made.claims for check in claim.checks)
-    note = f"{made.note} {CORRECTED}" if corrected else made.note
-    return note + "\n\n" + _table(["", "claim", "hold", "fail", "inconclusive", "verdict"], rows)
-
-
-def checks(made: Reproduction) -> str:
-    """Every check of every claim, as Markdown."""
-    parts = []
-    for claim in made.claims:
-        rows = [[check.what, check.found, str(check.runs), HELD[check.holds]] for check in claim.checks]
-        heads = ["check", "result with 95% interval", "runs", "holds"]
-        words = " ".join(filter(None, (f"**{claim.number}.** {claim.sentence}", claim.why, was(claim))))
-        parts.append(words + "\n\n" + _table(heads, rows))
-    return "\n\n".join(parts)
-
-
-def markdown(made: Reproduction) -> str:
-    """All of it as one page."""
-    return "\n\n".join(f"## {name.capitalize()}\n\n{text}" for name, text in parts(made).items()) + "\n"
-
-
-def parts(made: Reproduction) -> dict[str, str]:
-    """What a page may hold, by name; a table's is its title in small letters."""
-    tables = {title.lower(): _table(heads, rows) for title, heads, rows in made.tables}
-    about = _table(["", ""], [list(fact) for fact in made.facts.items()])
-    return {"found": found(made), "verdicts": verdicts(made), "checks": checks(made), **tables, "facts": about}
-
-
-def _table(heads: list[str], rows: list[list[str]]) -> str:
-    return markdown_table([heads, ["---"] * len(heads), *rows])

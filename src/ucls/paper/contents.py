@@ -106,8 +106,3 @@ def parts_of(names: Sequence[str]) -> list[Part]:
 def groups_of(chosen: Sequence[Part]) -> list[Group]:
     """The groups of some parts, each once."""
     return list(dict.fromkeys(group for part in chosen for group in part.groups()))
-
-
-def titles_of(chosen: Sequence[Part]) -> list[str]:
-    """The titles of the tables among some parts, in the order in which they are shown."""
-    return [part.title for part in PARTS if part.title and part in chosen]

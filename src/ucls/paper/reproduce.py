@@ -9,7 +9,6 @@ from ucls._json import as_json
 from ucls.paper.account import (
     Reproduction,
     facts_of,
-    markdown,
     note_of,
     runs_table,
     sweeps_table,
@@ -73,7 +72,6 @@ def write(made: Reproduction, out: Path) -> None:
     data = {"complete": made.complete, "claims": _with_reference(made, reference), "facts": made.facts}
     data["tables"] = [{"title": title, "heads": heads, "rows": rows} for title, heads, rows in made.tables]
     write_atomic(out / "claims.json", lambda path: path.write_text(as_json(data, indent=1) + "\n"))
-    write_atomic(out / "claims.md", lambda path: path.write_text(markdown(made)))
     title = "Context-dependent upper-confidence bounds for directed exploration, reproduced"
     lead = f"The paper's figures and claims, from runs of this implementation. {made.note}"
     claims = [{**claim.as_data(), "kind": claim.verdict, "title": title_of(claim)} for claim in made.claims]

@@ -5,8 +5,8 @@ from typing import Any
 import typer
 
 from ucls.cli.logs import options as opt
+from ucls.cli.options import Json
 from ucls.cli.streams import print_json
-from ucls.cli.study import Json
 
 
 def check_log(

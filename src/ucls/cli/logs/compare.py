@@ -6,9 +6,8 @@ from typing import Annotated, Any
 import typer
 
 from ucls.cli.logs import options as opt
-from ucls.cli.options import numbers_of
+from ucls.cli.options import Json, numbers_of
 from ucls.cli.streams import print_json
-from ucls.cli.study import Json
 from ucls.errors import UserError
 
 
