@@ -82,7 +82,7 @@ def _measure(parts: list[str], quick: bool, as_json: bool) -> int:
     found: dict[str, Any] = {"machine": about, "when": {}}
     folder = QUICK if quick else MEASURED
     import_module("bench.runs")  # counts the cores
-    warnings.simplefilter("ignore", import_module("ucls.errors").Notice)  # of tables that are full on purpose
+    warnings.simplefilter("ignore", import_module("ucls.errors").UclsWarning)  # of tables that are full on purpose
     pin(cores()[-1])
     for part in parts:
         began = time.perf_counter()

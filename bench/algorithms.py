@@ -34,7 +34,7 @@ def measure(effort: Effort) -> dict[str, Any]:
 
 def _cost(env: str, agent: str, memory: int | None, effort: Effort) -> dict[str, Any]:
     """Microseconds a step once the table of tiles is full; `memory` is None for an algorithm with its own features."""
-    settings = {} if memory is None else {"tilings": 8, "tiles": FINE[env], "memory": memory}
+    settings = {} if memory is None else {"tilings": 8, "tiles": FINE[env], "table_size": memory}
     run = make_run(env, agent, settings=settings)
     if memory is not None:
         _number_tiles(run)

@@ -13,7 +13,7 @@ D = 256
 
 def take(steps: int) -> None:
     """Take some steps along the stream, called from Python so that nothing has to be compiled."""
-    stream, hyper, rng = make_stream(D, length=1000), ucls.Hyper(), np.random.default_rng(0)
+    stream, hyper, rng = make_stream(D, length=1000), ucls.Settings(), np.random.default_rng(0)
     state = ucls.init(hyper, D, 1, stream.index.shape[1])
     state.system.seen[0] = D
     features = [la.Active(index[None], value[None]) for index, value in zip(stream.index, stream.value, strict=True)]

@@ -85,7 +85,7 @@ def _choosing(run: Any) -> Callable[[int], object]:
     xs = la.no_features(coder.n_actions, coder.n_active)
     index, value = np.empty((STATES, *xs.index.shape), np.int64), np.empty((STATES, *xs.value.shape))
     for i, s in enumerate(_states(run)):
-        tiles.look(coder, s, xs)
+        tiles.lookup(coder, s, xs)
         index[i], value[i] = xs.index, xs.value
     rng = np.random.default_rng(0)
     return lambda steps: _act_all(me.state, me.hyper, index, value, rng, steps)

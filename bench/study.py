@@ -15,8 +15,8 @@ import numpy as np
 from bench.harness import Effort, lasted, ratio, spread
 from bench.runs import ALL_CORES, every_core
 from bench.tables import Table, within
-from ucls.core.measures import Measures
-from ucls.study import Member, Store, make_cells
+from ucls.core.metrics import Metrics
+from ucls.study import Member, Store, make_run_specs
 from ucls.study.partial import Checkpoints
 from ucls.study.result import Circumstance, Result
 from ucls.study.runners.base import Runner
@@ -27,7 +27,7 @@ QUERIES = ("status", "compare")
 SHORT = {"short": 10_000, "shortest": 2000}  # steps of cells that take a third of a second, and a fifteenth
 
 
-def measure(effort: Effort) -> dict[str, Any]:
+def metric(effort: Effort) -> dict[str, Any]:
     """Measure with every core."""
     with every_core():
         short = {name: _short(effort, steps) for name, steps in SHORT.items()}
@@ -52,7 +52,7 @@ def _short(effort: Effort, steps: int) -> dict[str, Any]:
     if len(ALL_CORES) < 2:
         return {"skipped": "only one core"}
     steps, cells = effort.of((steps, 40), (200, 8))
-    todo = make_cells("ucls/RiverSwim-v0", "ucls-exact", steps=steps, seeds=range(cells))
+    todo = make_run_specs("ucls/RiverSwim-v0", "ucls-exact", steps=steps, seeds=range(cells))
     runners = _runners()
     list(runners["one"](todo[:1], Checkpoints(), Event()))  # compiles
     rates: dict[str, list[float]] = {name: [] for name in runners}
@@ -85,7 +85,7 @@ def rate(runner: Runner, steps: int, cells: int) -> float:
 
     It ends with the last cell but one: from then on a worker may be idle.
     """
-    todo = make_cells("ucls/PuddleWorld-v0", "ucls", steps=steps, seeds=range(cells))
+    todo = make_run_specs("ucls/PuddleWorld-v0", "ucls", steps=steps, seeds=range(cells))
     stamps = []
     for outcome in runner(todo, Checkpoints(), Event()):
         if outcome.result is None:
@@ -116,7 +116,7 @@ def fill(path: Path, cells: int) -> None:
     members = [
         Member(f"ucls p={p:.3f}", cell)
         for p in np.linspace(0.01, 0.5, GROUPS)
-        for cell in make_cells(
+        for cell in make_run_specs(
             "ucls/RiverSwim-v0", "ucls", steps=50_000, seeds=range(cells // GROUPS), settings={"p": float(p)}
         )
     ]
@@ -126,16 +126,16 @@ def fill(path: Path, cells: int) -> None:
         store._db.rows("PRAGMA synchronous = OFF")  # what is timed is reading
         store.declare(NAME, members, "", members[0].label, "reward")
         for member, value in zip(members, rng.normal(size=len(members)), strict=True):
-            measures = Measures(float(value), float(value), 0.0, float(value), None, None, None)
-            store.finish(member.cell.id, Result(50_000, False, measures, arrays), about)
+            metrics = Metrics(float(value), float(value), 0.0, float(value), None, None, None)
+            store.finish(member.cell.id, Result(50_000, False, metrics, arrays), about)
 
 
 def _group(path: Path) -> dict[str, float]:
     with Store(path) as store:
         groups: dict[str, list[float]] = {}
         for row in store.rows(NAME):
-            if row.measures is not None:
-                groups.setdefault(row.label, []).append(row.measures.reward)
+            if row.metrics is not None:
+                groups.setdefault(row.label, []).append(row.metrics.reward)
     return {label: float(np.mean(values)) for label, values in groups.items()}
 
 

@@ -64,7 +64,7 @@ def sources() -> list[str]:
 
 def settings_table(name: str) -> str:
     """The settings that an algorithm declares."""
-    rows = [[f"`{s.name}`", _default(s), str(s.check), s.doc] for s in describe(_module(name).Hyper)]
+    rows = [[f"`{s.name}`", _default(s), str(s.check), s.doc] for s in describe(_module(name).Settings)]
     return markdown(["setting", "default", "may be", "is"], rows) if rows else "It has none."
 
 
@@ -79,7 +79,7 @@ def results(name: str) -> str:
     found = benchmarks.rows("comparison")
     rows = [[*row[:5], row[6]] for row in found if row[2] in LABELS.get(name, [])]
     if rows:
-        columns = ["domain", "measure", "variant", "ucls-exact", name, "runs"]
+        columns = ["domain", "metric", "variant", "ucls-exact", name, "runs"]
         said = "Means with 95% intervals beside those of `ucls-exact`, from the [benchmarks](../beyond.md)"
         parts.append(f"{said}:\n\n{markdown(columns, rows)}")
     if name == DEFAULT:

@@ -53,12 +53,12 @@ class Moment(NamedTuple):
 def moments() -> list[Moment]:
     """Train an agent and record it at every moment."""
     env = Counted(Levers())
-    agent = ucls.Agent(env, seed=0, return_max=1.0, factor=1.0)
+    agent = ucls.Agent(env, seed=0, return_max=1.0, noise_scale=1.0)
     found = []
     for steps in np.diff(MOMENTS, prepend=0):
         if steps:
             agent.learn(int(steps))
-        mean, _ = agent.interval(0)
+        mean, _ = agent.value_estimates(0)
         unknown, noisy = agent.uncertainty(0)
         found.append(Moment([*env.pulls], mean, unknown, noisy))
     return found

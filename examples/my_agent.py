@@ -19,7 +19,7 @@ from ucls.kernels import COUNT, IntVector, Vector, argmax, dot, jit, of_action, 
 from ucls.settings import NOT_NEGATIVE, UNIT
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """Settings: a type, the values allowed and a sentence for each. `--set` and `ucls.Agent` know them by name."""
 
     alpha: Annotated[float, UNIT, "step size, as the part of the error that one step removes"] = 0.1
@@ -34,12 +34,12 @@ class State(NamedTuple):
     visits: Annotated[IntVector, COUNT]
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
     """How many numbers `init` makes room for: asked first, so that nobody asks for memory that is not there."""
     return 3 * size
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start with rewards of 0, and with the whole bonus everywhere."""
     return State(np.zeros(size, dtype), np.full(size, hyper.kappa, dtype), np.zeros(size, np.int64))
 

@@ -19,7 +19,7 @@ COMPILED = False
 FEATURES = ("scaled", {})  # the observation itself, scaled to [0, 1]: the network makes its own features
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """Settings, as in every algorithm."""
 
     alpha: Annotated[float, UNIT, "step size, as the fraction of the error that one step removes"] = 0.1
@@ -54,12 +54,12 @@ def from_arrays(state: State, arrays: dict[str, np.ndarray]) -> State:
     return State(weights, int(arrays["n_updates"].item()))
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
     """How many numbers `init` allocates."""
     return hyper.hidden * (n_active + 1 + n_actions)
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """A network with random weights in its first layer, whose values are all 0."""
     rng = np.random.default_rng(0)
     W1 = rng.normal(0.0, 5.0, (hyper.hidden, n_active)).astype(dtype)

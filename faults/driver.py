@@ -7,16 +7,16 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
-from ucls.study import Cell, Member, Store, Study, make_cells, run_study
-from ucls.study.cell import RESULTS_VERSION
+from ucls.study import Member, RunSpec, Store, Study, make_run_specs, run_study
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
+from ucls.study.run_spec import RESULTS_VERSION
 from ucls.study.runners.base import Runner
 
 NAME = "campaign"
 RUNNERS = ("local", "ray", "ray-two-nodes", "submitit", "slurm")
 LOSE_NODE_AFTER = 4
-SMALL = {"tilings": 2, "tiles": 3, "memory": 8}
+SMALL = {"tilings": 2, "tiles": 3, "table_size": 8}
 
 
 def small_study(cells: int) -> Study:
@@ -31,7 +31,7 @@ def small_study(cells: int) -> Study:
     members = [
         Member(label, cell)
         for label in steps
-        for cell in make_cells(
+        for cell in make_run_specs(
             "ucls/RiverSwim-v0",
             label.removesuffix(", long"),
             steps=longer * steps[label],
@@ -49,18 +49,18 @@ def troubled_study(cells: int) -> Study:
     return Study(NAME, (*troubles, *small_study(cells).members[::-5]))
 
 
-def endless_cell() -> Cell:
+def endless_cell() -> RunSpec:
     """A cell that never ends; it needs other kernels than any other, so that no batch of jobs has it beside others."""
     return _sarsa(50_000_000, "float32")
 
 
-def failing_cell() -> Cell:
+def failing_cell() -> RunSpec:
     """A cell that is refused when it is run, whoever runs it."""
     return _sarsa(10)._replace(numerics=RESULTS_VERSION + 1)
 
 
-def _sarsa(steps: int, dtype: str = "float64") -> Cell:
-    return make_cells("ucls/RiverSwim-v0", "sarsa", steps=steps, seeds=[0], settings=SMALL, dtype=dtype)[0]
+def _sarsa(steps: int, dtype: str = "float64") -> RunSpec:
+    return make_run_specs("ucls/RiverSwim-v0", "sarsa", steps=steps, seeds=[0], settings=SMALL, dtype=dtype)[0]
 
 
 def main() -> None:
@@ -97,7 +97,7 @@ def runner_named(name: str) -> Runner:
 def logged(runner: Runner, log: Path) -> Runner:
     """A runner that notes every outcome before the driver has it."""
 
-    def run(cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event) -> Iterator[Outcome]:
+    def run(cells: Sequence[RunSpec], checkpoints: Checkpoints, stop: Event) -> Iterator[Outcome]:
         with log.open("a") as file:
             for outcome in runner(cells, checkpoints, stop):
                 if outcome.result is not None or outcome.error:
@@ -108,7 +108,7 @@ def logged(runner: Runner, log: Path) -> Runner:
     return run
 
 
-def _on_two_nodes(cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event) -> Iterator[Outcome]:
+def _on_two_nodes(cells: Sequence[RunSpec], checkpoints: Checkpoints, stop: Event) -> Iterator[Outcome]:
     """Run on a Ray of two nodes with a core each, and take the second away after a few outcomes."""
     from ucls.study.runners.ray import LOOPBACK, SETTINGS, run_ray
 

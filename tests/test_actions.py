@@ -13,7 +13,7 @@ from ucls import Agent, DiscreteActions, UserError
 from ucls.agent.maps import action_names
 from ucls.testing import check_environment
 
-SMALL = {"features": "tiles", "tilings": 2, "tiles": 3, "memory": 32}
+SMALL = {"features": "tiles", "tilings": 2, "tiles": 3, "table_size": 32}
 
 
 class Taking(gymnasium.Env):

@@ -10,7 +10,7 @@ from support import foreign
 from ucls import Agent, make_run
 from ucls.core.advice import FIRST_LOOK, largest_return
 from ucls.core.history import TERMINATED, History
-from ucls.errors import Notice
+from ucls.errors import UclsWarning
 from ucls.features import BUDGET
 
 COINS = """
@@ -43,13 +43,13 @@ def notices(act):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         act()
-    return [str(each.message) for each in caught if issubclass(each.category, Notice)]
+    return [str(each.message) for each in caught if issubclass(each.category, UclsWarning)]
 
 
 def test_a_radius_far_above_all_that_was_collected_asks_for_return_max_once():
     agent = Agent(Coin(), seed=1)
     agent.learn(FIRST_LOOK - 1)
-    with pytest.warns(Notice, match=WIDE) as caught:
+    with pytest.warns(UclsWarning, match=WIDE) as caught:
         agent.learn(1)
     (notice,) = [str(each.message) for each in caught]
     assert "return_max is estimated as 100" in notice

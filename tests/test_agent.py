@@ -42,10 +42,10 @@ def test_learns_a_foreign_environment_and_prefers_the_goal():
 
 def test_interval_is_wide_where_the_agent_has_not_been():
     agent = Agent(Corridor(), "ucls", seed=1, discount=0.9)
-    _, before = agent.interval(12)
+    _, before = agent.value_estimates(12)
     np.testing.assert_allclose(before, np.sqrt(11.0))
     agent.learn(2000)
-    mean, after = agent.interval(12)
+    mean, after = agent.value_estimates(12)
     assert mean.shape == after.shape == (2,)
     assert (after < before).all()
 
@@ -55,7 +55,7 @@ def test_looking_does_not_change_the_run():
     quiet.learn(200)
     for _ in range(100):
         curious.learn(2)
-        curious.interval(13)
+        curious.value_estimates(13)
         curious.predict(11, deterministic=False)
     one, other = quiet.learner.checkpoint(), curious.learner.checkpoint()
     assert all(np.array_equal(one[name], other[name]) for name in one)
@@ -67,7 +67,11 @@ def test_an_agent_that_diverges_warns_and_hands_nothing_on(tmp_path):
         agent.learn(5000)
     assert agent.diverged
     assert np.isfinite(agent.history.rewards).all()
-    for use in (lambda: agent.interval([0, 0]), lambda: agent.learn(1), lambda: agent.save(tmp_path / "a.safetensors")):
+    for use in (
+        lambda: agent.value_estimates([0, 0]),
+        lambda: agent.learn(1),
+        lambda: agent.save(tmp_path / "a.safetensors"),
+    ):
         with pytest.raises(UserError, match="have diverged"):
             use()
     assert not list(tmp_path.iterdir())
@@ -114,7 +118,7 @@ def test_an_agent_without_its_environment_can_be_asked_and_given_one(tmp_path):
     alone = Agent.load(agent.save(tmp_path / "agent.safetensors"))
     assert alone.env is None
     assert alone.predict(12, deterministic=True) == agent.predict(12, deterministic=True)
-    assert np.array_equal(alone.interval(12), agent.interval(12))
+    assert np.array_equal(alone.value_estimates(12), agent.value_estimates(12))
     assert np.array_equal(alone.history.rewards, agent.history.rewards)
     with pytest.raises(UserError, match=r"agent\.env = "):
         alone.learn(1)
@@ -167,10 +171,10 @@ def test_epsilon_and_ties_are_drawn_and_the_first_of_the_best_is_not():
 
 
 def test_optimism_without_a_known_best_return_is_refused():
-    with pytest.raises(UserError, match="give it as gmax"):
-        Agent(Corridor(), "sarsa", optimistic="yes")
-    assert Agent(Corridor(), "sarsa", optimistic="yes", gmax=1).interval(12)[0].tolist() == [1, 1]
-    Agent("ucls/RiverSwim-v0", "sarsa", optimistic="yes")
+    with pytest.raises(UserError, match="cannot be return_max here"):
+        Agent(Corridor(), "sarsa", initial_value="return_max")
+    assert Agent(Corridor(), "sarsa", initial_value=1).value_estimates(12)[0].tolist() == [1, 1]
+    Agent("ucls/RiverSwim-v0", "sarsa", initial_value="return_max")
 
 
 def test_what_users_of_other_libraries_write_works():
@@ -239,7 +243,7 @@ def test_observations_are_taken_as_float64():
         (Box([0, 0], [1, 1], [0, 0]), {"low": [0, 2]}, "below its number in high"),
         (Box([0, 0], [1, 1], [0, np.nan]), {}, "observations must be finite"),
         (Corridor(reward=np.nan), {}, "rewards must be finite"),
-        (Corridor(), {"m": 0}, "'m' cannot be 0: give a number and > 0"),
+        (Corridor(), {"prior_visits": 0}, "'prior_visits' cannot be 0: give a number and > 0"),
         (Corridor(), {"algorithm": "ucls", "beta": 1}, "'beta' cannot be 1"),
         (Corridor(), {"settings": {"lambda": 1.5}}, "'lambda' cannot be 1.5"),
         (Corridor(), {"algorithm": "nobody"}, "unknown algorithm 'nobody'"),

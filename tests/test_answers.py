@@ -14,9 +14,9 @@ from support.uncompiled import run_uncompiled
 from ucls import Agent
 
 HERE = Path(__file__).parent / "data" / "answers"
-TILES = {"features": "tiles", "tilings": 2, "tiles": 2, "memory": 32}
+TILES = {"features": "tiles", "tilings": 2, "tiles": 2, "table_size": 32}
 CART = {**TILES, "low": [-2.4, -3, -0.21, -3], "high": [2.4, 3, 0.21, 3]}
-RIVER = {"tilings": 4, "tiles": 4, "memory": 32}
+RIVER = {"tilings": 4, "tiles": 4, "table_size": 32}
 MADE = {
     "cart": ("CartPole-v1", "ucls-exact", CART, 600),
     "lake": ("FrozenLake-v1", "ucls-exact", {}, 600),
@@ -40,12 +40,12 @@ def answers(agent):
     found = {
         "observations": asked,
         "actions": [agent.predict(each, deterministic=True)[0] for each in asked],
-        "interval": [[part.tolist() for part in agent.interval(each)] for each in asked],
+        "interval": [[part.tolist() for part in agent.value_estimates(each)] for each in asked],
     }
-    mean, radius = agent.interval(asked)
+    mean, radius = agent.value_estimates(asked)
     assert np.stack([mean, radius], axis=1).tolist() == found["interval"]
     assert agent.predict(asked, deterministic=True)[0].tolist() == found["actions"]
-    if hasattr(agent.learner.algorithm, "parts"):
+    if hasattr(agent.learner.algorithm, "radius_terms"):
         found["uncertainty"] = [[part.tolist() for part in agent.uncertainty(each)] for each in asked]
     return found
 

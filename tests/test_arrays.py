@@ -55,7 +55,7 @@ def parts(made):
 @pytest.mark.parametrize("agent", ALGORITHMS)
 def test_every_array_of_a_state_has_the_shape_and_kind_of_its_word(agent):
     module = algorithm_module(agent)
-    for part in parts(module.init(module.Hyper(), 4, 2, 2, np.float64)):
+    for part in parts(module.init(module.Settings(), 4, 2, 2, np.float64)):
         hints = get_type_hints(type(part))
         for name, array in part._asdict().items():
             if isinstance(array, np.ndarray):

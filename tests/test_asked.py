@@ -29,14 +29,14 @@ def points(n, seed=0):
 
 def test_a_batch_is_its_observations_one_by_one_bit_for_bit(cart):
     batch = points(7)
-    mean, radius = cart.interval(batch)
+    mean, radius = cart.value_estimates(batch)
     assert mean.shape == radius.shape == (7, 2)
     unknown, noisy = cart.uncertainty(batch)
     actions, nothing = cart.predict(batch, deterministic=True)
     assert nothing is None
     assert actions.shape == (7,)
     for i, s in enumerate(batch):
-        assert np.array_equal((mean[i], radius[i]), cart.interval(s))
+        assert np.array_equal((mean[i], radius[i]), cart.value_estimates(s))
         assert np.array_equal((unknown[i], noisy[i]), cart.uncertainty(s))
         assert actions[i] == cart.predict(s, deterministic=True)[0]
 
@@ -50,8 +50,8 @@ def test_what_is_drawn_for_a_batch_is_drawn_row_by_row(name):
     one = copy.deepcopy(many)
     batch = np.linspace(0.05, 0.95, 20)[:, None]
     assert many.predict(batch)[0].tolist() == [one.predict(s)[0] for s in batch]
-    mean, radius = many.interval(batch)
-    singles = [one.interval(s) for s in batch]
+    mean, radius = many.value_estimates(batch)
+    singles = [one.value_estimates(s) for s in batch]
     assert np.array_equal(mean, [each[0] for each in singles])
     assert np.array_equal(radius, [each[1] for each in singles])
 
@@ -59,17 +59,17 @@ def test_what_is_drawn_for_a_batch_is_drawn_row_by_row(name):
 def test_one_observation_keeps_its_types(cart, lake):
     assert type(cart.predict(points(1)[0], deterministic=True)[0]) is int
     assert type(lake.predict(3)[0]) is int
-    assert cart.interval(points(1)[0])[0].shape == (2,)
-    assert lake.interval(np.int64(3))[0].shape == (4,)
+    assert cart.value_estimates(points(1)[0])[0].shape == (2,)
+    assert lake.value_estimates(np.int64(3))[0].shape == (4,)
 
 
 def test_the_shape_of_the_space_decides(cart, lake):
     assert cart.predict(points(4))[0].shape == (4,)
-    assert cart.interval(points(1))[0].shape == (1, 2)
-    assert cart.interval(points(0))[0].shape == (0, 2)
+    assert cart.value_estimates(points(1))[0].shape == (1, 2)
+    assert cart.value_estimates(points(0))[0].shape == (0, 2)
     assert cart.predict(points(0), deterministic=True)[0].shape == (0,)
     assert lake.predict([3])[0].shape == (1,)
-    assert np.array_equal(lake.interval(range(16))[0][5], lake.interval(5)[0])
+    assert np.array_equal(lake.value_estimates(range(16))[0][5], lake.value_estimates(5)[0])
 
 
 def test_vector_environments_take_the_answer():
@@ -110,7 +110,7 @@ def test_actions_of_a_batch_are_numbered_as_the_environments():
     ],
 )
 def test_what_is_neither_gets_one_line(cart, lake, who, given, words):
-    for ask in (lambda agent: agent.interval(given), lambda agent: agent.predict(given)):
+    for ask in (lambda agent: agent.value_estimates(given), lambda agent: agent.predict(given)):
         with pytest.raises(UserError) as error:
             ask({"cart": cart, "lake": lake}[who])
         assert words in str(error.value)

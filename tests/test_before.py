@@ -8,7 +8,7 @@ import numpy as np
 
 from ucls import Agent
 from ucls.core.run import Run
-from ucls.study import Cell, Store, run_study
+from ucls.study import RunSpec, Store, run_study
 from ucls.study.declare import Member, Study
 from ucls.study.result import pack
 from ucls.study.runners.base import outcome_of
@@ -30,12 +30,12 @@ def test_a_store_keeps_its_ids_and_results_and_goes_on(tmp_path):
         rows = store.rows("old")
         assert [row.id for row in rows] == TOLD["ids"]
         assert [row.status for row in rows] == ["done", "done", "waiting"]
-        cells: list[Cell] = [*store.waiting("old")]
+        cells: list[RunSpec] = [*store.waiting("old")]
         study = Study("old", tuple(Member(cell.agent, cell) for cell in cells))
         assert run_study(store, study, one_by_one, quiet=True).done == 1
         again = run_cell(cells[0])
         assert pack(again.result.arrays) == pack(store.result(cells[0].id).arrays)
-        assert again.result.measures == store.result(cells[0].id).measures
+        assert again.result.metrics == store.result(cells[0].id).metrics
 
 
 def test_a_run_goes_on():
@@ -46,7 +46,7 @@ def test_a_run_goes_on():
 
 def test_an_agent_on_a_foreign_environment_knows_what_it_knew_and_goes_on():
     agent = Agent.load(DATA / "v2-agent.safetensors")
-    shown = [[part.tolist() for part in agent.interval(s)] for s in (0, 1, 4)]
+    shown = [[part.tolist() for part in agent.value_estimates(s)] for s in (0, 1, 4)]
     assert shown == TOLD["interval"]
     agent = Agent.load(DATA / "v2-agent.safetensors", "FrozenLake-v1")
     agent.learn(200)

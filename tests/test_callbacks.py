@@ -15,7 +15,7 @@ import ucls
 from support.transitions import assert_same_learner
 from ucls import Agent, UserError, evaluate_policy
 from ucls.callbacks import Checkpoint, CsvLog, Evaluate, Periodic, StopOnReturn
-from ucls.errors import Notice
+from ucls.errors import UclsWarning
 
 
 class Witness:
@@ -96,7 +96,7 @@ def test_a_callback_may_ask_save_evaluate_and_copy_the_agent(tmp_path):
     def callback(agent):
         agent.save(tmp_path / "agent.safetensors")
         agent.predict([0.0])
-        agent.interval([0.0])
+        agent.value_estimates([0.0])
         evaluate_policy(agent, n_eval_episodes=1, max_steps=5)
         copies.append(copy.deepcopy(agent))
 
@@ -191,7 +191,7 @@ def test_a_disk_without_room_stops_nobody(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(ucls.checkpoint, "save", full)
-    with pytest.warns(Notice, match="not saved at step 10: No space left"):
+    with pytest.warns(UclsWarning, match="not saved at step 10: No space left"):
         agent = lake().learn(10, callback=Checkpoint(tmp_path / "a.safetensors", every=10))
     assert agent.steps == 10
 

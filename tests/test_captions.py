@@ -42,7 +42,7 @@ def known_to(part):
     """The numbers that a caption of this part may have: constants of its module and settings of its runs."""
     named = {name: value for name, value in vars(part.module).items() if name.isupper()}
     named |= {"smoothing": (evidence.EPISODES, evidence.REWARD_STEPS)}
-    defaults = [setting.default for name in ALGORITHMS for setting in describe(algorithm_module(name).Hyper)]
+    defaults = [setting.default for name in ALGORITHMS for setting in describe(algorithm_module(name).Settings)]
     runs = [[group.settings, group.steps] for group in part.module.groups()]
     return {*constants(named), *constants(defaults), *constants(runs)} | FAMILIAR
 

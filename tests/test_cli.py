@@ -15,12 +15,14 @@ from ucls.errors import UserError
 
 
 def test_train_json_has_what_it_promises(tmp_path):
-    result = ucls("train", RIVER, "--steps", 500, "--seed", 3, "--out", tmp_path / "run", "--set", "m=0.5", "--json")
+    result = ucls(
+        "train", RIVER, "--steps", 500, "--seed", 3, "--out", tmp_path / "run", "--set", "prior_visits=0.5", "--json"
+    )
     found = json.loads(result.stdout)
     assert (found["env"], found["agent"], found["steps"], found["seed"]) == (RIVER, "ucls-exact", 500, 3)
     assert (found["episodes"], found["diverged"]) == (0, False)
     assert found["steps_per_second"] > 0
-    assert found["settings"]["m"] == 0.5
+    assert found["settings"]["prior_visits"] == 0.5
     with np.load(tmp_path / "run" / "history.npz") as history:
         assert found["total_reward"] == pytest.approx(history["rewards"].sum())
         assert found["last_fifth_reward"] == pytest.approx(history["rewards"][400:].mean())
@@ -61,7 +63,7 @@ def test_agents_and_envs_list_settings_with_defaults():
     assert (defaults["trace_threshold"], defaults["trace_discount"]) == ("beta", "previous")
     envs = {row["id"]: row for row in json.loads(ucls("envs", "--json").stdout)}
     sparse = {s["name"]: s["default"] for s in envs["ucls/SparseMountainCar-v0"]["settings"]}
-    assert (sparse["reward"], sparse["discount"], sparse["cutoff"]) == ("sparse", 0.998, 10000)
+    assert (sparse["reward"], sparse["discount"], sparse["time_limit"]) == ("sparse", 0.998, 10000)
     assert "confidence" in ucls("algorithms").stdout
     assert RIVER in ucls("envs").stdout
 
@@ -77,7 +79,7 @@ def test_foreign_environments_are_trained_too(tmp_path):
         "--set",
         "tiles=3",
         "--set",
-        "memory=64",
+        "table_size=64",
     )
     result = ucls("train", "CartPole-v1", "--steps", 300, *words, "--out", tmp_path / "run", "--json")
     assert json.loads(result.stdout)["episodes"] > 1
@@ -116,10 +118,10 @@ def test_former_names_are_refused_by_the_parser(words):
         (("ucls/RiverSwin-v0",), "did you mean 'ucls/RiverSwim-v0'?"),
         (("Pendulum-v1",), "only Discrete is supported"),
         ((RIVER, "--algo", "ulcs"), "did you mean 'ucls'?"),
-        ((RIVER, "--set", "factr=1"), "did you mean 'factor'?"),
+        ((RIVER, "--set", "noise_scal=1"), "did you mean 'noise_scale'?"),
         ((RIVER, "--set", "p"), "write it as name=value"),
-        ((RIVER, "--set", "m=0"), "'m' cannot be '0'"),
-        ((RIVER, "--set", "m=much"), "'m' cannot be 'much'"),
+        ((RIVER, "--set", "prior_visits=0"), "'prior_visits' cannot be '0'"),
+        ((RIVER, "--set", "prior_visits=much"), "'prior_visits' cannot be 'much'"),
         ((RIVER, "--algo", "ucls", "--set", "beta=1"), "'beta' cannot be '1'"),
         ((RIVER, "--set", "lambda=-0.1"), "'lambda' cannot be '-0.1'"),
         ((RIVER, "--algo", "ucls", "--set", "trace_discount=never"), "one of previous, current"),

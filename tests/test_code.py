@@ -6,9 +6,9 @@ from importlib import metadata
 import gymnasium
 import pytest
 
-from ucls.study import code, make_cells
-from ucls.study.cell import env_code_of
+from ucls.study import code, make_run_specs
 from ucls.study.code import digest
+from ucls.study.run_spec import env_code_of
 
 FILES = {
     "rooms/__init__.py": "from rooms.build import make\n",
@@ -88,7 +88,7 @@ def test_a_helper_of_an_algorithm_is_part_of_its_cells(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
 
     def cell(agent="my_helped"):
-        return make_cells("ucls/RiverSwim-v0", agent, steps=10, seeds=[0])[0]
+        return make_run_specs("ucls/RiverSwim-v0", agent, steps=10, seeds=[0])[0]
 
     before = cell()
     (tmp_path / "my_helper.py").write_text("step_size = 2\n")

@@ -144,7 +144,7 @@ def test_a_basis_of_waves_is_the_package_coder():
         assert np.allclose(basis.rows(s[None])[0] * coder.value, xs.value[0])
 
 
-@pytest.mark.parametrize("name", ["tiles", "one_hot", "rbf"])
+@pytest.mark.parametrize("name", ["tiles", "one_hot", "random_fourier"])
 def test_features_by_name_have_one_row_per_state(log, name):
     basis = chosen_bases(log, name).main
     rows = basis.rows(log.states).toarray()

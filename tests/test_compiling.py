@@ -20,7 +20,7 @@ from ucls._compiling import Compiled
 from ucls.algorithms import ALGORITHMS
 from ucls.core import progress
 from ucls.core.config import Plan
-from ucls.core.progress import COMPILING, Notice
+from ucls.core.progress import COMPILING, CompileProgress
 from ucls.core.run import make_run
 from ucls.study.runners.local import Once
 from ucls.train import compile_helper, precompile
@@ -42,14 +42,14 @@ def hear(notice, *seconds):
 
 
 def test_what_takes_less_than_a_second_is_not_told(capsys):
-    hear(Notice(), 0.1, 0.5, 0.9)
-    notice = Notice()
+    hear(CompileProgress(), 0.1, 0.5, 0.9)
+    notice = CompileProgress()
     notice(Compiled(1, 1.2, True))  # it is over: nobody waits any more
     assert capsys.readouterr().err == ""
 
 
 def test_one_line_says_that_kernels_are_compiled_where_there_is_no_terminal(capsys):
-    notice = Notice()
+    notice = CompileProgress()
     hear(notice, 0.5, 1.5, 3.0)
     hear(notice, 3.1, 4.0)
     assert capsys.readouterr().err == COMPILING + "\n"
@@ -58,15 +58,15 @@ def test_one_line_says_that_kernels_are_compiled_where_there_is_no_terminal(caps
 def test_of_several_processes_one_says_it(capsys):
     once = Once()
     for _ in range(3):
-        hear(Notice(once.first, bar=False), 0.5, 1.5)
-    hear(Notice(Once(silent=True).first), 0.5, 1.5)
+        hear(CompileProgress(once.first, bar=False), 0.5, 1.5)
+    hear(CompileProgress(Once(silent=True).first), 0.5, 1.5)
     assert capsys.readouterr().err == COMPILING + "\n"
 
 
 def test_the_bar_of_a_run_makes_place_for_that_of_compiling(monkeypatch):
     screen = Screen()
     monkeypatch.setattr(sys, "stderr", screen)
-    notice = Notice()
+    notice = CompileProgress()
     with progress.Progress(10) as bar:
         hear(notice, 0.5, 1.5, 3.0)
         assert COMPILING in screen.getvalue()
@@ -90,7 +90,7 @@ def test_what_was_compiled_ahead_is_not_compiled_again(agent):
     assert precompile.carry_out(precompile.Task("ucls/OneState-v0", agent, {})).error is None
     before = _compiling.clock.kernels
     learned = Agent("ucls/OneState-v0", agent, seed=1).learn(20)
-    learned.interval([0.0])
+    learned.value_estimates([0.0])
     learned.predict([0.0])
     learned.learner.survey(np.zeros((3, 1)))
     if agent == "ucls-exact":

@@ -8,7 +8,7 @@ import pytest
 
 from faults.torture import studies
 from ucls.errors import UserError
-from ucls.study import make_cells, parse_study, read_study
+from ucls.study import make_run_specs, parse_study, read_study
 from ucls.study.declare import parse_seeds
 from ucls.study.sweep import Range, Sweep, candidates
 from ucls.study.toml import line_of
@@ -98,7 +98,7 @@ def test_a_sweep_of_2_to_the_63_is_refused_and_a_sample_of_a_large_grid_is_drawn
     assert "line 5: 'size' is invalid" in refusal(TUNED.replace("size = 4", "size = 9223372036854775808"))
     assert "line 5: 'size' is invalid" in refusal(TUNED.replace("size = 4", "size = 9223372036854775807"))
     assert "at most 1,000,000" in refusal(TUNED.replace("size = 4", "size = 900000"))
-    assert "line 6: unknown measure 'sum'" in refusal(TUNED.replace('"reward"', '"sum"'))
+    assert "line 6: unknown metric 'sum'" in refusal(TUNED.replace('"reward"', '"sum"'))
     space = {name: list(range(1000)) for name in "abcd"}
     found = candidates(Sweep("a", "ucls", "ucls/RiverSwim-v0", space, size=5))
     assert len({tuple(point.items()) for point in found}) == 5
@@ -146,7 +146,7 @@ def test_files_that_are_no_text_too_large_or_no_files_are_one_line(tmp_path):
 def test_numbers_that_no_store_can_keep_are_refused_at_the_door():
     for change in ({"steps": 10**13}, {"seeds": [2**63]}, {"seeds": [-1]}):
         with pytest.raises(UserError):
-            make_cells("ucls/RiverSwim-v0", "ucls", **{"steps": 10, "seeds": [0], **change})
+            make_run_specs("ucls/RiverSwim-v0", "ucls", **{"steps": 10, "seeds": [0], **change})
     with pytest.raises(UserError, match="at most 1,000,000 runs"):
         parse_study(PLAIN, runs=10**18)
     with pytest.raises(UserError, match="from 0 to 999,999,999"):

@@ -16,7 +16,7 @@ from ucls.features.one_hot import Settings, make
 from ucls.stats import solved_after
 
 ID = "ucls/DeepSea-v0"
-VARIANTS = pytest.mark.parametrize("stochastic", ["no", "yes"])
+VARIANTS = pytest.mark.parametrize("stochastic", [False, True])
 
 
 def sea(**settings):
@@ -122,7 +122,7 @@ def test_no_sequence_of_actions_beats_the_optimum_and_one_in_all_finds_the_treas
 
 
 def test_the_stochastic_optimum_is_what_its_policy_earns():
-    env, rng = sea(size=5, stochastic="yes"), generator(1)
+    env, rng = sea(size=5, stochastic=True), generator(1)
     found = deep_sea.optimal(env)
     policy, returns, s = np.argmax(found.q, axis=1), [], np.empty(1)
     for _ in range(40_000):
@@ -134,7 +134,7 @@ def test_the_stochastic_optimum_is_what_its_policy_earns():
 
 
 def test_planning_on_the_cells_agrees_with_the_exact_optimum():
-    for stochastic in ("no", "yes"):
+    for stochastic in (False, True):
         env = sea(size=6, stochastic=stochastic)
         table = planning.tabulate(env, deep_sea.problem(env))
         found = deep_sea.optimal(env)
@@ -143,13 +143,13 @@ def test_planning_on_the_cells_agrees_with_the_exact_optimum():
 
 
 def test_an_episode_cut_off_before_the_treasure_has_no_return():
-    found = deep_sea.optimal(sea(size=6, cutoff=3))
+    found = deep_sea.optimal(sea(size=6, time_limit=3))
     assert found[:3] == (pytest.approx(-0.01 / 6), None, None)
-    assert deep_sea.optimal(sea(size=6, cutoff=6)).episode_return == pytest.approx(0.99)
+    assert deep_sea.optimal(sea(size=6, time_limit=6)).episode_return == pytest.approx(0.99)
 
 
 def test_going_right_fails_once_in_n_and_only_the_bottom_corners_pay_noise():
-    env, rng, size = sea(size=4, stochastic="yes"), generator(2), 4
+    env, rng, size = sea(size=4, stochastic=True), generator(2), 4
     tries = 20_000
     for cell in range(10):
         row, column = deep_sea.place(cell)
@@ -236,7 +236,7 @@ def test_compiled_sea_equals_plain_python_bit_for_bit(stochastic):
 
 
 def test_a_run_that_finds_the_treasure_again_and_again_is_solved():
-    run = make_run(ID, "sarsa", seed=0, settings={"size": 5, "optimistic": "yes", "epsilon": 0.0})
+    run = make_run(ID, "sarsa", seed=0, settings={"size": 5, "initial_value": "return_max", "epsilon": 0.0})
     returns = run.advance(5 * 1000).episode_returns
     assert len(returns) == 1000
     after = solved_after(returns > 0.5)

@@ -11,7 +11,7 @@ from ucls.algorithms import ALGORITHMS, DEFAULT
 from ucls.cli import look, train
 from ucls.cli.subject import subject_of
 from ucls.core.run import make_run, plan_run
-from ucls.study.cell import make_cells
+from ucls.study.run_spec import make_run_specs
 from ucls.testing.small import small_run
 
 HERE = Path(ucls.__file__).parent
@@ -48,7 +48,7 @@ def test_a_second_default_would_be_found(source):
 
 @pytest.mark.parametrize(
     "function",
-    [ucls.Agent, make_run, plan_run, make_cells, small_run, train.train, look.diagnose],
+    [ucls.Agent, make_run, plan_run, make_run_specs, small_run, train.train, look.diagnose],
 )
 def test_functions_and_commands_share_the_default(function):
     parameters = inspect.signature(function).parameters

@@ -24,7 +24,7 @@ TRIALS = [trial for deviation in DEVIATIONS for trial in deviation.trials]
 def test_every_literal_interpretation_is_a_setting_that_differs_from_the_default(trial):
     plans = [make_run(trial.env, trial.agent, settings=s).about() for s in (trial.literal, trial.default)]
     assert plans[0] != plans[1]
-    assert trial.measure in d.MEASURES
+    assert trial.metric in d.METRICS
 
 
 def test_what_is_not_measured_says_why():
@@ -37,8 +37,8 @@ def test_the_shipped_measurements_are_those_of_the_deviations():
         measured = list(csv.DictReader(file))
     [runs] = {int(row["runs"]) for row in measured}
     assert runs >= ENOUGH
-    named = [(deviation.where, trial.agent, trial.measure) for deviation in DEVIATIONS for trial in deviation.trials]
-    assert [(row["deviation"], row["algorithm"], row["measure"]) for row in measured] == named
+    named = [(deviation.where, trial.agent, trial.metric) for deviation in DEVIATIONS for trial in deviation.trials]
+    assert [(row["deviation"], row["algorithm"], row["metric"]) for row in measured] == named
 
 
 def runner(diverges):

@@ -77,7 +77,7 @@ def test_the_printed_deletion_leaves_no_basis_vector_and_learns_nothing(unlike):
 
 
 def test_a_basis_vector_pushes_down_around_it_and_deletes_what_it_makes_needless():
-    hyper = dgpq.Hyper(lipschitz=2.0)
+    hyper = dgpq.Settings(lipschitz=2.0)
     state = dgpq.init(hyper, 2, 2, 1)
     for s, mu in ((0.5, -1.0), (0.9, -1.5), (0.1, -0.1)):
         dgpq.add_basis(state.basis, hyper, 1, np.array([s]), mu)

@@ -21,7 +21,7 @@ from ucls.kernels import active as la
 from ucls.kernels._jit import jit
 from ucls.settings import resolve
 
-SMALL = {"tilings": 2, "tiles": 3, "memory": 16}
+SMALL = {"tilings": 2, "tiles": 3, "table_size": 16}
 
 
 def agent_in(discrete=True, fault="", at=0, value=None):
@@ -39,7 +39,7 @@ def one_line(error):
 )
 def test_an_observation_that_is_no_state_is_refused(observation):
     agent = agent_in()
-    for look in (agent.interval, agent.predict):
+    for look in (agent.value_estimates, agent.predict):
         with pytest.raises(UserError, match="an observation cannot be") as error:
             look(observation)
         one_line(error)
@@ -47,13 +47,13 @@ def test_an_observation_that_is_no_state_is_refused(observation):
 
 @pytest.mark.parametrize("observation", [3, 3.0, np.int8(3), np.array(3), np.array(3.0, np.float32), True])
 def test_whole_numbers_of_any_type_are_states(observation):
-    assert agent_in().interval(observation)[0].shape == (3,)
-    assert agent_in().interval([observation])[0].shape == (1, 3)
+    assert agent_in().value_estimates(observation)[0].shape == (3,)
+    assert agent_in().value_estimates([observation])[0].shape == (1, 3)
 
 
 @pytest.mark.parametrize("observation", [[3], np.array([3.0], np.float32)])
 def test_a_list_of_one_is_a_batch_of_one_but_from_an_environment_a_state(observation):
-    assert agent_in().interval(observation)[0].shape == (1, 3)
+    assert agent_in().value_estimates(observation)[0].shape == (1, 3)
     assert agent_in(fault="observation", at=1, value=observation).learn(5).steps == 5
 
 
@@ -148,10 +148,10 @@ def test_a_file_never_names_an_environment_to_import(tmp_path):
         ({"high": [1j, 1]}, "low and high cannot be"),
         ({"high": 5}, "must have 2 numbers each, not 1"),
         ({"tilings": 1e9}, "setting 'tilings' cannot be 1000000000.0"),
-        ({"memory": 1e12}, "GB of memory"),
-        ({"memory": 10**400}, "setting 'memory' cannot be"),
+        ({"table_size": 1e12}, "GB of memory"),
+        ({"table_size": 10**400}, "setting 'table_size' cannot be"),
         ({"algorithm": "ucbootstrap", "window": 1e9}, "setting 'window' cannot be"),
-        ({"algorithm": "ucls", "memory": 10**6}, "GB of memory"),
+        ({"algorithm": "ucls", "table_size": 10**6}, "GB of memory"),
         ({"seed": -1}, "seed cannot be -1"),
         ({"seed": "x"}, "seed cannot be 'x'"),
         ({"dtype": 3}, "dtype cannot be 3"),
@@ -176,11 +176,11 @@ def test_a_huge_discrete_space_is_refused():
 @pytest.mark.parametrize("agent", ALGORITHMS)
 def test_an_algorithm_asks_for_no_more_room_than_it_says(agent):
     module = algorithm_module(agent)
-    hyper = resolve(module.Hyper, {}, {"return_max": 1.0, "reward_max": 1.0})
+    hyper = resolve(module.Settings, {}, {"return_max": 1.0, "reward_max": 1.0})
     for n_actions, n_active, more in ((2, 3, 5), (3, 2, 20)):
         size = n_actions * n_active * (1 if agent == "dgpq" else more)
         arrays = checkpoint.flatten("state", module.init(hyper, size, n_actions, n_active)).values()
-        assert sum(array.nbytes for array in arrays) <= 8 * module.room(hyper, size, n_actions, n_active) + 400
+        assert sum(array.nbytes for array in arrays) <= 8 * module.allocation(hyper, size, n_actions, n_active) + 400
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ def test_an_algorithm_asks_for_no_more_room_than_it_says(agent):
 def test_a_coder_asks_for_no_more_room_than_it_says(name, low, high):
     module = features_module(name)
     coder = module.make(module.Settings(), low, high, 3)
-    room = module.room(module.Settings(), low, high, 3)
+    room = module.allocation(module.Settings(), low, high, 3)
     assert (coder.size, coder.n_active) == (room.size, room.n_active)
     assert sum(array.nbytes for array in checkpoint.flatten("coder", coder).values()) <= 8 * room.numbers + 100
 
@@ -226,7 +226,7 @@ def test_one_hot_features_are_for_whole_states():
                 ("settings", {"epsilon": []}),
                 ("settings", {"epsilon": {"a": 1}}),
                 ("feature_settings", {"tilings": 10**6}),
-                ("feature_settings", {"tilings": 4096, "memory": 2**30}),
+                ("feature_settings", {"tilings": 4096, "table_size": 2**30}),
                 ("low", [0.0, 0.0]),
                 ("low", ["a"]),
                 ("low", [float("nan")]),
@@ -313,13 +313,13 @@ def test_features_that_are_all_0_teach_nothing_and_break_nothing():
 def test_room_is_asked_of_an_algorithm_of_ones_own():
     class Quiet:
         def __getattr__(self, name):
-            if name == "room":
+            if name == "allocation":
                 raise AttributeError(name)
             return getattr(my_agent, name)
 
-    about = make_run("ucls/RiverSwim-v0", "my_agent", settings={"memory": 64}).learner.plan
-    many = dataclasses.replace(about, feature_settings={**about.feature_settings, "memory": 10**6})
-    with pytest.raises(UserError, match="whose `room` is missing") as error:
+    about = make_run("ucls/RiverSwim-v0", "my_agent", settings={"table_size": 64}).learner.plan
+    many = dataclasses.replace(about, feature_settings={**about.feature_settings, "table_size": 10**6})
+    with pytest.raises(UserError, match="whose `allocation` is missing") as error:
         Learner(resolve_plan(many, Quiet()))
     one_line(error)
     assert Learner(resolve_plan(many, my_agent)).coder.size == 2 * 10**6

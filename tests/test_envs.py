@@ -39,14 +39,14 @@ def moves(env, start, a, count=20_000):
     ],
 )
 def test_swimming_up_succeeds_as_often_as_the_probabilities_say(probabilities, start, expected):
-    env = make_builtin("ucls/RiverSwim-v0", {"probabilities": probabilities, "noise_sd": 0.0}).env
+    env = make_builtin("ucls/RiverSwim-v0", {"probabilities": probabilities, "noise_std": 0.0}).env
     # Five standard errors of a share of 20000 are at most 0.018.
     assert moves(env, start, river_swim.UP) == pytest.approx(expected, abs=0.018)
 
 
 @pytest.mark.parametrize(("start", "expected"), [(0.1, (0, 1, 0)), (0.11, (1, 0, 0)), (0.95, (1, 0, 0))])
 def test_swimming_down_always_succeeds_and_stays_at_the_bottom(start, expected):
-    env = make_builtin("ucls/RiverSwim-v0", {"noise_sd": 0.0}).env
+    env = make_builtin("ucls/RiverSwim-v0", {"noise_std": 0.0}).env
     assert tuple(moves(env, start, river_swim.DOWN, 100)) == expected
 
 
@@ -73,12 +73,12 @@ def test_river_swim_pays_for_the_next_state_or_for_the_state_and_the_action():
         (0.05, up, 0.0, 0.005, 0.0),
     ]:
         for reward_on, expected in (("next", on_next), ("state_action", on_pair)):
-            env = make_builtin("ucls/RiverSwim-v0", {"reward_on": reward_on, "noise_sd": 0.0}).env
+            env = make_builtin("ucls/RiverSwim-v0", {"reward_on": reward_on, "noise_std": 0.0}).env
             assert river_swim.move(env, np.array([start]), a, u, 0.0) == (expected, 0.99, False)
 
 
 def test_the_edges_of_the_river_belong_to_the_right_stretch():
-    env = make_builtin("ucls/RiverSwim-v0", {"noise_sd": 0.0, "reward_on": "next"}).env
+    env = make_builtin("ucls/RiverSwim-v0", {"noise_std": 0.0, "reward_on": "next"}).env
     s = np.array([0.9])
     # 0.9 is not the top: there a luck of 0.65 would wash the fish down; in the middle it stays and earns nothing.
     assert river_swim.move(env, s, river_swim.UP, 0.65, 0.0)[0] == 0.0
@@ -117,7 +117,7 @@ def test_puddles_are_as_deep_as_computed_by_hand(x, y, expected):
 
 
 def test_puddle_world_pays_for_the_depth_of_the_next_state():
-    env = make_builtin("ucls/PuddleWorld-v0", {"noise_sd": 0.0}).env
+    env = make_builtin("ucls/PuddleWorld-v0", {"noise_std": 0.0}).env
     s = np.array([0.45, 0.3])
     r, gamma, terminated = puddle_world.move(env, s, 0, 0.0, 0.0)
     assert (r, gamma, terminated) == (pytest.approx(-1 - 400 * 0.05), 1.0, False)
@@ -132,7 +132,7 @@ def test_noise_in_puddle_world_is_along_the_chosen_axis_only(a, dx, dy):
 
 
 def test_puddle_world_ends_where_both_coordinates_are_at_least_0_95():
-    env = make_builtin("ucls/PuddleWorld-v0", {"noise_sd": 0.0, "discount": 0.9}).env
+    env = make_builtin("ucls/PuddleWorld-v0", {"noise_std": 0.0, "discount": 0.9}).env
     assert puddle_world.move(env, np.array([0.96, 0.91]), 0, 0.0, 0.0) == (-1.0, 0.0, True)
     assert puddle_world.move(env, np.array([0.94, 0.91]), 0, 0.0, 0.0) == (-1.0, 0.9, False)
 
@@ -158,7 +158,7 @@ def test_mountain_car_has_the_constants_of_sutton_and_barto():
 
 
 def test_a_goal_farther_up_the_road_is_reached_later():
-    env = make_builtin("ucls/MountainCar-v0", {"goal_x": 0.6}).env
+    env = make_builtin("ucls/MountainCar-v0", {"goal_position": 0.6}).env
     s = np.array([0.48, 0.05])
     assert not mountain_car.step(env, s, 2, generator())[2]
     assert s[0] > 0.5
@@ -245,13 +245,13 @@ def test_a_step_is_a_move_with_noise_drawn_as_numpy_draws_it(id):
 
 @pytest.mark.parametrize("id", IDS)
 def test_every_setting_has_a_sentence_and_a_default(id):
-    settings = describe(make_builtin(id).module.Env)
+    settings = describe(make_builtin(id).module.Settings)
     assert all(s.doc for s in settings)
-    assert {"discount", "cutoff"} <= {s.name for s in settings}
+    assert {"discount", "time_limit"} <= {s.name for s in settings}
 
 
 @pytest.mark.parametrize(
-    ("id", "reward_max", "return_max", "cutoff", "discount"),
+    ("id", "reward_max", "return_max", "time_limit", "discount"),
     [
         ("ucls/RiverSwim-v0", 1, 100, 0, 0.99),
         ("ucls/PuddleWorld-v0", 0, 0, 10000, 1.0),
@@ -261,10 +261,10 @@ def test_every_setting_has_a_sentence_and_a_default(id):
         ("ucls/DeepSea-v0", 1, 1, 0, 0.99),
     ],
 )
-def test_defaults_are_those_of_the_paper_or_of_bsuite(id, reward_max, return_max, cutoff, discount):
+def test_defaults_are_those_of_the_paper_or_of_bsuite(id, reward_max, return_max, time_limit, discount):
     world = make_builtin(id)
     assert world.facts() == {"reward_max": reward_max, "return_max": return_max}
-    assert (world.cutoff, world.env.discount) == (cutoff, discount)
+    assert (world.time_limit, world.env.discount) == (time_limit, discount)
 
 
 def test_a_continuing_task_needs_a_discount_below_1():

@@ -8,7 +8,7 @@ import pytest
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 
 from ucls import Agent, Evaluation, UserError, evaluate_policy
-from ucls.errors import Notice
+from ucls.errors import UclsWarning
 
 BOUNDS = {"low": [-2.4, -3, -0.21, -3], "high": [2.4, 3, 0.21, 3]}
 
@@ -131,7 +131,7 @@ def test_vectors_of_mappings_serve():
 
 def test_an_episode_without_an_end_is_cut_off_with_a_word():
     endless = Agent("ucls/RiverSwim-v0", "sarsa").learn(5)
-    with pytest.warns(Notice, match="2 of 2 episodes were truncated after 50 steps"):
+    with pytest.warns(UclsWarning, match="2 of 2 episodes were truncated after 50 steps"):
         evaluation = evaluate_policy(endless, n_eval_episodes=2, max_steps=50)
     assert (evaluation.n_truncated, evaluation.lengths.tolist()) == (2, [50, 50])
 
@@ -139,7 +139,7 @@ def test_an_episode_without_an_end_is_cut_off_with_a_word():
 @pytest.mark.parametrize(("mode", "lengths"), [("NextStep", [2, 2, 5]), ("Disabled", [2, 2, 5, 5])])
 def test_in_a_vector_it_gives_no_more_unless_it_can_be_begun_again(counter, mode, lengths):
     envs = SyncVectorEnv([lambda: Count(2), lambda: Count(10**9)], autoreset_mode=mode)
-    with pytest.warns(Notice, match="were truncated after 5 steps"):
+    with pytest.warns(UclsWarning, match="were truncated after 5 steps"):
         evaluation = evaluate_policy(counter, envs, n_eval_episodes=4, max_steps=5)
     assert sorted(evaluation.lengths.tolist()) == lengths
 

@@ -12,7 +12,7 @@ from ucls.core.config import Plan, resolve_plan
 from ucls.core.learner import Learner
 from ucls.core.run import Run, make_run
 from ucls.errors import UserError
-from ucls.study import Member, Store, Study, make_cells, run_study
+from ucls.study import Member, Store, Study, make_run_specs, run_study
 from ucls.study.runners.local import local_runner
 from ucls.testing import check_algorithm, small_run
 
@@ -68,7 +68,7 @@ def test_the_commands_for_a_saved_run_work_for_it(words, tmp_path, monkeypatch):
 
 
 def test_a_cell_names_it_too(tmp_path):
-    [cell] = make_cells(RIVER, "my_agent", steps=300, seeds=[4], settings={"kappa": 2.0}, resolution=1)
+    [cell] = make_run_specs(RIVER, "my_agent", steps=300, seeds=[4], settings={"kappa": 2.0}, resolution=1)
     assert cell.code, "a changed file makes other cells"
     expected = make_run(RIVER, "my_agent", seed=4, settings={"kappa": 2.0}).advance(300)
     with Store(tmp_path / "runs.sqlite", write=True) as store:

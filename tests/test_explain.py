@@ -134,7 +134,7 @@ def test_the_command_learns_and_writes_a_page(tmp_path):
 
 def test_the_command_shows_a_run_that_was_kept_as_it_is_or_learns_on(tmp_path):
     run = tmp_path / "run"
-    small = ("--set", "tilings=2", "--set", "tiles=3", "--set", "memory=8")
+    small = ("--set", "tilings=2", "--set", "tiles=3", "--set", "table_size=8")
     command("train", RIVER, "--steps", "300", "--out", run, *small)
     before = (run / "agent.safetensors").read_bytes()
     command("explain", run, "--out", tmp_path / "now.html")

@@ -21,7 +21,7 @@ LAKE = "FrozenLake-v1"
 def numbered(monkeypatch):
     """Discrete features outside the package: those of `one_hot` under another name."""
     module = types.ModuleType("numbered_states", "Another numbering of discrete states.")
-    for name in ("Settings", "Coder", "room", "make", "encode", "look", "DISCRETE", "FACTS"):
+    for name in ("Settings", "Coder", "allocation", "make", "encode", "lookup", "DISCRETE", "FACTS"):
         setattr(module, name, getattr(one_hot, name))
     monkeypatch.setitem(sys.modules, "numbered_states", module)
     return module
@@ -39,7 +39,7 @@ def test_discrete_features_outside_the_package_have_no_states_beyond_their_bound
     with pytest.raises(UserError, match="0 to 15"):
         agent.learner.interval(np.array([16.0]))
     with pytest.raises(UserError, match="an observation cannot be"):
-        agent.interval(0.5)
+        agent.value_estimates(0.5)
 
 
 def test_discrete_features_are_refused_where_states_are_continuous(numbered):

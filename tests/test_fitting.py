@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 
 from ucls import Agent
-from ucls.errors import Notice, UserError
+from ucls.errors import UclsWarning, UserError
 from ucls.features import BUDGET, features_module, fitting
 
 
-@pytest.mark.parametrize("name", ["tiles", "fourier", "rbf"])
+@pytest.mark.parametrize("name", ["tiles", "fourier", "random_fourier"])
 @pytest.mark.parametrize("n_actions", [1, 2, 3, 18, 500])
 def test_fitted_features_keep_to_the_budget(name, n_actions):
     module = features_module(name)
     for dimensions in (1, 2, 3, 4, 6, 8, 17, 100, 784, 30_000):
         settings = module.Settings(**module.fit(dimensions, n_actions))
-        room = module.room(settings, [0.0] * dimensions, [1.0] * dimensions, n_actions)
+        room = module.allocation(settings, [0.0] * dimensions, [1.0] * dimensions, n_actions)
         if name == fitting(dimensions, n_actions):
             assert room.size <= BUDGET
 
@@ -38,12 +38,12 @@ class Still(gymnasium.Env):
 
 
 @pytest.mark.parametrize(
-    ("dimensions", "name"), [(1, "tiles"), (3, "tiles"), (4, "fourier"), (8, "fourier"), (784, "rbf")]
+    ("dimensions", "name"), [(1, "tiles"), (3, "tiles"), (4, "fourier"), (8, "fourier"), (784, "random_fourier")]
 )
 def test_few_numbers_have_tiles_and_many_have_waves(dimensions, name):
     agent = Agent(Still(dimensions), "sarsa").learn(50)
     assert agent.plan.features == name
-    assert np.isfinite(agent.interval(np.zeros(dimensions))[0]).all()
+    assert np.isfinite(agent.value_estimates(np.zeros(dimensions))[0]).all()
 
 
 def test_named_features_fit_too_and_a_given_setting_stays():
@@ -52,8 +52,8 @@ def test_named_features_fit_too_and_a_given_setting_stays():
 
 
 def test_a_full_table_is_said_aloud_once_with_what_to_set():
-    agent = Agent(Still(2), "sarsa", memory=20)
-    with pytest.warns(Notice, match="all 20 tiles of the table are taken, new ones share them: raise memory"):
+    agent = Agent(Still(2), "sarsa", table_size=20)
+    with pytest.warns(UclsWarning, match="all 20 tiles of the table are taken, new ones share them: raise table_size"):
         agent.learn(100)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -74,6 +74,6 @@ def test_a_setting_of_other_features_is_refused():
 def test_cart_pole_is_learned_with_nothing_given():
     """Random play gets 22. The whole promise, ten seeds, is in docs/environments.md."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Notice)
+        warnings.simplefilter("ignore", UclsWarning)
         agent = Agent("CartPole-v1", seed=1).learn(8000)
     assert agent.history.episode_returns[-10:].mean() > 150

@@ -10,7 +10,7 @@ from support import foreign
 from support.studies import pretend, study_of
 from ucls.core.learner import Learner
 from ucls.errors import UserError
-from ucls.study import Cell, Store, make_cells, parse_study, run_study
+from ucls.study import RunSpec, Store, make_run_specs, parse_study, run_study
 from ucls.study.compare import compare_study
 from ucls.study.forecast import forecast
 
@@ -34,15 +34,15 @@ env = ["CliffWalking-v1", "ucls/RiverSwim-v0"]
 
 
 def test_cells_of_ours_keep_their_ids():
-    known = {"ucls/RiverSwim-v0": "5e88ec2ea57dcec57aa86f69"}
+    known = {"ucls/RiverSwim-v0": "b10329ebb6157723abf9ddc5"}
     for env, id in known.items():
-        cell = make_cells(env, "ucls-exact", steps=1000, seeds=[3], settings={"env.noise_sd": 0})[0]
+        cell = make_run_specs(env, "ucls-exact", steps=1000, seeds=[3], settings={"env.noise_std": 0})[0]
         assert cell.id == id
 
 
 def test_what_is_said_of_an_environment_is_part_of_the_cell(lakes):
     def cell(env="FrozenLake-v1", settings={}, **more):
-        return make_cells(env, "sarsa", steps=10, seeds=[0], settings=settings, **more)[0]
+        return make_run_specs(env, "sarsa", steps=10, seeds=[0], settings=settings, **more)[0]
 
     pole = {"low": [-1.0] * 4, "high": [1.0] * 4}
     cells = [
@@ -58,20 +58,20 @@ def test_what_is_said_of_an_environment_is_part_of_the_cell(lakes):
     ]
     assert len({each.id for each in cells}) == len(cells)
     for each in cells:
-        again = Cell.from_json(each.json())
+        again = RunSpec.from_json(each.json())
         assert (again, again.id) == (each, each.id)
     assert cells[7].env_code != ""
     assert cells[1].settings[-1] == ("env.is_slippery", False)
 
 
 def test_bounds_that_nobody_gives_are_found_once_for_all_seeds():
-    cells = make_cells("CartPole-v1", "sarsa", steps=10, seeds=range(3), high=[math.nan, 9.0, math.inf, math.nan])
+    cells = make_run_specs("CartPole-v1", "sarsa", steps=10, seeds=range(3), high=[math.nan, 9.0, math.inf, math.nan])
     low, high = cells[0].low, cells[0].high
     assert [cell.low for cell in cells] == [low] * 3
     assert (low[0], high[0], high[1]) == (None, None, 9.0)
     assert low[2] < 0 < high[2] < 1  # an infinite bound is none, whatever the environment says
     assert low[3] < -1 < 1 < high[3]
-    assert Cell.from_json(cells[0].json()) == cells[0]
+    assert RunSpec.from_json(cells[0].json()) == cells[0]
 
 
 def test_lists_of_agents_and_environments_make_a_group_each(lakes):
@@ -144,9 +144,9 @@ def test_a_study_is_run_compared_and_exported(tmp_path):
     for module in ("lakes", "muddy", "broken", "gone"):  # what is in a store can be looked at where they are not
         (tmp_path / f"{module}.py").unlink()
     groups = json.loads(foreign.command(tmp_path, "study", "compare", "lakes", "--json").stdout)
-    measures = {group["env"]: group["measure"] for group in groups}
+    measures = {group["env"]: group["metric"] for group in groups}
     assert measures["ucls/RiverSwim-v0"] == "reward"
-    assert measures["lakes:make_lake"] == "last_return"
+    assert measures["lakes:make_lake"] == "final_return"
     assert foreign.command(tmp_path, "study", "export", "lakes").stdout.count("\n") == 15
     assert json.loads(foreign.command(tmp_path, "study", "status", "lakes", "--json").stdout)["done"] == 14
     shown = json.loads(foreign.command(tmp_path, "study", "show", "lakes", "--json").stdout)
@@ -158,25 +158,25 @@ def test_a_study_is_run_compared_and_exported(tmp_path):
 SAME = """
 import numpy as np
 from ucls import Agent
-from ucls.core.measures import measure
-from ucls.study import make_cells
+from ucls.core.metrics import compute_metrics
+from ucls.study import make_run_specs
 from ucls.study.partial import Checkpoints
 from ucls.study.runners.run_cell import run_cell
 from pathlib import Path
 
 settings = {"env.is_slippery": False}
-(cell,) = make_cells("lakes:make_lake", "ucls-exact", steps=300, seeds=[5], settings=settings, resolution=1)
+(cell,) = make_run_specs("lakes:make_lake", "ucls-exact", steps=300, seeds=[5], settings=settings, resolution=1)
 agent = Agent("lakes:make_lake", "ucls-exact", seed=5, settings=settings)
 happened = agent.advance(300)
 whole = run_cell(cell).result
-assert whole.measures == measure(happened)
+assert whole.metrics == compute_metrics(happened)
 assert np.array_equal(whole.arrays["curve"], happened.rewards)
 asked = iter([False, False, True])
 folder = Path("partial")
 assert run_cell(cell, Checkpoints(folder, 0.0), lambda: next(asked)) is None
 assert not folder.exists()
 again = run_cell(cell, Checkpoints(folder, 0.0)).result
-assert again.measures == whole.measures
+assert again.metrics == whole.metrics
 assert all(np.array_equal(again.arrays[name], whole.arrays[name]) for name in whole.arrays)
 """
 
@@ -187,17 +187,17 @@ def test_a_cell_is_the_run_of_an_agent_and_a_stopped_one_ends_with_the_same_numb
 
 CHANGED = """
 from ucls.errors import UserError
-from ucls.study import make_cells
+from ucls.study import make_run_specs
 from ucls.study.runners.run_cell import run_cell
 
-(cell,) = make_cells("lakes:make_lake", "sarsa", steps=5, seeds=[0])
+(cell,) = make_run_specs("lakes:make_lake", "sarsa", steps=5, seeds=[0])
 try:
     run_cell(cell._replace(env_code="another"))
 except UserError as error:
     assert "the code of 'lakes:make_lake', or of a package that it uses, has changed" in str(error)
 else:
     raise AssertionError
-kept = run_cell(make_cells("FrozenLake-v1", "sarsa", steps=5, seeds=[0], keep=True)[0]).result.learner
+kept = run_cell(make_run_specs("FrozenLake-v1", "sarsa", steps=5, seeds=[0], keep=True)[0]).result.learner
 from ucls import Agent, checkpoint
 assert Agent.revive(*checkpoint.from_bytes(kept)).steps == 5
 """
@@ -208,15 +208,15 @@ def test_a_changed_module_is_refused_and_a_learner_can_be_kept(tmp_path):
 
 
 def test_runs_that_end_no_episode_are_compared_by_all_of_their_reward(tmp_path):
-    cells = make_cells("FrozenLake-v1", "sarsa", steps=10, seeds=range(3))
+    cells = make_run_specs("FrozenLake-v1", "sarsa", steps=10, seeds=range(3))
     with Store(tmp_path / "s.sqlite", write=True) as store:
         run_study(store, study_of(cells), pretend(), quiet=True)
         (group,) = compare_study(store.rows("s"))
-    assert (group.measure, group.diverged, group.mean[0]) == ("mean_return", 0, 10.0)
+    assert (group.metric, group.diverged, group.mean[0]) == ("mean_return", 0, 10.0)
 
 
 def test_a_forecast_expects_no_compiled_speed_of_a_stranger(tmp_path):
-    study = study_of(make_cells("FrozenLake-v1", "sarsa", steps=10_000, seeds=[0]))
+    study = study_of(make_run_specs("FrozenLake-v1", "sarsa", steps=10_000, seeds=[0]))
     assert forecast(study, tmp_path / "none.sqlite", 1).groups[0].speed <= 5_000
 
 
@@ -242,8 +242,8 @@ with Store("s.sqlite", write=True) as store:
     tally = run_study(store, study, here, quiet=True)
     assert (tally.done, tally.failed) == (2, 0)
     (winner,) = store.choices("swept")
-    assert winner.measure == "last_return" and len(winner.trials) == 2
-    assert all(row.measures.episodes >= 12 for row in store.rows("swept"))
+    assert winner.metric == "final_return" and len(winner.trials) == 2
+    assert all(row.metrics.episodes >= 12 for row in store.rows("swept"))
 """
 
 
@@ -253,12 +253,12 @@ def test_a_sweep_tunes_in_an_environment_that_is_not_ours(tmp_path):
 
 ELSEWHERE = """
 from pathlib import Path
-from ucls.study import Member, Store, Study, make_cells, run_study
+from ucls.study import Member, Store, Study, make_run_specs, run_study
 from ucls.study.runners.local import local_runner
 from ucls.study.runners.{module} import {runner}
 
 if __name__ == "__main__":
-    cells = make_cells("lakes:make_lake", "sarsa", steps=200, seeds=range(3), settings={{"env.is_slippery": False}})
+    cells = make_run_specs("lakes:make_lake", "sarsa", steps=200, seeds=range(3), settings={{"env.is_slippery": False}})
     found = []
     for name, runner in (("here", local_runner(1)), ("there", {made})):
         with Store(name + ".sqlite", write=True) as store:
@@ -291,7 +291,7 @@ def test_a_study_is_declared_without_building_an_agent(monkeypatch):
         raise AssertionError("a learner was built")
 
     monkeypatch.setattr(Learner, "__init__", refuse)
-    [cell] = make_cells("FrozenLake-v1", "sarsa", steps=10, seeds=[0])
+    [cell] = make_run_specs("FrozenLake-v1", "sarsa", steps=10, seeds=[0])
     assert dict(cell.settings)["agent.alpha"] > 0
     with pytest.raises(UserError, match="low, high and discount are for third-party environments"):
-        make_cells("ucls/RiverSwim-v0", "sarsa", steps=10, seeds=[0], discount=0.5)
+        make_run_specs("ucls/RiverSwim-v0", "sarsa", steps=10, seeds=[0], discount=0.5)

@@ -8,7 +8,7 @@ The record holds only numbers, under names that users type (algorithm, environme
 modules, classes or settings are renamed.
 
     python tests/test_golden.py          # add runs that are not recorded yet
-    python tests/test_golden.py --all    # record every run again, after raising RESULTS_VERSION (study/cell.py)
+    python tests/test_golden.py --all    # record every run again, after raising RESULTS_VERSION (study/run_spec.py)
     python tests/test_golden.py --how    # say how runs are compared on this machine
 """
 
@@ -27,22 +27,22 @@ import ucls
 from support.uncompiled import run_uncompiled
 from ucls.algorithms import ALGORITHMS
 from ucls.envs import ENVIRONMENTS
-from ucls.errors import Notice
+from ucls.errors import UclsWarning
 
 RECORD = Path(__file__).parent / "data" / "golden.json"
 STEPS, EARLY, TOLERANCE = 400, 15, 1e-6
 PACKAGES = ("numpy", "numba", "llvmlite", "gymnasium")
 RIVER, PUDDLES, SEA = "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/DeepSea-v0"
-TILES = {"tilings": 4, "tiles": 4, "memory": 64}
+TILES = {"tilings": 4, "tiles": 4, "table_size": 64}
 SMALL = {  # with time limits that are reached, and a table of tiles that overflows
-    RIVER: {"cutoff": 37, "tilings": 4, "tiles": 4, "memory": 12},
-    PUDDLES: {"cutoff": 60, **TILES},
-    "ucls/SparseMountainCar-v0": {"cutoff": 150, **TILES},
-    "ucls/MountainCar-v0": {"cutoff": 150, **TILES},
-    "ucls/OneState-v0": {"cutoff": 7},
-    SEA: {"size": 4, "stochastic": "yes"},
+    RIVER: {"time_limit": 37, "tilings": 4, "tiles": 4, "table_size": 12},
+    PUDDLES: {"time_limit": 60, **TILES},
+    "ucls/SparseMountainCar-v0": {"time_limit": 150, **TILES},
+    "ucls/MountainCar-v0": {"time_limit": 150, **TILES},
+    "ucls/OneState-v0": {"time_limit": 7},
+    SEA: {"size": 4, "stochastic": True},
 }
-FEATURES = ("tiles", "scaled", "fourier", "rbf")
+FEATURES = ("tiles", "scaled", "fourier", "random_fourier")
 
 
 def compiled(env, algorithm, features=None, **options):
@@ -55,9 +55,9 @@ def compiled(env, algorithm, features=None, **options):
 
 def stepped(env, algorithm, features=None, **settings):
     """A run of an agent in a Gymnasium environment, one call for each step."""
-    features = np.eye(16) if features == "given" else features
+    features = np.eye(16) if features == "precomputed" else features
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Notice)
+        warnings.simplefilter("ignore", UclsWarning)
         return ucls.Agent(env, algorithm, seed=11, features=features, **settings)
 
 
@@ -74,17 +74,17 @@ CASES = [
     *(case(compiled, env, "sarsa", often=True) for env in ENVIRONMENTS if env != RIVER),
     case(compiled, RIVER, "sarsa", dtype="float32"),
     case(stepped, "FrozenLake-v1", "ucls-exact", often=True),
-    case(stepped, "FrozenLake-v1", "ucls-exact", "given", often=True),
+    case(stepped, "FrozenLake-v1", "ucls-exact", "precomputed", often=True),
     case(stepped, "FrozenLake-v1", "sarsa", often=True),
     case(stepped, "CartPole-v1", "ucls-exact", "tiles", often=True, **TILES),
     case(stepped, "CartPole-v1", "sarsa", often=True),
-    case(stepped, "CartPole-v1", "sarsa", "rbf", often=True, number=20),
+    case(stepped, "CartPole-v1", "sarsa", "random_fourier", often=True, n_features=20),
     case(stepped, PUDDLES, "ucls-exact", "scaled"),
     *(case(compiled, env, name) for name in ALGORITHMS if name != "sarsa" for env in (PUDDLES, SEA)),
     *(case(compiled, PUDDLES, name, features) for name in ("sarsa", "ucls-exact") for features in FEATURES[1:]),
     *(case(stepped, "FrozenLake-v1", name) for name in ("ucls", "ucls-l", "gv-ucb", "ucbootstrap", "rlsvi")),
     *(case(stepped, "FrozenLake-v1", name) for name in ("lstd-sm", "lstd-cg")),
-    case(stepped, "FrozenLake-v1", "lspi-rmax", gmax=1.0),
+    case(stepped, "FrozenLake-v1", "lspi-rmax", return_max=1.0),
     case(stepped, "FrozenLake-v1", "dgpq", r_max=1.0),
     *(case(stepped, "CartPole-v1", name) for name in ("ucls-exact", "ucls", "rlsvi")),
     case(stepped, "MountainCar-v0", "ucls-exact"),
@@ -130,7 +130,7 @@ def first_steps(run):
 def record(run):
     """The numbers of a run: some that people can read, and digests of all."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Notice)
+        warnings.simplefilter("ignore", UclsWarning)
         early, first = first_steps(run)
         late = run.advance(STEPS - EARLY)
     rewards, ends = (np.concatenate([getattr(part, name) for part in (early, late)]) for name in ("rewards", "ends"))
@@ -195,7 +195,7 @@ def check_first_steps():
     """Compare the first steps of every run, which takes seconds where nothing is compiled."""
     for id, make in (each.values for each in CASES):
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", Notice)
+            warnings.simplefilter("ignore", UclsWarning)
             compare_roughly(first_steps(make())[1], recorded()["runs"][id])
 
 
@@ -204,8 +204,8 @@ def test_the_first_steps_of_every_run_are_the_same_without_the_compiler():
 
 
 def test_a_time_limit_that_is_one_step_off_is_noticed_within_the_tolerance_too():
-    limit = SMALL["ucls/OneState-v0"]["cutoff"] + 1
-    off = ucls.make_run("ucls/OneState-v0", "sarsa", seed=11, settings={"cutoff": limit})
+    limit = SMALL["ucls/OneState-v0"]["time_limit"] + 1
+    off = ucls.make_run("ucls/OneState-v0", "sarsa", seed=11, settings={"time_limit": limit})
     with pytest.raises(AssertionError, match="early ends"):
         compare_roughly(record(off), recorded()["runs"]["compiled sarsa ucls/OneState-v0"])
 

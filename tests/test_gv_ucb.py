@@ -80,7 +80,7 @@ def test_plain_python_equals_the_box():
 
 def test_kernel_equals_the_box_when_the_scales_are_folded_in():
     d, n_actions, beta = 48, 3, 0.2
-    hyper = gv_ucb.Hyper(beta=beta, trace_threshold=beta)
+    hyper = gv_ucb.Settings(beta=beta, trace_threshold=beta)
     state = gv_ucb.init(hyper, d, n_actions, 4)
     oracle = boxes.GVUCB(d, beta=beta)
     folded, before = 0, 1.0
@@ -93,7 +93,7 @@ def test_kernel_equals_the_box_when_the_scales_are_folded_in():
 
 @pytest.mark.slow
 def test_float32_follows_float64_on_a_fixed_stream():
-    states = in_both_precisions(gv_ucb, gv_ucb.Hyper(), 1000)
+    states = in_both_precisions(gv_ucb, gv_ucb.Settings(), 1000)
     assert states[1].noise.D.part.dtype == states[1].C.dtype == np.float32
     exact, single = (learned(state) for state in states)
     for name in ("w", "C", "D", "sigma"):
@@ -132,7 +132,7 @@ def test_the_learned_bound_is_the_variance_only_if_corrected(beta):
     xs = [la.Active(np.array([[state]]), np.ones((1, 1))) for state in range(2)]
     found = {}
     for global_cov in (gv_ucb.AS_PRINTED, gv_ucb.CORRECTED):
-        hyper = gv_ucb.Hyper(
+        hyper = gv_ucb.Settings(
             lambda_=0.0, beta=beta, eta=0.0, b_step=5.0, trace_threshold=beta, r2_init=0.0, global_cov=global_cov
         )
         state = gv_ucb.init(hyper, 2, 1, 1)
@@ -155,7 +155,7 @@ def test_the_learned_bound_is_the_variance_only_if_corrected(beta):
 
 
 def test_radius_is_sigma_times_the_root():
-    hyper = gv_ucb.Hyper(p=0.25)
+    hyper = gv_ucb.Settings(p=0.25)
     state = gv_ucb.init(hyper, 2, 1, 2)
     state.C[:] = [[1.0, 0.0], [0.5, 1.0]]
     state.sigma[0] = 3.0

@@ -14,7 +14,7 @@ from ucls.errors import UserError
 from ucls.randomness import from_words, to_words
 
 IDS = list(ENVIRONMENTS)
-RANDOM = {"ucls/DeepSea-v0": {"stochastic": "yes"}}  # what makes chance matter where it does not by default
+RANDOM = {"ucls/DeepSea-v0": {"stochastic": True}}  # what makes chance matter where it does not by default
 
 
 @pytest.mark.parametrize("id", IDS)
@@ -62,13 +62,13 @@ def test_the_same_seed_gives_the_same_episode_and_another_seed_another(id):
 
 
 def test_settings_are_given_by_name_and_checked():
-    world = gymnasium.make("ucls/RiverSwim-v0", noise_sd=0, probabilities="osband").unwrapped
+    world = gymnasium.make("ucls/RiverSwim-v0", noise_std=0, probabilities="osband").unwrapped
     assert isinstance(world, BuiltinGymEnv)
     settings = world.world.settings
-    assert (settings["noise_sd"], settings["probabilities"]) == (0.0, "osband")
+    assert (settings["noise_std"], settings["probabilities"]) == (0.0, "osband")
     for settings, message in [
-        ({"noise_sd": -1}, "noise_sd"),
-        ({"nois_sd": 0.1}, "did you mean 'noise_sd'"),
+        ({"noise_std": -1}, "noise_std"),
+        ({"nois_std": 0.1}, "did you mean 'noise_std'"),
         ({"probabilities": "osbnad"}, "strehl_littman"),
         ({"render_mode": "human"}, "rgb_array"),
     ]:
@@ -80,7 +80,7 @@ def test_settings_are_given_by_name_and_checked():
 
 @pytest.mark.parametrize("id", IDS)
 def test_an_episode_is_truncated_at_the_cutoff_and_keeps_its_discount(id):
-    world = gymnasium.make(id, cutoff=5)
+    world = gymnasium.make(id, time_limit=5)
     for _ in range(2):
         world.reset(seed=0)
         *before, last = [world.step(0) for _ in range(5)]
@@ -134,7 +134,7 @@ def test_a_returned_state_does_not_change_with_the_next_step():
 
 @pytest.mark.parametrize("id", IDS)
 def test_a_restored_world_continues_bit_for_bit(id):
-    settings = {"cutoff": 30, **RANDOM.get(id, {})}
+    settings = {"time_limit": 30, **RANDOM.get(id, {})}
     world, other = BuiltinGymEnv(id, **settings), BuiltinGymEnv(id, **settings)
     world.reset(seed=3)
     other.reset(seed=4)
@@ -161,10 +161,10 @@ def test_a_restored_world_continues_bit_for_bit(id):
 
 
 def test_an_ended_episode_is_still_ended_after_a_restore():
-    world = BuiltinGymEnv("ucls/OneState-v0", cutoff=1)
+    world = BuiltinGymEnv("ucls/OneState-v0", time_limit=1)
     world.reset(seed=0)
     world.step(0)
-    other = BuiltinGymEnv("ucls/OneState-v0", cutoff=1)
+    other = BuiltinGymEnv("ucls/OneState-v0", time_limit=1)
     other.reset(seed=0)
     other.restore(world.checkpoint())
     with pytest.raises(ResetNeeded):
@@ -203,5 +203,5 @@ def test_the_picture_is_bytes_and_changes_with_the_state(id):
 
 def test_a_goal_beyond_the_usual_road_widens_the_observations():
     beyond = np.array([0.55, 0.0])
-    assert BuiltinGymEnv("ucls/MountainCar-v0", goal_x=0.6).observation_space.contains(beyond)
+    assert BuiltinGymEnv("ucls/MountainCar-v0", goal_position=0.6).observation_space.contains(beyond)
     assert not BuiltinGymEnv("ucls/MountainCar-v0").observation_space.contains(beyond)

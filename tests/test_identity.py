@@ -14,15 +14,15 @@ from support import foreign
 from support.commands import ucls as command
 from ucls import Agent, UserError, checkpoint, evaluate_policy
 from ucls.envs.gym import BuiltinGymEnv
-from ucls.errors import Notice
+from ucls.errors import UclsWarning
 from ucls.gym.copies import copy_of
 from ucls.gym.identity import in_words
 from ucls.gym.origin import origin_of
 from ucls.gym.wrapping import own_builtin
-from ucls.study import make_cells
+from ucls.study import make_run_specs
 
 RIVER = "ucls/RiverSwim-v0"
-SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "memory": 64}
+SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "table_size": 64}
 
 
 class OrderEnforcing(gymnasium.Wrapper):
@@ -67,10 +67,12 @@ def test_a_wrapped_built_in_environment_is_not_loaded_as_a_bare_one(tmp_path, na
         Agent.load(path)
     assert name in str(told.value)
     assert "\n" not in str(told.value)
-    with pytest.warns(Notice, match=r"continues with a new episode: the state of wrappers is not saved"):
+    with pytest.warns(UclsWarning, match=r"continues with a new episode: the state of wrappers is not saved"):
         again = Agent.load(path, WRAPPERS[name](gymnasium.make(RIVER)))
     assert again.learn(5).steps == 45
-    with pytest.warns(Notice, match=r"the agent learned in ucls/RiverSwim-v0.*; it continues in ucls/RiverSwim-v0,"):
+    with pytest.warns(
+        UclsWarning, match=r"the agent learned in ucls/RiverSwim-v0.*; it continues in ucls/RiverSwim-v0,"
+    ):
         Agent.load(path, RIVER)
 
 
@@ -110,12 +112,12 @@ def test_a_checkpoint_under_a_wrapper_begins_a_new_episode():
 
 
 def test_other_settings_of_a_built_in_environment_begin_a_new_episode_with_a_notice(tmp_path):
-    path = river(noise_sd=0.0).learn(20).save(tmp_path / "a.safetensors")
-    with pytest.warns(Notice, match=r"learned in ucls/RiverSwim-v0\(noise_sd=0.0\); it continues in ucls/"):
+    path = river(noise_std=0.0).learn(20).save(tmp_path / "a.safetensors")
+    with pytest.warns(UclsWarning, match=r"learned in ucls/RiverSwim-v0\(noise_std=0.0\); it continues in ucls/"):
         agent = Agent.load(path, RIVER)
     assert agent._stage.between_episodes
     with warnings.catch_warnings(action="error"):
-        assert not Agent.load(path, gymnasium.make(RIVER, noise_sd=0.0))._stage.between_episodes
+        assert not Agent.load(path, gymnasium.make(RIVER, noise_std=0.0))._stage.between_episodes
 
 
 def test_a_time_limit_belongs_to_an_environment(tmp_path):
@@ -126,7 +128,7 @@ def test_a_time_limit_belongs_to_an_environment(tmp_path):
     assert 'gymnasium.make("FrozenLake-v1", max_episode_steps=4)' in card_of(path)
     told = json.loads(command("evaluate", path, "--episodes", 20, "--json").stdout)
     assert max(told["lengths"]) <= 4
-    with pytest.warns(Notice, match=r"learned in FrozenLake-v1\(max_episode_steps=4\)"):
+    with pytest.warns(UclsWarning, match=r"learned in FrozenLake-v1\(max_episode_steps=4\)"):
         Agent.load(path, "FrozenLake-v1")
     words = ["train", "FrozenLake-v1", "--algo", "sarsa", "--steps", 5, "--resume", path]
     with pytest.raises(UserError, match=r"with env.max_episode_steps=4: give the same with --set"):
@@ -223,7 +225,7 @@ def resume(path):
 def test_unsaved_statistics_of_a_wrapper_are_told(tmp_path):
     env = wrappers.NormalizeReward(gymnasium.make("FrozenLake-v1"))
     path = Agent(env, "sarsa").learn(5).save(tmp_path / "a.safetensors")
-    with pytest.warns(Notice, match="the statistics of NormalizeReward are not saved"):
+    with pytest.warns(UclsWarning, match="the statistics of NormalizeReward are not saved"):
         Agent.load(path, env)
 
 
@@ -305,7 +307,7 @@ def test_a_factory_that_wraps_is_resumed_only_as_it_was(tmp_path):
 
 def test_cells_in_other_wrappers_or_with_other_limits_are_other_cells(tmp_path, monkeypatch):
     def cell(env, **settings):
-        return make_cells(env, "sarsa", steps=10, seeds=[0], settings=settings)[0].id
+        return make_run_specs(env, "sarsa", steps=10, seeds=[0], settings=settings)[0].id
 
     make = "gymnasium.wrappers.ClipReward(gymnasium.make('FrozenLake-v1'), 0, {})"
     code = f"import gymnasium\ndef make():\n    return {make}\n"

@@ -123,7 +123,7 @@ def test_a_kernel_is_found_again(made, tmp_path):
 BITS = """import hashlib
 from ucls import checkpoint
 from ucls.core.run import make_run
-run = make_run("ucls/RiverSwim-v0", "ucls", settings={"tilings": 2, "tiles": 3, "memory": 8}, seed=10)
+run = make_run("ucls/RiverSwim-v0", "ucls", settings={"tilings": 2, "tiles": 3, "table_size": 8}, seed=10)
 run.advance(4000)
 print(hashlib.sha256(checkpoint.to_bytes(run.checkpoint(), run.about())).hexdigest())"""
 

@@ -22,7 +22,7 @@ GROWING = ("dgpq", "rlsvi")  # arrays of theirs get longer
 
 def test_truncation_bootstraps():
     """Seen in A, the average of z (x - gamma x')'; that termination does not is part of every oracle test."""
-    truncated = make_run("ucls/OneState-v0", "ucls", settings={"discount": 0.5, "cutoff": 1})
+    truncated = make_run("ucls/OneState-v0", "ucls", settings={"discount": 0.5, "time_limit": 1})
     assert (truncated.advance(50).ends == TRUNCATED).all()
     A = truncated.learner.state.system.At * truncated.learner.state.system.scale[0]
     trace_of_A = 0.001 * (1 - 0.999**50) / 0.001
@@ -39,7 +39,7 @@ def test_an_episode_that_ends_is_counted_with_its_length_and_return():
 
 
 def test_the_state_after_termination_is_not_encoded():
-    narrow = {"tilings": 1, "tiles": 200, "memory": 300, "goal_x": -0.39, "cutoff": 0}
+    narrow = {"tilings": 1, "tiles": 200, "table_size": 300, "goal_position": -0.39, "time_limit": 0}
     run = make_run("ucls/MountainCar-v0", "ucls", seed=1, settings=narrow)
     happened = run.advance(3000)
     assert (happened.ends == TERMINATED).sum() > 3
@@ -57,11 +57,11 @@ def test_float32_is_a_setting():
 
 
 def test_settings_find_their_owner_and_unknown_ones_are_named():
-    run = make_run("ucls/RiverSwim-v0", "ucls", settings={"p": 0.5, "tilings": 3, "noise_sd": 0.0, "agent.beta": 0.01})
+    run = make_run("ucls/RiverSwim-v0", "ucls", settings={"p": 0.5, "tilings": 3, "noise_std": 0.0, "agent.beta": 0.01})
     assert run.learner.hyper.p == 0.5
     assert run.learner.hyper.trace_threshold == run.learner.hyper.beta == 0.01
     assert run.learner.coder.n_active == 3
-    assert run.world.settings["noise_sd"] == 0.0
+    assert run.world.settings["noise_std"] == 0.0
     with pytest.raises(UserError, match="did you mean 'beta'"):
         make_run("ucls/RiverSwim-v0", "ucls", settings={"betta": 1})
 
@@ -81,7 +81,7 @@ def test_loop_and_shell_make_the_same_plan_and_settings_are_read_once(monkeypatc
     read = []
     resolve = plans.resolve
     monkeypatch.setattr(plans, "resolve", lambda cls, *given: read.append(cls) or resolve(cls, *given))
-    asked = {"tilings": 3, "epsilon": 0.2, "optimistic": "yes"}
+    asked = {"tilings": 3, "epsilon": 0.2, "initial_value": "return_max"}
     run = make_run("ucls/PuddleWorld-v0", sarsa, seed=4, settings=asked)
     assert len(read) == len(set(read)) == 2
     shell = Agent("ucls/PuddleWorld-v0", "ucls.algorithms.sarsa", seed=4, **asked)
@@ -129,7 +129,7 @@ def test_one_checkpoint_serves_as_often_as_it_is_restored_whatever_was_learned_s
     monkeypatch.setattr(dgpq, "CAPACITY", 1)
     monkeypatch.setattr(rlsvi, "CELLS", 8)
     monkeypatch.setattr(rlsvi, "MOVES", 8)
-    small = {} if agent == "dgpq" else {"tilings": 3, "tiles": 3, "memory": 48}
+    small = {} if agent == "dgpq" else {"tilings": 3, "tiles": 3, "table_size": 48}
     run = make("ucls/PuddleWorld-v0", agent, seed=3, settings=small)
     run.advance(4)
     saved = run.checkpoint()

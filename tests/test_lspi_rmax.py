@@ -16,7 +16,7 @@ LITERAL = {"counting": "values", "preconditioner": "printed"}
 def check_against_oracle(env, steps, literal=False, **settings):
     run = small_run(env, "lspi-rmax", seed=7, **settings, **(LITERAL if literal else {}))
     me, state = run.learner, run.learner.state
-    oracle = boxes.LSPIRmax(me.coder.size, me.plan.n_actions, me.hyper.gmax, literal=literal, m=me.hyper.m)
+    oracle = boxes.LSPIRmax(me.coder.size, me.plan.n_actions, me.hyper.return_max, literal=literal, m=me.hyper.m)
 
     def learn(box, t, rng):
         box.update(t.xs, t.a, t.r, t.gamma, t.xs_next, t.a_next)
@@ -36,8 +36,8 @@ def test_kernel_equals_the_box_on_every_environment(unlike, literal):
 
 
 def test_kernel_equals_the_box_at_the_literal_gmax():
-    check_against_oracle("ucls/SparseMountainCar-v0", 400, gmax=500)
-    check_against_oracle("ucls/PuddleWorld-v0", 400, gmax=-10000)
+    check_against_oracle("ucls/SparseMountainCar-v0", 400, return_max=500)
+    check_against_oracle("ucls/PuddleWorld-v0", 400, return_max=-10000)
 
 
 def test_plain_python_equals_the_box():
@@ -61,8 +61,8 @@ def test_a_state_is_known_by_the_visits_of_all_its_actions_together():
 
 
 def test_what_is_not_known_is_worth_gmax_and_what_is_known_what_it_pays():
-    """One state, two actions that pay 1 and are never tried less than the other: values fall from gmax to 1."""
-    hyper = lspi_rmax.Hyper(m=5, gmax=50.0, beta=0.05, b_step=5.0)
+    """One state, two actions that pay 1 and are never tried less than the other: values fall from return_max to 1."""
+    hyper = lspi_rmax.Settings(m=5, return_max=50.0, beta=0.05, b_step=5.0)
     state = lspi_rmax.init(hyper, 2, 2, 1)
     rng = np.random.default_rng(0)
     xs = la.Active(np.array([[0], [1]]), np.ones((2, 1)))
@@ -78,7 +78,7 @@ def test_what_is_not_known_is_worth_gmax_and_what_is_known_what_it_pays():
 
 
 def test_a_merged_feature_is_counted_once():
-    hyper = lspi_rmax.Hyper()
+    hyper = lspi_rmax.Settings()
     state = lspi_rmax.init(hyper, 4, 1, 3)
     xs = la.Active(np.array([[1, 3, 1]]), np.array([[0.5, 0.5, 0.0]]))
     lspi_rmax.update(state, hyper, xs, 0, 0.0, 0.9, xs, 0, np.random.default_rng(0))

@@ -12,17 +12,17 @@ from ucls.kernels import active as la
 from ucls.kernels import solvers
 from ucls.testing import small_run
 
-KINDS = [(r, f, b) for r in ("in", "out") for f in ("constant", "fading") for b in (0.0, 0.01)]
+KINDS = [(r, f, b) for r in ("inside", "outside") for f in ("constant", "1/t") for b in (0.0, 0.01)]
 
 
-def check_against_oracle(env, steps, kind=("in", "constant", 0.0), iterations=3):
+def check_against_oracle(env, steps, kind=("inside", "constant", 0.0), iterations=3):
     """Few iterations, and each step from the kernel's w: in conjugate gradient the errors of rounding grow fast."""
     regularizer, fading, beta = kind
-    settings = {"regularizer": regularizer, "fading": fading, "beta": beta, "iterations": iterations}
+    settings = {"regularizer": regularizer, "eta_schedule": fading, "beta": beta, "iterations": iterations}
     run = small_run(env, "lstd-cg", seed=7, **settings)
     system = run.learner.state.system
     oracle = boxes.LSTDCG(
-        run.learner.coder.size, regularizer=regularizer, fading=fading == "fading", beta=beta, most=iterations
+        run.learner.coder.size, regularizer=regularizer, fading=fading == "1/t", beta=beta, most=iterations
     )
 
     def learn(box, t, rng):
@@ -40,7 +40,7 @@ def test_kernel_equals_the_box_on_every_environment(unlike, kind):
     check_against_oracle(unlike, 300, kind)
 
 
-@pytest.mark.parametrize("regularizer", ["in", "out"])
+@pytest.mark.parametrize("regularizer", ["inside", "outside"])
 def test_every_step_ends_within_the_tolerance(unlike, regularizer):
     """With as many iterations as it takes, w solves the box's system to one part in a thousand after every step."""
     run = small_run(unlike, "lstd-cg", seed=7, regularizer=regularizer, iterations=20000)
@@ -62,11 +62,14 @@ def test_plain_python_equals_the_box():
 def stream_system(kind, steps=400, d=48):
     """A and b of a random stream, the kernel's and the box's, and what is to be solved."""
     regularizer, fading, beta = kind
-    hyper = lstd_cg.Hyper(
-        regularizer=("in", "out").index(regularizer), fading=("constant", "fading").index(fading), beta=beta, eta=1e-3
+    hyper = lstd_cg.Settings(
+        regularizer=("inside", "outside").index(regularizer),
+        eta_schedule=("constant", "1/t").index(fading),
+        beta=beta,
+        eta=1e-3,
     )
     state = lstd_cg.init(hyper, d, 3, 4)
-    oracle = boxes.LSTDCG(d, regularizer=regularizer, fading=fading == "fading", beta=beta, eta=1e-3)
+    oracle = boxes.LSTDCG(d, regularizer=regularizer, fading=fading == "1/t", beta=beta, eta=1e-3)
     rng = np.random.default_rng(2)
     for xs, a, r, gamma, xs_next, a_next in random_stream(rng, d, 3, 4, steps, value=1.0):
         lstd_cg.update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
@@ -76,7 +79,7 @@ def stream_system(kind, steps=400, d=48):
 
 
 def test_in_solves_the_shifted_system_and_out_the_tikhonov_one():
-    state, oracle, *_ = stream_system(("in", "constant", 0.0))
+    state, oracle, *_ = stream_system(("inside", "constant", 0.0))
     n = int(state.system.seen[0])
     solvers.conjugate_gradient(state.system, n, 1e-3, 0.0, 1e-13, 5000)
     shifted = np.linalg.solve(oracle.A + 1e-3 * np.eye(48), oracle.b)
@@ -87,7 +90,7 @@ def test_in_solves_the_shifted_system_and_out_the_tikhonov_one():
     np.testing.assert_allclose(state.system.w, tikhonov, rtol=1e-5, atol=1e-7)
 
 
-@pytest.mark.parametrize("regularizer", ["in", "out"])
+@pytest.mark.parametrize("regularizer", ["inside", "outside"])
 def test_the_printed_box_does_not_solve_the_system(regularizer):
     """Its steps pass the solution at a distance and leave; the corrected ones arrive."""
     _, oracle, normal, right = stream_system((regularizer, "constant", 0.0))
@@ -109,7 +112,7 @@ def test_the_printed_box_does_not_solve_the_system(regularizer):
 
 
 def test_epsilon_decays_by_its_factor_every_so_many_steps():
-    hyper = lstd_cg.Hyper(epsilon=0.8, epsilon_decay=0.25, epsilon_every=10)
+    hyper = lstd_cg.Settings(epsilon=0.8, epsilon_decay=0.25, epsilon_every=10)
     state = lstd_cg.init(hyper, 4, 4, 1)
     state.system.w[:] = [1.0, 0.0, 0.0, 0.0]
     xs = la.Active(np.arange(4).reshape(4, 1), np.ones((4, 1)))
@@ -121,7 +124,7 @@ def test_epsilon_decays_by_its_factor_every_so_many_steps():
 
 
 def test_one_over_t_weighs_all_samples_the_same():
-    state, oracle, *_ = stream_system(("in", "constant", 0.0), steps=50)
+    state, oracle, *_ = stream_system(("inside", "constant", 0.0), steps=50)
     np.testing.assert_allclose(state.system.At.T * state.system.scale[0], oracle.A, atol=1e-14)
     assert state.system.scale[0] == pytest.approx(1 / 50)
 
@@ -129,7 +132,7 @@ def test_one_over_t_weighs_all_samples_the_same():
 @pytest.mark.slow
 def test_float32_follows_float64_on_a_fixed_stream():
     """Both solve to the same tolerance, so they agree as far as it goes."""
-    states = in_both_precisions(lstd_cg, lstd_cg.Hyper(eta=0.1), 500)
+    states = in_both_precisions(lstd_cg, lstd_cg.Settings(eta=0.1), 500)
     assert states[1].system.At.dtype == np.float32
     exact, single = (state.system.w for state in states)
     np.testing.assert_allclose(single, exact, atol=5e-3 * np.abs(exact).max())

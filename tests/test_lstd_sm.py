@@ -49,7 +49,7 @@ def test_a_run_that_lost_its_digits_stops_and_says_so():
 
 
 def test_epsilon_fades_by_its_factor():
-    hyper = lstd_sm.Hyper(epsilon=1.0, epsilon_decay=0.2, epsilon_every=100)
+    hyper = lstd_sm.Settings(epsilon=1.0, epsilon_decay=0.2, epsilon_every=100)
     state = lstd_sm.init(hyper, 2, 2, 1)
     state.w[0] = 1.0
     xs = la.Active(np.array([[0], [1]]), np.ones((2, 1)))

@@ -12,7 +12,7 @@ from ucls.cli.train import how_to_resume
 from ucls.errors import UserError
 from ucls.gym.registry import make_env, makers, opened, versioned
 from ucls.settings import parse
-from ucls.study import make_cells
+from ucls.study import make_run_specs
 from ucls.train.train import Order
 
 
@@ -31,7 +31,7 @@ def test_keyword_arguments_reach_the_environment(lakes):
         env = make_env(name, {"is_slippery": False})
         assert len(env.unwrapped.P[0][0]) == 1, name
     assert make_env("FrozenLake-v1", {"max_episode_steps": 7})._max_episode_steps == 7
-    assert make_env("ucls/RiverSwim-v0", {"noise_sd": 0}).unwrapped.world.settings["noise_sd"] == 0.0
+    assert make_env("ucls/RiverSwim-v0", {"noise_std": 0}).unwrapped.world.settings["noise_std"] == 0.0
     env, rest = opened("lakes:make_lake", {"p": 0.1, "env.is_slippery": False, "env.note": "x"})
     assert rest == {"p": 0.1}
     assert sys.modules["lakes"].MADE[-1] == "x"
@@ -64,7 +64,7 @@ def test_keyword_arguments_reach_the_environment(lakes):
         ("lakes:over", {"size": 1}, "unknown setting 'env.size': this environment takes none"),
         ("FrozenLake-v1", {"slippery": 1}, "unknown setting 'env.slippery': did you mean 'env.is_slippery'?"),
         ("FrozenLake-v1", {"map_name": "9x9"}, "FrozenLake-v1 cannot be made: KeyError"),
-        ("ucls/RiverSwim-v0", {"noise": 1}, "unknown setting 'noise': did you mean 'noise_sd'?"),
+        ("ucls/RiverSwim-v0", {"noise": 1}, "unknown setting 'noise': did you mean 'noise_std'?"),
     ],
 )
 def test_a_name_that_makes_no_environment_is_one_line(lakes, name, settings, said):
@@ -79,7 +79,7 @@ def test_a_name_without_a_version_means_the_newest_there_is(lakes):
     gymnasium.register("LakeOfTests-v10", entry_point=make_env)
     try:
         assert versioned("lakes:LakeOfTests") == "lakes:LakeOfTests-v10"
-        assert make_cells("FrozenLake", "sarsa", steps=5, seeds=[0]) == make_cells(
+        assert make_run_specs("FrozenLake", "sarsa", steps=5, seeds=[0]) == make_run_specs(
             "FrozenLake-v1", "sarsa", steps=5, seeds=[0]
         )
     finally:

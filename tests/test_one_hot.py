@@ -14,7 +14,7 @@ def test_one_hot_numbers_states_by_first_visit():
     assert (coder.size, coder.n_active) == (24, 1)
     xs = la.no_features(3, 1)
     for s, number in ((7, 0), (2, 1), (7, 0), (9, 2)):
-        one_hot.look(coder, np.array([float(s)]), xs)
+        one_hot.lookup(coder, np.array([float(s)]), xs)
         assert xs.index.ravel().tolist() == [3 * number, 3 * number + 1, 3 * number + 2]
         one_hot.encode(coder, np.array([float(s)]), xs)
         assert xs.index.ravel().tolist() == [3 * number, 3 * number + 1, 3 * number + 2]
@@ -31,7 +31,7 @@ def test_several_whole_numbers_are_one_state():
         numbers[state] = int(xs.index[0, 0]) // 2
     assert sorted(numbers.values()) == list(range(9))
     for state, number in numbers.items():
-        one_hot.look(coder, np.array(state, np.float64), xs)
+        one_hot.lookup(coder, np.array(state, np.float64), xs)
         assert xs.index.ravel().tolist() == [2 * number, 2 * number + 1]
 
 

@@ -36,10 +36,10 @@ class Words(gymnasium.Env):
 
 def test_a_function_is_asked_with_the_observation_as_it_is():
     agent = Agent("ucls/PuddleWorld-v0", features=corners).learn(300)
-    assert (agent.plan.features, len(agent.plan.low)) == ("given", 4)
+    assert (agent.plan.features, len(agent.plan.low)) == ("precomputed", 4)
     point = np.array([0.2, 0.7])
-    mean, radius = agent.interval(point)
-    means, radii = agent.interval(np.array([point, [0.5, 0.5]]))
+    mean, radius = agent.value_estimates(point)
+    means, radii = agent.value_estimates(np.array([point, [0.5, 0.5]]))
     np.testing.assert_array_equal([mean, radius], [means[0], radii[0]])
 
 
@@ -65,13 +65,13 @@ def test_a_saved_agent_needs_its_function_again_but_for_questions_about_features
     path = agent.save(tmp_path / "agent.safetensors")
     point = np.array([0.2, 0.7])
     again = Agent.load(path, features=corners)
-    np.testing.assert_array_equal(again.interval(point), agent.interval(point))
+    np.testing.assert_array_equal(again.value_estimates(point), agent.value_estimates(point))
     np.testing.assert_array_equal(again.learn(50).history.rewards, agent.learn(50).history.rewards)
     with pytest.raises(UserError, match=r"give it again, load\(features=...\)"):
         Agent.load(path)
     lake = Agent("FrozenLake-v1", features=np.eye(16)).learn(50)
     stored = Agent.load(lake.save(tmp_path / "lake.safetensors"))
-    np.testing.assert_array_equal(stored.interval(np.eye(16)[3]), lake.interval(3))
+    np.testing.assert_array_equal(stored.value_estimates(np.eye(16)[3]), lake.value_estimates(3))
 
 
 def test_an_agent_with_features_of_its_own_is_evaluated_where_it_was_and_elsewhere(tmp_path):
@@ -105,7 +105,7 @@ def test_features_that_cannot_be_are_refused_in_one_line(features, message):
 def test_features_that_change_their_number_are_refused():
     agent = Agent("ucls/PuddleWorld-v0", features=lambda s: [1.0] * (3 if s[0] > 0.9 else 2))
     with pytest.raises(UserError, match=r"returned 3 numbers for .*, but 2 before: always return the same number"):
-        agent.interval([0.95, 0.5])
+        agent.value_estimates([0.95, 0.5])
 
 
 @pytest.mark.parametrize(
@@ -144,9 +144,9 @@ def test_a_module_of_features_is_taken_as_it_is_or_by_its_import_path(tmp_path, 
     with pytest.raises(UserError, match="needs the features 'my_features', which are not built in: give their module"):
         Agent.load(path)
     point = [0.2, 0.7]
-    np.testing.assert_array_equal(Agent.load(path, features=module).interval(point), ours.interval(point))
+    np.testing.assert_array_equal(Agent.load(path, features=module).value_estimates(point), ours.value_estimates(point))
     np.testing.assert_array_equal(
-        pickle.loads(pickle.dumps(by_path.learner)).interval(np.array(point)), ours.interval(point)
+        pickle.loads(pickle.dumps(by_path.learner)).interval(np.array(point)), ours.value_estimates(point)
     )
 
 

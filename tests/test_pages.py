@@ -89,7 +89,7 @@ RUNNABLE = [page for page in PAGES if any(block.language in RUN and not block.ex
 
 
 @pytest.mark.parametrize("page", [pytest.param(p, marks=[pytest.mark.slow] if p in SLOW else []) for p in RUNNABLE])
-@pytest.mark.filterwarnings("ignore::ucls.errors.Notice")
+@pytest.mark.filterwarnings("ignore::ucls.errors.UclsWarning")
 def test_the_code_of_a_page_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(webbrowser, "open", lambda address: True)
@@ -125,7 +125,7 @@ def test_the_readme_and_the_page_on_extensions_run_in_every_test_run(page):
     assert left in ([], ["it installs from the network", "the tests are one of the two commands"])
 
 
-@pytest.mark.filterwarnings("ignore::ucls.errors.Notice")
+@pytest.mark.filterwarnings("ignore::ucls.errors.UclsWarning")
 def test_the_tutorial_prints_what_it_says_at_full_size(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(matplotlib, "use", lambda backend: None)

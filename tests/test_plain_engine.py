@@ -14,7 +14,7 @@ from ucls.algorithms import sarsa
 from ucls.core.run import Run, make_run
 from ucls.diagnostics import probed
 from ucls.errors import UserError
-from ucls.study import Member, Store, Study, make_cells, run_study
+from ucls.study import Member, Store, Study, make_run_specs, run_study
 from ucls.study.runners.local import local_runner
 from ucls.testing import check_algorithm, small_run
 
@@ -102,7 +102,7 @@ def test_an_exception_in_an_algorithm_ends_the_run():
 
 
 def test_studies_run_it(tmp_path):
-    cells = make_cells(RIVER, "my_network", steps=200, seeds=range(2))
+    cells = make_run_specs(RIVER, "my_network", steps=200, seeds=range(2))
     study = Study("plain", tuple(Member("network", cell) for cell in cells))
     with Store(tmp_path / "study.sqlite", write=True) as store:
         run_study(store, study, local_runner(1), quiet=True)

@@ -36,16 +36,16 @@ def test_river_swim_values_agree_with_the_six_state_chain_in_kind():
     assert np.all((q > 0) & (q < 100))
 
 
-@pytest.mark.parametrize(("noise_sd", "steps", "score"), [(0.1, 32.9, -36.5), (0.01, 32.0, -32.1)])
-def test_puddle_world_optimum_takes_the_reference_steps_and_return(noise_sd, steps, score):
-    found = optimal("ucls/PuddleWorld-v0", noise_sd=noise_sd)
+@pytest.mark.parametrize(("noise_std", "steps", "score"), [(0.1, 32.9, -36.5), (0.01, 32.0, -32.1)])
+def test_puddle_world_optimum_takes_the_reference_steps_and_return(noise_std, steps, score):
+    found = optimal("ucls/PuddleWorld-v0", noise_std=noise_std)
     assert found.episode_steps == pytest.approx(steps, abs=0.15)
     assert found.episode_return == pytest.approx(score, abs=0.3)
     assert found.reward_rate == pytest.approx(score / steps, rel=0.01)
 
 
 def test_puddle_world_values_agree_with_the_returns_that_are_earned():
-    found = optimal("ucls/PuddleWorld-v0", noise_sd=0.1)
+    found = optimal("ucls/PuddleWorld-v0", noise_std=0.1)
     x, y = np.meshgrid(np.linspace(0.105, 0.295, 20), np.linspace(0.455, 0.645, 20))
     values = [action_values(found, np.array(s)).max() for s in zip(x.ravel(), y.ravel(), strict=True)]
     assert np.mean(values) == pytest.approx(found.episode_return, rel=0.01)
@@ -151,7 +151,7 @@ class Maze(NamedTuple):
     """A corridor of five points: action 0 steps left, 1 right and slips left with chance 0.3; the right end is over."""
 
     discount: float
-    cutoff: int = 50
+    time_limit: int = 50
 
 
 def corridor_move(env, s, a, u, n):
@@ -189,7 +189,7 @@ def test_every_policy_of_a_small_corridor_has_the_value_found_by_hand(discount):
     values = []
     for policy in product((0, 1), repeat=4):
         q = planning.evaluate(table, np.array([*policy, 0]))[:4]
-        # without a discount a policy that never arrives is worth its cost up to the cutoff
+        # without a discount a policy that never arrives is worth its cost up to the time limit
         horizon = 50 if discount == 1 else 2000
         assert q == pytest.approx(by_hand(policy, discount, horizon), abs=1e-7 if discount < 1 else 1e-5)
         values.append(q[np.arange(4), policy])
@@ -215,7 +215,7 @@ def test_always_up_in_the_river_earns_0_222_a_step():
 
 
 def test_a_policy_that_never_arrives_is_measured_up_to_the_cutoff():
-    world = make_builtin("ucls/MountainCar-v0", {"cutoff": 300})
+    world = make_builtin("ucls/MountainCar-v0", {"time_limit": 300})
     table = planning.tabulate(world.env, world.problem(), stride=20)
     q = planning.evaluate(table, np.zeros(len(table.points), int))  # always in reverse
     assert q.min() == pytest.approx(-300.0)
@@ -249,6 +249,6 @@ def test_the_best_is_known_with_the_settings_that_are_recorded_only(monkeypatch)
     monkeypatch.setattr(BuiltinEnv, "optimal", lambda world: (_ for _ in ()).throw(LookupError))
     assert make_builtin("ucls/RiverSwim-v0").best() == KNOWN["ucls/RiverSwim-v0", ()]
     assert make_builtin("ucls/RiverSwim-v0", {"probabilities": "osband"}).best().reward_rate > 0.4
-    for settings in ({"noise_sd": 0.0}, {"probabilities": "osband", "noise_sd": 0.0}):
+    for settings in ({"noise_std": 0.0}, {"probabilities": "osband", "noise_std": 0.0}):
         with pytest.raises(LookupError):
             make_builtin("ucls/RiverSwim-v0", settings).best()

@@ -142,7 +142,7 @@ def test_a_learner_without_ranges_is_refused_when_it_is_made():
     def init(*args):
         return State(np.zeros(args[1]), np.zeros(args[1], np.int64))
 
-    parts = {name: getattr(my_agent, name) for name in ("Hyper", "start", "act", "update", "value")}
+    parts = {name: getattr(my_agent, name) for name in ("Settings", "start", "act", "update", "value")}
     run = learned("sarsa")
     plan = run.learner.plan
     stranger = Plan(**{**vars(plan), "agent": "stranger", "settings": {}})
@@ -165,7 +165,7 @@ def test_a_field_of_a_state_that_is_not_an_array_is_refused_when_the_learner_is_
     def init(*args):
         return State(np.zeros(args[1]), 0)
 
-    parts = {name: getattr(my_agent, name) for name in ("Hyper", "start", "act", "update", "value")}
+    parts = {name: getattr(my_agent, name) for name in ("Settings", "start", "act", "update", "value")}
     plan = Plan(**{**vars(learned("sarsa").learner.plan), "agent": "stranger", "settings": {}})
     with pytest.raises(UserError, match="would not be saved"):
         Learner(resolve_plan(plan, SimpleNamespace(State=State, init=init, **parts)))

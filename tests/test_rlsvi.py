@@ -33,7 +33,7 @@ def check(run, oracle, steps):
 
 
 def check_against_oracle(env, steps, **settings):
-    run = small_run(env, "rlsvi", seed=7, **{"resample_every": 40, "l": 0.5, "sigma": 0.7, **settings})
+    run = small_run(env, "rlsvi", seed=7, **{"resample_every": 40, "prior_precision": 0.5, "sigma": 0.7, **settings})
     return check(run, boxes.RLSVI(run.learner.coder.size, **run.learner.hyper._asdict()), steps)
 
 
@@ -81,15 +81,15 @@ def after_data(hyper, d=24, n_actions=3, steps=200, dtype=np.float64):
 
 def test_samples_have_the_mean_and_covariance_of_the_posterior():
     """4000 draws, each whitened by the exact posterior: their mean is 0 and their covariance I, at 4.5 sigma."""
-    hyper, draws = rlsvi.Hyper(l=0.3, sigma=0.8), 4000
+    hyper, draws = rlsvi.Settings(l=0.3, sigma=0.8), 4000
     state, data = after_data(hyper)
     theta = np.random.default_rng(3).normal(size=24)
     X, r, gamma = np.array([t[0] for t in data]), np.array([t[1] for t in data]), np.array([t[2] for t in data])
     y = r + gamma * np.array([(t[3] @ theta).max() for t in data])
     # the posterior by the covariance form of the normal equations, which the kernel never writes down
-    K = X @ X.T / hyper.l + hyper.sigma**2 * np.eye(len(X))
-    mean = X.T @ np.linalg.solve(K, y) / hyper.l
-    covariance = np.eye(24) / hyper.l - X.T @ np.linalg.solve(K, X) / hyper.l**2
+    K = X @ X.T / hyper.prior_precision + hyper.sigma**2 * np.eye(len(X))
+    mean = X.T @ np.linalg.solve(K, y) / hyper.prior_precision
+    covariance = np.eye(24) / hyper.prior_precision - X.T @ np.linalg.solve(K, X) / hyper.prior_precision**2
 
     rng, samples = np.random.default_rng(4), np.empty((draws, 24))
     for i in range(draws):
@@ -106,7 +106,7 @@ def test_samples_have_the_mean_and_covariance_of_the_posterior():
 
 def test_correlated_samples_last_and_have_the_covariance_of_the_posterior():
     """xi = L'(theta - mean) is an autoregression: variance 1, and 0.95 of it is in the next."""
-    hyper = rlsvi.Hyper(l=0.3, sigma=0.8, correlation=0.95)
+    hyper = rlsvi.Settings(l=0.3, sigma=0.8, correlation=0.95)
     state, _ = after_data(hyper)
     rng, xi = np.random.default_rng(4), np.empty((3000, 24))
     for i in range(len(xi)):
@@ -129,14 +129,14 @@ def test_interval_is_the_posterior_and_looking_changes_nothing():
 
 def test_interval_before_any_data_is_the_prior():
     for hashing in ("blocks", "joint"):
-        run = make_run("ucls/PuddleWorld-v0", "rlsvi", settings={"l": 0.25, "hashing": hashing})
+        run = make_run("ucls/PuddleWorld-v0", "rlsvi", settings={"prior_precision": 0.25, "hashing": hashing})
         mean, radius = run.learner.interval(np.array([0.5, 0.5]))
         assert np.all(mean == 0)
         np.testing.assert_allclose(radius, np.sqrt(1 / 5 / 0.25))
 
 
 def test_theta_is_sampled_at_episode_starts_and_every_so_many_steps():
-    run = small_run("ucls/PuddleWorld-v0", "rlsvi", resample_every=30, cutoff=70)
+    run = small_run("ucls/PuddleWorld-v0", "rlsvi", resample_every=30, time_limit=70)
     last, when = run.learner.state.theta.copy(), []
     for t, step in enumerate(follow(run, 210)):
         changed = not np.array_equal(last, run.learner.state.theta)
@@ -165,7 +165,7 @@ def test_data_that_outgrow_their_room_are_kept(monkeypatch, tmp_path):
 def test_dense_features_are_kept_exactly():
     """Every feature active, every state new, values of any sign and size."""
     d, n_actions, rng = 12, 2, np.random.default_rng(8)
-    hyper = rlsvi.Hyper(l=0.1)
+    hyper = rlsvi.Settings(l=0.1)
     state, oracle = rlsvi.init(hyper, d, n_actions, d // n_actions), boxes.RLSVI(d, l=0.1)
 
     def features():
@@ -188,7 +188,7 @@ def test_dense_features_are_kept_exactly():
 
 @pytest.mark.slow
 def test_float32_follows_float64():
-    hyper = rlsvi.Hyper()
+    hyper = rlsvi.Settings()
     states = [after_data(hyper, dtype=dtype)[0] for dtype in (np.float64, np.float32)]
     for state in states:
         rlsvi.sample(state, hyper, np.random.default_rng(0))

@@ -20,7 +20,7 @@ from support.uncompiled import run_uncompiled
 from ucls import checkpoint
 from ucls.core.run import Run
 from ucls.errors import UserError
-from ucls.study import Cell, Member, Store, make_cells, run_study
+from ucls.study import Member, RunSpec, Store, make_run_specs, run_study
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints, partial_file
 from ucls.study.runners.base import outcome_of
@@ -49,7 +49,7 @@ def want(tmp_path_factory):
 
 
 def cells_of(agent="sarsa", n=3, steps=200, **more):
-    return make_cells("ucls/RiverSwim-v0", agent, steps=steps, seeds=range(n), settings=SMALL, **more)
+    return make_run_specs("ucls/RiverSwim-v0", agent, steps=steps, seeds=range(n), settings=SMALL, **more)
 
 
 @pytest.fixture(
@@ -125,10 +125,10 @@ def test_a_cell_killed_in_its_middle_goes_on_from_its_checkpoint(tmp_path):
     cell = cells_of("ucls", 1, 6000, keep=True)[0]
     code = f"""
 from pathlib import Path
-from ucls.study.cell import Cell
+from ucls.study.run_spec import RunSpec
 from ucls.study.partial import Checkpoints
 from ucls.study.runners.run_cell import run_cell
-run_cell(Cell.from_json({cell.json()!r}), Checkpoints(Path({str(tmp_path)!r}), 0.0))
+run_cell(RunSpec.from_json({cell.json()!r}), Checkpoints(Path({str(tmp_path)!r}), 0.0))
 """
     process = start(code)
     path, deadline = partial_file(tmp_path, cell.id), time.monotonic() + 120
@@ -149,12 +149,12 @@ run_cell(Cell.from_json({cell.json()!r}), Checkpoints(Path({str(tmp_path)!r}), 0
 
 def check_continued(content, folder, before):
     """Run a cell from its checkpoint, and see that it takes only the steps that are left."""
-    cell, advanced, advance = Cell.from_json(content), [], Run.advance
+    cell, advanced, advance = RunSpec.from_json(content), [], Run.advance
     Run.advance = lambda run, steps, *limit: advanced.append(steps) or advance(run, steps, *limit)
     continued = run_cell(cell, Checkpoints(folder)).result
     assert sum(advanced) == cell.steps - before
     whole = run_cell(cell).result
-    assert continued.measures == whole.measures
+    assert continued.metrics == whole.metrics
     assert continued.learner == whole.learner
     assert all(np.array_equal(continued.arrays[name], whole.arrays[name]) for name in whole.arrays)
 
@@ -165,7 +165,7 @@ def test_an_outcome_comes_back_from_its_file_as_it_was(tmp_path):
         write_outcome(tmp_path, outcome)
         again = read_outcome(outcome_file(tmp_path, cell.id))
         assert again.about == outcome.about
-        assert again.result.measures == outcome.result.measures
+        assert again.result.metrics == outcome.result.metrics
         assert again.result.learner == outcome.result.learner
         assert {name: a.tobytes() for name, a in again.result.arrays.items()} == {
             name: a.tobytes() for name, a in outcome.result.arrays.items()
@@ -301,7 +301,7 @@ def test_jobs_find_an_algorithm_in_the_current_folder(tmp_path, monkeypatch):
         run_study(store, study._replace(members=members), runner_named("submitit"), quiet=True)
         rows = store.rows(NAME)
     assert [row.status for row in rows] == ["done", "done"]
-    assert rows[0].measures == rows[1].measures
+    assert rows[0].metrics == rows[1].metrics
 
 
 def test_what_is_not_there_is_said_in_one_line(tmp_path, monkeypatch):

@@ -11,7 +11,7 @@ from support import foreign
 from ucls import Agent
 from ucls.core.run import make_run
 from ucls.core.saveable import Saveable
-from ucls.errors import Notice, UserError
+from ucls.errors import UclsWarning, UserError
 
 GONE = "can no longer be saved: .* holds numbers that are not finite; start again, and scale the rewards or features"
 
@@ -49,7 +49,7 @@ def test_an_agent_says_while_it_learns_that_it_can_no_longer_be_saved(tmp_path, 
         warnings.simplefilter("always")
         agent.learn(200, callback=look)
         agent.learn(50)
-    said = [str(each.message) for each in heard if each.category is Notice]
+    said = [str(each.message) for each in heard if each.category is UclsWarning]
     assert len([text for text in said if "can no longer be saved" in text]) == 1
     assert told[-1] > 0, "it was not said while the agent learned"
     with pytest.raises(UserError, match="holds numbers that are not finite; start again, and scale the rewards"):
@@ -57,7 +57,7 @@ def test_an_agent_says_while_it_learns_that_it_can_no_longer_be_saved(tmp_path, 
 
 
 def test_a_few_steps_are_enough_to_be_told():
-    with pytest.warns(Notice, match=GONE):
+    with pytest.warns(UclsWarning, match=GONE):
         Agent(Huge(1e154)).learn(20)
 
 
@@ -72,7 +72,7 @@ def test_a_compiled_run_says_after_a_chunk_that_it_can_no_longer_be_saved():
     run.advance(5)
     run.learner._saveable = Saveable()
     run.learner.state.w[-1] = np.inf  # of a tile that is never met: no value diverges
-    with pytest.warns(Notice, match="after step 6 the agent can no longer be saved: 'state.w'"):
+    with pytest.warns(UclsWarning, match="after step 6 the agent can no longer be saved: 'state.w'"):
         run.advance(1)
     assert not run.diverged
 

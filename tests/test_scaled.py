@@ -32,7 +32,7 @@ def test_actions_are_interleaved_and_share_nothing():
 def test_looking_is_encoding():
     coder, xs = encoded([0.2], [0.0], [1.0])
     seen = la.no_features(3, 1)
-    scaled.look(coder, np.array([0.2]), seen)
+    scaled.lookup(coder, np.array([0.2]), seen)
     np.testing.assert_array_equal(seen.index, xs.index)
     np.testing.assert_array_equal(seen.value, xs.value)
 

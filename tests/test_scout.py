@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from ucls import Agent, UserError
-from ucls.errors import Notice
+from ucls.errors import UclsWarning
 from ucls.gym import bounds
 
-SMALL = {"algorithm": "sarsa", "features": "tiles", "tilings": 2, "tiles": 3, "memory": 32}
+SMALL = {"algorithm": "sarsa", "features": "tiles", "tilings": 2, "tiles": 3, "table_size": 32}
 
 
 class Drift(gymnasium.Env):
@@ -42,7 +42,7 @@ class Drift(gymnasium.Env):
 
 
 def test_an_environment_without_bounds_is_learned_and_what_was_found_is_said_once():
-    with pytest.warns(Notice, match=r"observation\[1\] .* observation\[3\]") as said:
+    with pytest.warns(UclsWarning, match=r"observation\[1\] .* observation\[3\]") as said:
         agent = Agent("CartPole-v1", seed=0, **SMALL)
     assert len(said) == 1
     assert "\n" not in str(said[0].message)
@@ -66,7 +66,7 @@ def test_the_run_is_the_same_as_with_those_bounds_given():
 
 
 def test_what_the_notice_says_gives_the_same_bounds():
-    with pytest.warns(Notice) as said:
+    with pytest.warns(UclsWarning) as said:
         found = Agent("CartPole-v1", seed=3, **SMALL)
     text = str(said[0].message)
     words = eval(f"dict({text[text.index('low=') :]})")  # what a person would copy
@@ -176,7 +176,7 @@ def test_a_loaded_agent_keeps_its_bounds_and_sends_no_scout(tmp_path):
     again = Agent.load(path, env)
     assert env.taken == []
     assert (again.plan.low, again.plan.high) == (agent.plan.low, agent.plan.high)
-    assert Agent.load(path).interval([3.0])[0].tolist() == agent.interval([3.0])[0].tolist()
+    assert Agent.load(path).value_estimates([3.0])[0].tolist() == agent.value_estimates([3.0])[0].tolist()
     assert again.learn(5).steps == 55
 
 
@@ -191,7 +191,7 @@ def test_the_command_learns_them_too_and_says_so_in_a_line(tmp_path):
         "--features",
         "tiles",
         "--set",
-        "memory=32",
+        "table_size=32",
         "--out",
         str(tmp_path / "run"),
     )

@@ -9,7 +9,7 @@ from ucls.errors import UserError
 from ucls.settings import UNIT, Choice, Follows, Real, Whole, describe, distribute, parse, resolve, shown
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     lambda_: Annotated[float, UNIT, "decay"] = 0.9
     count: Annotated[int, Whole(2), "how many"] = 3
     kind: Annotated[int, Choice("plain", "odd"), "which"] = 0
@@ -22,15 +22,15 @@ FACTS = {"return_max": 100.0}
 
 
 def test_whole_numbers_and_words_become_the_declared_type():
-    hyper = resolve(Hyper, {"lambda": 1, "count": "4", "kind": "odd"}, FACTS)
+    hyper = resolve(Settings, {"lambda": 1, "count": "4", "kind": "odd"}, FACTS)
     assert hyper == (1.0, 4, 1, 1.0, 100.0, 1)
     assert [type(value) for value in hyper] == [float, int, int, float, float, int]
 
 
 def test_what_is_shown_resolves_to_the_same():
-    hyper = resolve(Hyper, {"lambda": 0.5, "kind": "odd"}, FACTS)
+    hyper = resolve(Settings, {"lambda": 0.5, "kind": "odd"}, FACTS)
     assert shown(hyper) == {"lambda": 0.5, "count": 3, "kind": "odd", "copy": 0.5, "best": 100.0, "few": 1}
-    assert resolve(Hyper, shown(hyper)) == hyper
+    assert resolve(Settings, shown(hyper)) == hyper
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,14 @@ def test_what_is_shown_resolves_to_the_same():
 )
 def test_bad_values_are_named(given, message):
     with pytest.raises(UserError) as error:
-        resolve(Hyper, given, FACTS)
+        resolve(Settings, given, FACTS)
     assert message in str(error.value)
 
 
 def test_a_fact_that_is_not_known_must_be_given():
     with pytest.raises(UserError, match="'best' has no default here: give one"):
-        resolve(Hyper)
-    assert resolve(Hyper, {"best": 7}).best == 7.0
+        resolve(Settings)
+    assert resolve(Settings, {"best": 7}).best == 7.0
 
 
 def test_a_fact_that_is_not_known_may_have_a_value_otherwise():
@@ -71,7 +71,7 @@ def test_a_fact_that_is_not_known_may_have_a_value_otherwise():
 
 
 def test_two_owners_need_a_prefix():
-    groups = {"agent": Hyper, "env": Hyper}
+    groups = {"agent": Settings, "env": Settings}
     with pytest.raises(UserError, match=r"ambiguous: write agent\.count or env\.count"):
         distribute({"count": 1}, groups)
     assert distribute({"env.count": 1}, groups) == {"agent": {}, "env": {"count": 1}}
@@ -84,7 +84,7 @@ def test_words_are_parsed_once_each():
 
 
 def test_the_papers_defaults():
-    hyper = resolve(ucls.Hyper)
+    hyper = resolve(ucls.Settings)
     assert hyper[:7] == (0.1, 0.9, 0.001, 1e-4, 1.0, 0.01, 1.0)
     assert hyper.trace_threshold == hyper.beta
-    assert {s.name for s in describe(ucls.Hyper)} >= {"p", "lambda", "beta", "eta", "c_max", "b_step", "w_step"}
+    assert {s.name for s in describe(ucls.Settings)} >= {"p", "lambda", "beta", "eta", "c_max", "b_step", "w_step"}

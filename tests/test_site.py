@@ -89,7 +89,7 @@ def test_every_algorithm_has_its_settings_on_its_page(site):
 
     for name, path in ALGORITHMS.items():
         text = (site / "algorithms" / f"{name}.html").read_text()
-        for setting in describe(importlib.import_module(path).Hyper):
+        for setting in describe(importlib.import_module(path).Settings):
             assert f"<code>{setting.name}</code>" in text
 
 

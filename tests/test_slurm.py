@@ -54,7 +54,7 @@ def steps_of_the_page():
 
 def results(path, name="tiny"):
     with Store(path) as store:
-        return {row.id: (row.status, row.measures, store.digests(name)[row.id]) for row in store.rows(name)}
+        return {row.id: (row.status, row.metrics, store.digests(name)[row.id]) for row in store.rows(name)}
 
 
 def test_the_commands_of_the_page_give_the_results_of_a_local_run(here, tmp_path):

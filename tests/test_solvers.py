@@ -18,12 +18,12 @@ def random_system(n, size, scale=0.3, ridge=0.0):
     return system, A, system.b[:n]
 
 
-@pytest.mark.parametrize("regularizer", ["in", "out"])
+@pytest.mark.parametrize("regularizer", ["inside", "outside"])
 def test_conjugate_gradient_takes_scipys_steps_and_ends_at_the_solution(regularizer):
     """SciPy's conjugate gradient on the same normal equations, for as many steps as both can be told from rounding."""
     n = 30
     system, A, b = random_system(n, 34, ridge=8.0)
-    inside, outside = (0.05, 0.0) if regularizer == "in" else (0.0, 0.05)
+    inside, outside = (0.05, 0.0) if regularizer == "inside" else (0.0, 0.05)
     M = A + inside * np.eye(n)
     normal, right = M.T @ M + outside * np.eye(n), M.T @ b
     for most in (1, 2, 5):

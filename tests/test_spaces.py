@@ -14,7 +14,7 @@ from ucls.gym import observations
 from ucls.gym.layout import layout_of, leaves
 from ucls.gym.spaces import ONE_HOT, describe
 
-SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "memory": 64}
+SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "table_size": 64}
 NESTED = spaces.Dict(
     {
         "speed": spaces.Box(-1.0, 1.0, (2,), np.float32),
@@ -79,8 +79,8 @@ def test_every_space_of_numbers_is_learned_saved_and_gone_on_with(space, feature
         assert (flat >= agent.plan.low).all()
         assert (flat <= agent.plan.high).all()
         for other in (alone, again):
-            assert np.array_equal(agent.interval(s), other.interval(s))
-        assert np.array_equal(agent.interval(s)[0], agent.interval(flat)[0].ravel())
+            assert np.array_equal(agent.value_estimates(s), other.value_estimates(s))
+        assert np.array_equal(agent.value_estimates(s)[0], agent.value_estimates(flat)[0].ravel())
     assert again.learn(20).steps == 80
     with pytest.raises(UserError, match="was saved for"):
         Agent.load(path, Shown(spaces.Tuple((space, spaces.Discrete(2)))))
@@ -91,7 +91,7 @@ def test_a_file_of_before_that_does_not_say_a_shape_is_read(tmp_path):
     about, arrays = checkpoint.load(Agent(Shown(space), "sarsa", **SMALL).learn(20).save(tmp_path / "a.safetensors"))
     assert about["space"].pop("shape") == [2, 3]
     path = checkpoint.save(tmp_path / "b.safetensors", about, arrays)
-    assert Agent.load(path).interval(np.zeros(6))[0].shape == (2,)
+    assert Agent.load(path).value_estimates(np.zeros(6))[0].shape == (2,)
     assert Agent.load(path, Shown(space)).learn(5).steps == 25
 
 
@@ -178,7 +178,7 @@ def test_pixels_are_too_many_states_for_one_hot_features_and_others_are_chosen(s
     with pytest.raises(UserError, match=r"for fewer states than those of .* numbers: leave") as error:
         Agent(Shown(space), "sarsa", features="one_hot")
     assert "\n" not in str(error.value)
-    assert Agent(Shown(space), "sarsa").plan.features == "rbf"
+    assert Agent(Shown(space), "sarsa").plan.features == "random_fourier"
 
 
 def test_only_numbers_in_a_box_take_bounds():
@@ -206,14 +206,14 @@ def test_batches_of_nested_observations_are_answered_row_by_row():
     agent = Agent("Blackjack-v1", "sarsa", seed=2).learn(300)
     rows = [(12, 3, 0), (20, 10, 1), (4, 1, 0)]
     batch = tuple(np.array(part) for part in zip(*rows, strict=True))
-    means = [agent.interval(row)[0] for row in rows]
+    means = [agent.value_estimates(row)[0] for row in rows]
     for many in (batch, np.array(rows)):
-        assert np.array_equal(agent.interval(many)[0], means)
+        assert np.array_equal(agent.value_estimates(many)[0], means)
         assert agent.predict(many, deterministic=True)[0].tolist() == [int(np.argmax(mean)) for mean in means]
     with pytest.raises(UserError, match=r"\[1\] of an observation cannot be"):
-        agent.interval((np.zeros(3), np.zeros(2), np.zeros(3)))
+        agent.value_estimates((np.zeros(3), np.zeros(2), np.zeros(3)))
     with pytest.raises(UserError, match=r"observation\[1\] is an integer from 0 to 10"):
-        agent.interval((np.zeros(2), np.array([3, 11]), np.zeros(2)))
+        agent.value_estimates((np.zeros(2), np.array([3, 11]), np.zeros(2)))
     vector = gymnasium.make_vec("Blackjack-v1", num_envs=2)
     assert ucls.evaluate_policy(agent, vector, 6).returns.shape == (6,)
 

@@ -13,8 +13,8 @@ from support.commands import ucls as command
 from support.studies import ABOUT, pretend, study_of
 from ucls import cli
 from ucls.core.history import History
-from ucls.errors import Notice, UserError
-from ucls.study import Store, make_cells, run_study
+from ucls.errors import UclsWarning, UserError
+from ucls.study import Store, make_run_specs, run_study
 from ucls.study.database import APPLICATION
 from ucls.study.export import export_csv, export_parquet
 from ucls.study.rescue import recover
@@ -26,7 +26,7 @@ RIVER = "ucls/RiverSwim-v0"
 
 
 def test_nothing_runs_twice(tmp_path):
-    cells = make_cells(RIVER, "sarsa", steps=10, seeds=range(6))
+    cells = make_run_specs(RIVER, "sarsa", steps=10, seeds=range(6))
     ran = []
     with Store(tmp_path / "s.sqlite", write=True) as store:
         run_study(store, study_of(cells[:4]), pretend(log=ran), quiet=True)
@@ -34,20 +34,20 @@ def test_nothing_runs_twice(tmp_path):
         assert tally.done == 2
         assert sorted(ran) == sorted(cell.id for cell in cells)
         assert run_study(store, study_of(cells), pretend(log=ran), quiet=True).cells == 0
-        assert [row.measures.reward for row in store.rows("larger")] == [10.0 * s for s in range(6)]
+        assert [row.metrics.reward for row in store.rows("larger")] == [10.0 * s for s in range(6)]
 
 
 def test_a_result_once_written_stays(tmp_path):
-    [cell] = make_cells(RIVER, "sarsa", steps=10, seeds=[1])
+    [cell] = make_run_specs(RIVER, "sarsa", steps=10, seeds=[1])
     with Store(tmp_path / "s.sqlite", write=True) as store:
         run_study(store, study_of([cell]), pretend(), quiet=True)
         other = summarize(History(np.full(10, 9.0), np.zeros(10, np.uint8)), 1)
         assert not store.finish(cell.id, other, ABOUT)
-        assert store.result(cell.id).measures.reward == 10.0
+        assert store.result(cell.id).metrics.reward == 10.0
 
 
 def test_failures_are_kept_with_their_traceback_and_can_be_retried(tmp_path):
-    cells = make_cells(RIVER, "sarsa", steps=10, seeds=range(3))
+    cells = make_run_specs(RIVER, "sarsa", steps=10, seeds=range(3))
     with Store(tmp_path / "s.sqlite", write=True) as store:
         tally = run_study(store, study_of(cells), pretend(fail=lambda cell: cell.seed == 1), quiet=True)
         assert (tally.done, tally.failed) == (2, 1)
@@ -62,7 +62,7 @@ def test_failures_are_kept_with_their_traceback_and_can_be_retried(tmp_path):
 def test_one_writer_at_a_time_and_readers_beside_it(tmp_path):
     path = tmp_path / "s.sqlite"
     with Store(path, write=True) as store:
-        run_study(store, study_of(make_cells(RIVER, "sarsa", steps=10, seeds=[0])), pretend(), quiet=True)
+        run_study(store, study_of(make_run_specs(RIVER, "sarsa", steps=10, seeds=[0])), pretend(), quiet=True)
         with pytest.raises(UserError, match="is in use by another study"):
             Store(path, write=True)
         with Store(path) as reader:
@@ -98,7 +98,7 @@ def test_foreign_newer_and_corrupted_files_are_left_as_they_are(tmp_path, write)
 
 
 def test_an_older_schema_is_brought_to_the_newest_with_its_results(tmp_path, monkeypatch):
-    path, cells = tmp_path / "s.sqlite", make_cells(RIVER, "sarsa", steps=10, seeds=[0])
+    path, cells = tmp_path / "s.sqlite", make_run_specs(RIVER, "sarsa", steps=10, seeds=[0])
     with Store(path, write=True) as store:
         run_study(store, study_of(cells), pretend(), quiet=True)
     monkeypatch.setattr("ucls.study.schema.MIGRATIONS", (*MIGRATIONS, "ALTER TABLE study ADD COLUMN note TEXT;"))
@@ -115,7 +115,7 @@ def test_there_is_no_store_to_look_at(tmp_path):
 
 
 def test_equal_results_export_equal_bytes(tmp_path):
-    cells = make_cells(RIVER, "sarsa", steps=200, seeds=range(3))
+    cells = make_run_specs(RIVER, "sarsa", steps=200, seeds=range(3))
     texts = []
     for name, order in (("a", cells), ("b", cells[::-1])):
         with Store(tmp_path / f"{name}.sqlite", write=True) as store:
@@ -143,7 +143,7 @@ PROGRAMS = {
 
 def programmed(tmp_path, script):
     """A store with two results, and a script run in it."""
-    path, cells = tmp_path / "s.sqlite", make_cells(RIVER, "sarsa", steps=10, seeds=range(2))
+    path, cells = tmp_path / "s.sqlite", make_run_specs(RIVER, "sarsa", steps=10, seeds=range(2))
     with Store(path, write=True) as store:
         run_study(store, study_of(cells), pretend(), quiet=True)
     db = sqlite3.connect(path)
@@ -189,7 +189,7 @@ def test_results_are_rescued_from_a_store_with_triggers(tmp_path, old):
         db.close()
     assert recover(path, tmp_path / "new.sqlite") == (2, ("s",))
     with Store(tmp_path / "new.sqlite") as store:
-        assert [store.result(cell.id).measures.reward for cell in cells] == [0.0, 10.0]
+        assert [store.result(cell.id).metrics.reward for cell in cells] == [0.0, 10.0]
 
 
 def test_an_endless_view_is_not_read_to_rescue_anything(tmp_path):
@@ -226,7 +226,7 @@ def test_a_statement_ends_with_ctrl_c(tmp_path, where):
 
 
 def test_the_lock_belongs_to_the_file_whatever_its_name(tmp_path):
-    path, cells = tmp_path / "s.sqlite", make_cells(RIVER, "sarsa", steps=10, seeds=[0])
+    path, cells = tmp_path / "s.sqlite", make_run_specs(RIVER, "sarsa", steps=10, seeds=[0])
     (tmp_path / "elsewhere").mkdir()
     (link := tmp_path / "elsewhere" / "link.sqlite").symlink_to(path)
     with Store(path, write=True) as store:
@@ -273,7 +273,7 @@ HOSTILE = "\x1b[2Jred\r\nline [bold]\u202e"
 
 @pytest.mark.parametrize("words", ["list", "status --tracebacks", "show", "compare", "export"])
 def test_escapes_and_line_breaks_out_of_a_store_are_shown_escaped(tmp_path, words, monkeypatch):
-    path, cells = tmp_path / "s.sqlite", make_cells(RIVER, "sarsa", steps=10, seeds=range(2))
+    path, cells = tmp_path / "s.sqlite", make_run_specs(RIVER, "sarsa", steps=10, seeds=range(2))
     name, study = HOSTILE, study_of(cells, HOSTILE, HOSTILE)
     with Store(path, write=True) as store:
         run_study(store, study, pretend(fail=lambda cell: cell.seed == 1), quiet=True)
@@ -291,4 +291,4 @@ def test_escapes_in_errors_and_notices_are_shown_escaped(capsys, monkeypatch):
     with pytest.raises(SystemExit):
         cli.main()
     assert "no\\x1b[2Jred line [bold]\\u202e.sqlite" in capsys.readouterr().err
-    assert cli._in_one_line(Notice(HOSTILE), Notice, "", 0).count("\n") == 1
+    assert cli._in_one_line(UclsWarning(HOSTILE), UclsWarning, "", 0).count("\n") == 1

@@ -10,13 +10,13 @@ from support.studies import ABOUT, pretend, study_of
 from ucls.cli.show_study import show_comparison
 from ucls.core.history import History
 from ucls.errors import UserError
-from ucls.study import Cell, Member, Store, Study, make_cells, parse_study, run_study
-from ucls.study.cell import RESULTS_VERSION
+from ucls.study import Member, RunSpec, Store, Study, make_run_specs, parse_study, run_study
 from ucls.study.compare import compare_study
 from ucls.study.forecast import forecast, groups_of
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints, partial_file
 from ucls.study.result import pack, summarize, unpack
+from ucls.study.run_spec import RESULTS_VERSION
 from ucls.study.runners.run_cell import run_cell
 from ucls.study.sweep import TUNING, Range, Sweep, candidates, judge, sweep_cells
 
@@ -40,8 +40,8 @@ set = { p = [0.01, 0.1] }
 
 def test_a_cell_is_the_same_however_its_settings_are_written():
     plain, spelled, text = (
-        make_cells(RIVER, "ucls", steps=100, seeds=[3], settings=settings)[0].id
-        for settings in ({}, {"p": 0.1, "noise_sd": 0.01}, {"agent.p": "0.1", "features.tilings": "32"})
+        make_run_specs(RIVER, "ucls", steps=100, seeds=[3], settings=settings)[0].id
+        for settings in ({}, {"p": 0.1, "noise_std": 0.01}, {"agent.p": "0.1", "features.tilings": "32"})
     )
     assert plain == spelled == text
 
@@ -51,23 +51,23 @@ def test_a_cell_is_the_same_however_its_settings_are_written():
 )
 def test_whatever_changes_the_run_or_what_is_kept_changes_the_id(change):
     usual = {"steps": 100, "seeds": [3], "settings": {}}
-    assert make_cells(RIVER, "ucls", **usual)[0].id != make_cells(RIVER, "ucls", **{**usual, **change})[0].id
+    assert make_run_specs(RIVER, "ucls", **usual)[0].id != make_run_specs(RIVER, "ucls", **{**usual, **change})[0].id
 
 
 def test_a_cell_survives_json():
-    [cell] = make_cells(PUDDLE, "dgpq", steps=100, seeds=[0], keep=True, probe="start")
-    assert Cell.from_json(cell.json()) == cell
-    assert Cell.from_json(cell.json()).id == cell.id
+    [cell] = make_run_specs(PUDDLE, "dgpq", steps=100, seeds=[0], keep=True, probe="start")
+    assert RunSpec.from_json(cell.json()) == cell
+    assert RunSpec.from_json(cell.json()).id == cell.id
 
 
 def test_cells_of_other_numerics_are_refused():
-    [cell] = make_cells(RIVER, "ucls", steps=100, seeds=[0])
+    [cell] = make_run_specs(RIVER, "ucls", steps=100, seeds=[0])
     with pytest.raises(UserError, match="declare the study again"):
         run_cell(cell._replace(numerics=RESULTS_VERSION + 1))
 
 
 def test_a_stopped_cell_continues_bit_for_bit(tmp_path):
-    [cell] = make_cells(RIVER, "sarsa", steps=3000, seeds=[5], resolution=1)
+    [cell] = make_run_specs(RIVER, "sarsa", steps=3000, seeds=[5], resolution=1)
     whole = run_cell(cell)
     asked = iter([False, False, True])
     assert run_cell(cell, Checkpoints(tmp_path), lambda: next(asked)) is None
@@ -76,16 +76,16 @@ def test_a_stopped_cell_continues_bit_for_bit(tmp_path):
     assert whole is not None
     assert rest is not None
     assert pack(whole.result.arrays) == pack(rest.result.arrays)
-    assert whole.result.measures == rest.result.measures
+    assert whole.result.metrics == rest.result.metrics
 
 
 def test_an_unsound_checkpoint_costs_its_steps_only(tmp_path):
-    [cell] = make_cells(RIVER, "sarsa", steps=500, seeds=[5])
+    [cell] = make_run_specs(RIVER, "sarsa", steps=500, seeds=[5])
     partial_file(tmp_path, cell.id).write_bytes(b"not a checkpoint")
     done, whole = run_cell(cell, Checkpoints(tmp_path)), run_cell(cell)
     assert done is not None
     assert whole is not None
-    assert done.result.measures == whole.result.measures
+    assert done.result.metrics == whole.result.metrics
 
 
 # Results
@@ -98,15 +98,15 @@ def test_measures_of_a_run_by_hand():
     assert kept.arrays["episode_steps"].tolist() == [10, 20, 30]
     assert kept.arrays["truncated"].tolist() == [0, 1, 0]
     assert kept.arrays["curve"].tolist() == [435.0, 1335.0, 2235.0, 945.0]
-    m = kept.measures
+    m = kept.metrics
     assert (m.reward, m.episodes, m.mean_return) == (4950.0, 3.0, 4950 / 4)
-    assert (m.last_reward, m.last_steps, m.best_steps) == (89.5, 20.0, 20.0)
-    assert m.last_return == pytest.approx(1770 / 3)
+    assert (m.final_reward_per_step, m.final_episode_length, m.best_episode_length) == (89.5, 20.0, 20.0)
+    assert m.final_return == pytest.approx(1770 / 3)
 
 
 def test_an_empty_history_has_measures_and_no_nan():
-    m = summarize(History(np.zeros(0), np.zeros(0, np.uint8)), 10).measures
-    assert (m.reward, m.episodes, m.last_return) == (0.0, 0.0, None)
+    m = summarize(History(np.zeros(0), np.zeros(0, np.uint8)), 10).metrics
+    assert (m.reward, m.episodes, m.final_return) == (0.0, 0.0, None)
 
 
 def test_arrays_survive_packing():
@@ -210,7 +210,7 @@ def test_a_candidate_that_diverges_loses_to_one_that_does_not():
     def found(cell):
         p, i = outcome[cell.id]
         reward = 100.0 if p == 0.1 else 1.0
-        return summarize(History(np.array([reward]), np.zeros(1)), 1).measures, p == 0.1 and i == 1
+        return summarize(History(np.array([reward]), np.zeros(1)), 1).metrics, p == 0.1 and i == 1
 
     best, worst = judge(sweep, found)
     assert (best.settings, best.diverged) == ({"p": 0.2}, 0)
@@ -224,7 +224,7 @@ def test_comparison_is_paired_on_common_seeds(tmp_path):
     def earns(cell):
         return cell.seed * 10.0 + (1.0 if dict(cell.settings)["agent.alpha"] == 0.2 else 0.0)
 
-    cells = [make_cells(RIVER, "sarsa", steps=10, seeds=range(8), settings={"alpha": a}) for a in (0.1, 0.2)]
+    cells = [make_run_specs(RIVER, "sarsa", steps=10, seeds=range(8), settings={"alpha": a}) for a in (0.1, 0.2)]
     members = [Member(label, c) for label, group in zip("ab", cells, strict=True) for c in group]
     with Store(tmp_path / "s.sqlite", write=True) as store:
         run_study(store, Study("s", tuple(members)), pretend(earns), quiet=True)
@@ -237,7 +237,7 @@ def test_comparison_is_paired_on_common_seeds(tmp_path):
 
 
 def test_where_less_is_better_the_least_comes_first_and_numbers_are_read_as_they_are(tmp_path):
-    cells = [make_cells(RIVER, "sarsa", steps=12, seeds=range(8), settings={"alpha": a}) for a in (0.1, 0.2)]
+    cells = [make_run_specs(RIVER, "sarsa", steps=12, seeds=range(8), settings={"alpha": a}) for a in (0.1, 0.2)]
     members = [Member(label, c) for label, group in zip("ab", cells, strict=True) for c in group]
 
     def runner(cells, checkpoints, stop):
@@ -247,15 +247,15 @@ def test_where_less_is_better_the_least_comes_first_and_numbers_are_read_as_they
 
     with Store(tmp_path / "s.sqlite", write=True) as store:
         run_study(store, Study("s", tuple(members)), runner, quiet=True)
-        best, base = compare_study(store.rows("s"), "last_steps", "a")
+        best, base = compare_study(store.rows("s"), "final_episode_length", "a")
     assert (best.label, best.mean, base.mean) == ("b", (4.0, 4.0, 4.0), (6.0, 6.0, 6.0))
     assert best.difference == (-2.0, -2.0, -2.0)
     assert best.better[0] == 1.0
 
 
 def test_a_single_run_is_compared_without_an_interval(tmp_path, capsys):
-    (one,) = make_cells(RIVER, "sarsa", steps=10, seeds=[0])
-    (other,) = make_cells(RIVER, "sarsa", steps=10, seeds=[0], settings={"alpha": 0.2})
+    (one,) = make_run_specs(RIVER, "sarsa", steps=10, seeds=[0])
+    (other,) = make_run_specs(RIVER, "sarsa", steps=10, seeds=[0], settings={"alpha": 0.2})
     study = Study("s", (Member("a", one), Member("b", other)))
     with Store(tmp_path / "s.sqlite", write=True) as store:
         run_study(store, study, pretend(lambda cell: 1.0 + (cell == other)), quiet=True)
@@ -268,7 +268,7 @@ def test_a_single_run_is_compared_without_an_interval(tmp_path, capsys):
 
 
 def test_waiting_failed_and_diverged_runs_are_counted(tmp_path):
-    cells = make_cells(RIVER, "sarsa", steps=10, seeds=range(4))
+    cells = make_run_specs(RIVER, "sarsa", steps=10, seeds=range(4))
 
     def runner(cells, checkpoints, stop):
         yield Outcome(cells[0].id, summarize(History(np.ones(5), np.zeros(5, np.uint8), True), 1), ABOUT)

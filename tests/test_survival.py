@@ -21,7 +21,7 @@ from support.commands import ucls as command
 from support.studies import pretend, study_of
 from ucls import _files, checkpoint
 from ucls.errors import UserError
-from ucls.study import Store, make_cells, parse_study, run_study
+from ucls.study import Member, Store, Study, make_run_specs, parse_study, run_study
 from ucls.study.partial import Checkpoints, partial_file
 from ucls.study.rescue import recover
 from ucls.study.result import pack
@@ -32,12 +32,12 @@ from ucls.study.runners.outcome_file import outcome_file, read_outcome, write_ou
 from ucls.study.runners.run_cell import run_cell
 
 RIVER = "ucls/RiverSwim-v0"
-SMALL = {"tilings": 2, "tiles": 2, "memory": 4}
+SMALL = {"tilings": 2, "tiles": 2, "table_size": 4}
 DATA = Path(__file__).parent / "data"
 
 
 def cells_of(n, steps=10):
-    return make_cells(RIVER, "sarsa", steps=steps, seeds=range(n), settings=SMALL)
+    return make_run_specs(RIVER, "sarsa", steps=steps, seeds=range(n), settings=SMALL)
 
 
 def sqlite(path, sql, *values):
@@ -87,7 +87,7 @@ def test_a_corrupted_result_is_said_to_be_corrupted_and_made_again(full, sql, va
     with Store(full, write=True) as store:
         run_study(store, study_of(cells_of(6)), pretend(log=ran), quiet=True)
         assert ran == [id]
-        assert store.result(id).measures == want.measures
+        assert store.result(id).metrics == want.metrics
         assert pack(store.result(id).arrays) == pack(want.arrays)
 
 
@@ -108,7 +108,7 @@ def test_a_corrupted_study_is_refused_until_it_is_declared_again(full, sql):
         store.rows("s")
     with Store(full, write=True) as store:
         run_study(store, study_of(cells_of(6)), pretend(), quiet=True)
-        assert [row.measures.reward for row in store.rows("s")] == [10.0 * seed for seed in range(6)]
+        assert [row.metrics.reward for row in store.rows("s")] == [10.0 * seed for seed in range(6)]
 
 
 def test_a_file_with_broken_pages_is_refused_and_what_is_sound_is_rescued(full, tmp_path):
@@ -125,7 +125,7 @@ def test_a_file_with_broken_pages_is_refused_and_what_is_sound_is_rescued(full, 
     with pytest.raises(UserError, match="already exists"):
         recover(full, tmp_path / "new.sqlite")
     with Store(tmp_path / "new.sqlite") as store:
-        assert [row.measures.reward for row in store.rows("s")] == [10.0 * seed for seed in range(6)]
+        assert [row.metrics.reward for row in store.rows("s")] == [10.0 * seed for seed in range(6)]
 
 
 def test_an_index_that_names_another_cell_is_not_believed(full):
@@ -137,7 +137,7 @@ def test_an_index_that_names_another_cell_is_not_believed(full):
     full.write_bytes(content)
     assert sqlite(full, "SELECT number FROM cell WHERE id = ?", ids[2]) == (5,)
     with Store(full) as store:
-        assert store.result(ids[2]).measures.reward == 20.0
+        assert store.result(ids[2]).metrics.reward == 20.0
 
 
 def test_the_command_line_says_what_is_corrupted_and_rescues(full, tmp_path):
@@ -184,17 +184,19 @@ def test_a_store_of_schema_1_is_read_as_it_is_and_goes_on(tmp_path):
     shutil.copytree(DATA / "v1.sqlite.partial", tmp_path / "v1.sqlite.partial")
     before = path.read_bytes()
     with Store(path) as store:
-        old = {row.id: row.measures for row in store.rows("old")}
+        old = {row.id: row.metrics for row in store.rows("old")}
         assert [row.status for row in store.rows("old")] == ["done"] * 6 + ["waiting", "failed"]
-        study = parse_study(store.study("old").definition)
+        study = Study("old", tuple(Member("sarsa", cell) for _, cell in store.members("old")))
+        with pytest.raises(UserError, match="unknown setting 'memory': did you mean 'table_size'"):
+            parse_study(store.study("old").definition)
     assert path.read_bytes() == before
     with Store(path, write=True) as store:
         assert run_study(store, study, attempting, quiet=True).done == 1
         rows = store.rows("old")
         assert [row.status for row in rows] == ["done"] * 7 + ["failed"]
-        assert all(row.measures == old[row.id] for row in rows[:6])
+        assert all(row.metrics == old[row.id] for row in rows[:6])
         again = run_cell(study.members[0].cell)
-        assert again.result.measures == rows[0].measures
+        assert again.result.metrics == rows[0].metrics
         assert pack(again.result.arrays) == pack(store.result(rows[0].id).arrays)
     assert not (tmp_path / "v1.sqlite.partial").exists()
 
@@ -252,7 +254,7 @@ def test_a_partial_cell_that_does_not_verify_starts_again(tmp_path, change):
     path.write_bytes(checkpoint.to_bytes(arrays, about))
     done, whole = run_cell(cell, Checkpoints(tmp_path)), run_cell(cell)
     assert "restarted from the beginning, its checkpoint is invalid" in done.note
-    assert done.result.measures == whole.result.measures
+    assert done.result.metrics == whole.result.metrics
     assert pack(done.result.arrays) == pack(whole.result.arrays)
     assert not path.exists()
 
@@ -267,7 +269,7 @@ def test_every_flipped_byte_of_a_partial_cell_is_noticed_or_means_nothing(tmp_pa
         content[place] ^= 1 << rng.integers(8)
         path.write_bytes(content)
         found = run_cell(cell, Checkpoints(tmp_path)).result
-        assert (found.measures, pack(found.arrays)) == (want.measures, pack(want.arrays))
+        assert (found.metrics, pack(found.arrays)) == (want.metrics, pack(want.arrays))
 
 
 def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch):
@@ -282,12 +284,12 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
 
 
 def test_a_learner_that_nobody_would_take_back_is_not_kept_and_the_run_goes_on(tmp_path, monkeypatch):
-    [cell] = make_cells(RIVER, "sarsa", steps=70, seeds=[0], settings=SMALL, keep=True)
+    [cell] = make_run_specs(RIVER, "sarsa", steps=70, seeds=[0], settings=SMALL, keep=True)
     want = run_cell(cell).result
     monkeypatch.setattr("ucls.core.learner.Learner.refuse_unsound", unsound)
     done = run_cell(cell, Checkpoints(tmp_path, -1.0))
     assert done.note == "its learner was not saved: 'state.w' must be finite"
-    assert (done.result.measures, done.result.learner) == (want.measures, None)
+    assert (done.result.metrics, done.result.learner) == (want.metrics, None)
     assert want.learner is not None
     assert list(tmp_path.iterdir()) == []
 
@@ -302,7 +304,7 @@ def test_an_outcome_file_with_a_changed_number_is_refused(tmp_path):
     path = outcome_file(tmp_path, cell.id)
     assert read_outcome(path).result is not None
     about, arrays = checkpoint.load(path)
-    about["measures"][0] += 1
+    about["metrics"][0] += 1
     path.write_bytes(checkpoint.to_bytes(arrays, about))
     with pytest.raises(UserError, match="checksum does not match"):
         read_outcome(path)
@@ -413,7 +415,8 @@ def init(hyper, *rest):
     monkeypatch.setenv("NUMBA_DISABLE_JIT", "1")
     monkeypatch.setenv("PYTHONPATH", str(Path(ucls.__file__).parents[1]))
     cells = [
-        make_cells(RIVER, "hungry", steps=20, seeds=[0], settings={**SMALL, "alpha": alpha})[0] for alpha in (0.5, 0.1)
+        make_run_specs(RIVER, "hungry", steps=20, seeds=[0], settings={**SMALL, "alpha": alpha})[0]
+        for alpha in (0.5, 0.1)
     ]
     found = {outcome.id: outcome for outcome in run_local(cells, Checkpoints(), Event(), jobs=1)}
     bad, good = (found[cell.id] for cell in cells)
@@ -428,7 +431,7 @@ seeds = "0-1"
 [[run]]
 algorithm = "sarsa"
 env = "ucls/RiverSwim-v0"
-set = { tilings = 2, tiles = 2, memory = 4 }
+set = { tilings = 2, tiles = 2, table_size = 4 }
 """
 
 

@@ -118,8 +118,8 @@ together = lambda *sizes: Together(*my_agent.init(*sizes), np.zeros(4), np.zeros
 for change, words in [
     ({"value": None}, "is not an algorithm: it lacks value"),
     ({"act": lambda state, xs: 0}, "act does not take what it is given: declare it act(state, hyper, xs, rng)"),
-    ({"Hyper": Bare}, "setting 'alpha' does not say which values it takes: declare it as in alpha: Annotated"),
-    ({"Hyper": Mute}, "setting 'alpha' has no sentence that says what it is"),
+    ({"Settings": Bare}, "setting 'alpha' does not say which values it takes: declare it as in alpha: Annotated"),
+    ({"Settings": Mute}, "setting 'alpha' has no sentence that says what it is"),
     ({"__doc__": ""}, "does not begin with a line for lists"),
     ({"State": Wordless, "init": init}, "'State.visits' holds integers and does not say which: declare it"),
     ({"State": Counting, "init": count}, "'State.t' is of type int, not an array, and would not be saved: use"),

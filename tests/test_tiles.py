@@ -61,7 +61,7 @@ def encode(coder, s, function=tiles.encode):
     st.sampled_from([5, 30, 400]),
 )
 def test_indices_are_those_of_tiles3(states, n_tilings, n_tiles, memory):
-    coder = make(3, tilings=n_tilings, tiles=n_tiles, memory=memory)
+    coder = make(3, tilings=n_tilings, tiles=n_tiles, table_size=memory)
     table = Tiles3(memory)
     for s in states:
         expected = []
@@ -77,7 +77,7 @@ def test_indices_are_those_of_tiles3(states, n_tilings, n_tiles, memory):
 @pytest.mark.parametrize("n_tilings", [1, 2, 3, 16])
 def test_tiles_of_many_dimensions_are_those_of_tiles3(n_tilings):
     """Where a shift is longer than a tile, and on either side of 0."""
-    coder, table = make(1, (0.0,) * 6, (1.0,) * 6, tilings=n_tilings, tiles=3, memory=4000), Tiles3(4000)
+    coder, table = make(1, (0.0,) * 6, (1.0,) * 6, tilings=n_tilings, tiles=3, table_size=4000), Tiles3(4000)
     for s in np.random.default_rng(3).uniform(-2, 2, size=(60, 6)):
         expected = [table.number(tile) for tile in table.coordinates(n_tilings, 3 * s)]
         assert encode(coder, s).index[0].tolist() == expected
@@ -91,7 +91,7 @@ def test_the_remainder_without_a_division_is_the_remainder(x):
 
 def test_known_tiles_by_hand():
     """Two tilings of one dimension with two tiles: the second is shifted by half a tile."""
-    coder = make(1, (0.0,), (1.0,), tilings=2, tiles=2, memory=10)
+    coder = make(1, (0.0,), (1.0,), tilings=2, tiles=2, table_size=10)
     first_visits = [(0.0, [0, 1]), (0.2, [0, 1]), (0.25, [0, 2]), (0.5, [3, 2]), (0.75, [3, 4])]
     for s, expected in first_visits:
         assert list(encode(coder, [s]).index[0]) == expected
@@ -100,9 +100,9 @@ def test_known_tiles_by_hand():
 @pytest.mark.parametrize(
     ("profile", "bounds", "distinct"),
     [
-        ({"tilings": 32, "tiles": 4, "memory": 1024}, ((0.0,), (1.0,)), 160),
-        ({"tilings": 4, "tiles": 32, "memory": 1024}, ((0.0,), (1.0,)), 132),
-        ({"tilings": 5, "tiles": 5, "memory": 1024}, ((0.0, 0.0), (1.0, 1.0)), 180),
+        ({"tilings": 32, "tiles": 4, "table_size": 1024}, ((0.0,), (1.0,)), 160),
+        ({"tilings": 4, "tiles": 32, "table_size": 1024}, ((0.0,), (1.0,)), 132),
+        ({"tilings": 5, "tiles": 5, "table_size": 1024}, ((0.0, 0.0), (1.0, 1.0)), 180),
     ],
 )
 def test_number_of_distinct_tiles_of_the_papers_profiles(profile, bounds, distinct):
@@ -114,7 +114,7 @@ def test_number_of_distinct_tiles_of_the_papers_profiles(profile, bounds, distin
 
 
 def test_a_feature_hit_twice_is_one_feature():
-    coder = make(2, (0.0,), (1.0,), tilings=16, tiles=4, memory=6)
+    coder = make(2, (0.0,), (1.0,), tilings=16, tiles=4, table_size=6)
     twice = 0
     for s in np.linspace(0, 1, 50):
         xs = encode(coder, [s])
@@ -133,10 +133,10 @@ def test_feature_value(name, value):
 
 @pytest.mark.parametrize("hashing", ["blocks", "joint", "clipped"])
 def test_look_gives_what_encode_would_and_remembers_nothing(hashing):
-    coder = make(2, tilings=4, tiles=3, memory=20, hashing=hashing)
+    coder = make(2, tilings=4, tiles=3, table_size=20, hashing=hashing)
     for s in np.random.default_rng(0).uniform(size=(40, 2)):
         before = [coder.keys.copy(), coder.indices.copy(), coder.count.copy()]
-        seen = encode(coder, s, tiles.look)
+        seen = encode(coder, s, tiles.lookup)
         for kept, now in zip(before, [coder.keys, coder.indices, coder.count], strict=True):
             assert np.array_equal(kept, now)
         xs = encode(coder, s)
@@ -145,7 +145,7 @@ def test_look_gives_what_encode_would_and_remembers_nothing(hashing):
 
 
 def test_blocks_are_disjoint_and_what_was_seen_is_a_leading_block():
-    coder = make(3, tilings=4, tiles=5, memory=200)
+    coder = make(3, tilings=4, tiles=5, table_size=200)
     seen = set()
     for s in np.random.default_rng(1).uniform(size=(60, 2)):
         xs = encode(coder, s)
@@ -156,7 +156,7 @@ def test_blocks_are_disjoint_and_what_was_seen_is_a_leading_block():
 
 
 def test_joint_hashing_numbers_state_and_action_together():
-    coder = make(3, tilings=4, tiles=5, memory=50, hashing="joint")
+    coder = make(3, tilings=4, tiles=5, table_size=50, hashing="joint")
     assert encode(coder, [0.1, 0.1]).index.ravel().tolist() == list(range(12))
     assert coder.size == 150
 
@@ -168,7 +168,7 @@ def test_joint_hashing_numbers_state_and_action_together():
     st.integers(1, 6),
 )
 def test_clipped_tiles_are_shifted_by_less_than_a_tile_and_end_at_the_borders(states, n_tilings, n_tiles):
-    coder = make(1, tilings=n_tilings, tiles=n_tiles, memory=400, hashing="clipped")
+    coder = make(1, tilings=n_tilings, tiles=n_tiles, table_size=400, hashing="clipped")
     table = Tiles3(400)
     for s in states:
         units = [math.floor(x * n_tiles * n_tilings) for x in s]
@@ -189,12 +189,12 @@ def test_clipped_tiles_are_shifted_by_less_than_a_tile_and_end_at_the_borders(st
     ],
 )
 def test_the_printed_memories_have_room_for_clipped_tiles(profile, dimensions, printed):
-    coder = make(1, (0.0,) * dimensions, (1.0,) * dimensions, **profile, memory=printed, hashing="clipped")
+    coder = make(1, (0.0,) * dimensions, (1.0,) * dimensions, **profile, table_size=printed, hashing="clipped")
     axes = [np.linspace(0, 1, 161)] * dimensions
     for s in np.stack(np.meshgrid(*axes), axis=-1).reshape(-1, dimensions):
         encode(coder, s)
     assert coder.count[0] == profile["tilings"] * profile["tiles"] ** dimensions <= printed
-    assert tiles.notices(coder, resolve(tiles.Settings, {**profile, "memory": printed, "hashing": "clipped"})) == []
+    assert tiles.notices(coder, resolve(tiles.Settings, {**profile, "table_size": printed, "hashing": "clipped"})) == []
 
 
 def test_hash_spreads_tiles_evenly():
@@ -209,7 +209,7 @@ def test_hash_spreads_tiles_evenly():
 
 
 def test_states_far_outside_the_bounds_have_tiles_too():
-    coder = make(1, (0.0,), (1.0,), memory=64)
+    coder = make(1, (0.0,), (1.0,), table_size=64)
     for s in (-1e300, -5.0, 7.0, 1e300):
         index = encode(coder, [s]).index
         assert ((index >= 0) & (index < 64)).all()
@@ -217,7 +217,7 @@ def test_states_far_outside_the_bounds_have_tiles_too():
 
 @pytest.mark.parametrize("hashing", ["blocks", "clipped"])
 def test_compiled_and_plain_python_encode_alike(hashing):
-    compiled, plain = (make(2, tilings=4, tiles=3, memory=20, hashing=hashing) for _ in range(2))
+    compiled, plain = (make(2, tilings=4, tiles=3, table_size=20, hashing=hashing) for _ in range(2))
     for s in np.random.default_rng(2).uniform(size=(30, 2)):
         xs = la.no_features(2, 4)
         tiles._encode.py_func(plain, s, xs, True)

@@ -14,7 +14,7 @@ from support.commands import ucls as command
 from support.foreign import HANGING
 from support.studies import pretend, study_of
 from ucls.errors import UserError
-from ucls.study import Member, Store, Study, make_cells, parse_study, run_study
+from ucls.study import Member, Store, Study, make_run_specs, parse_study, run_study
 from ucls.study import running as announcements
 from ucls.study.declare import sweep_study
 from ucls.study.partial import Checkpoints, partial_file
@@ -36,7 +36,7 @@ env = "ucls/RiverSwim-v0"
 
 
 def cells_of(n=1, steps=200, **more):
-    return make_cells("ucls/RiverSwim-v0", "sarsa", steps=steps, seeds=range(n), settings=SMALL, **more)
+    return make_run_specs("ucls/RiverSwim-v0", "sarsa", steps=steps, seeds=range(n), settings=SMALL, **more)
 
 
 RUNNERS = [
@@ -77,7 +77,7 @@ def test_a_hung_cell_is_ended_and_fails_and_the_others_are_done(tmp_path, monkey
 def hanging_study(module):
     """A study whose first cell hangs."""
     settings = ({"env.hang": True}, {"env.hang": False})
-    made = [make_cells(f"{module}:make", "sarsa", steps=20, seeds=range(2), settings=each) for each in settings]
+    made = [make_run_specs(f"{module}:make", "sarsa", steps=20, seeds=range(2), settings=each) for each in settings]
     cells = [made[0][0], *made[1], *cells_of(steps=50)]
     return Study("s", tuple(Member(cell.env, cell) for cell in cells), time_limit=5.0)
 
@@ -89,7 +89,7 @@ def test_a_slow_cell_saves_its_checkpoint_and_resumes_with_a_larger_limit(tmp_pa
     assert late.error.startswith("it reached the time limit of 0.1 s; to run it again from its checkpoint, use `ucls")
     assert partial_file(tmp_path, cell.id).exists()
     resumed, whole = outcome_of(cell, Checkpoints(tmp_path, time_limit=3600.0)).result, run_cell(cell).result
-    assert (resumed.measures, resumed.learner) == (whole.measures, whole.learner)
+    assert (resumed.metrics, resumed.learner) == (whole.metrics, whole.learner)
     assert pack(resumed.arrays) == pack(whole.arrays)
     assert running(tmp_path) == {}
 

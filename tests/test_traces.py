@@ -20,7 +20,7 @@ def test_a_trace_decays_by_the_previous_discount_from_0_in_every_episode_or_by_t
         found.append(tr.discount(last, which, gamma))
         assert last[0] == gamma
     assert found == decays
-    tr.restart(last, which)  # a cutoff, where no discount of 0 tells of an end
+    tr.restart(last, which)  # a time limit, where no discount of 0 tells of an end
     assert last[0] == (0.0 if which == tr.PREVIOUS else 0.6)
 
 

@@ -25,7 +25,7 @@ from ucls.train.train import Order
 
 HERE = {**os.environ, "PYTHONPATH": str(Path(package.__file__).parents[1])}
 SHORT = Order(RIVER, "sarsa", 60, 0, {}, None, "float64", None)
-TINY = ("--algo", "sarsa", "--set", "tilings=2", "--set", "tiles=4", "--set", "memory=16")
+TINY = ("--algo", "sarsa", "--set", "tilings=2", "--set", "tiles=4", "--set", "table_size=16")
 
 
 def train(out, steps, *more):

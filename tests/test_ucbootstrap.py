@@ -17,7 +17,7 @@ def check_against_oracle(env, steps, settings={}):
     hyper, d = run.learner.hyper, run.learner.coder.size
     literal = hyper.trace_discount == tr.CURRENT
     base = (
-        boxes.Sarsa(d, literal, alpha=hyper.step)
+        boxes.Sarsa(d, literal, alpha=hyper.step_size)
         if hyper.base == ucbootstrap.SARSA
         else boxes.LSTDShermanMorrison(d, literal, eta=hyper.eta)
     )
@@ -60,7 +60,7 @@ def test_quantile_is_numpys_median_unbiased(B):
 def test_interval_is_the_box_on_a_window_that_is_empty_filling_or_full():
     x = la.Active(np.array([2, 0]), np.array([0.5, 2.0]))
     for stored in (0, 1, 7, 10, 99, 100, 101, 257):
-        hyper = ucbootstrap.Hyper()
+        hyper = ucbootstrap.Settings()
         state = ucbootstrap.init(hyper, 3, 1, 2)
         oracle = boxes.UCBootstrap(boxes.Sarsa(3))
         weights = np.cumsum(np.random.default_rng(stored).normal(size=(stored, 3)), axis=0)
@@ -77,7 +77,7 @@ def test_interval_is_the_box_on_a_window_that_is_empty_filling_or_full():
 
 def test_bounds_keep_their_digits_far_from_zero():
     """Spread of 1e-3 around values of 1e9: differences of running sums of the values themselves would lose it."""
-    hyper = ucbootstrap.Hyper()
+    hyper = ucbootstrap.Settings()
     state = ucbootstrap.init(hyper, 1, 1, 1)
     x = la.Active(np.array([0]), np.array([1.0]))
     noise = np.round(np.random.default_rng(0).normal(size=100) * 2**10) / 2**20
@@ -90,7 +90,7 @@ def test_bounds_keep_their_digits_far_from_zero():
 
 
 def test_before_any_weight_is_kept_every_action_is_as_likely():
-    hyper = ucbootstrap.Hyper()
+    hyper = ucbootstrap.Settings()
     state = ucbootstrap.init(hyper, 3, 3, 1)
     xs = la.Active(np.arange(3).reshape(3, 1), np.ones((3, 1)))
     rng = np.random.default_rng(0)

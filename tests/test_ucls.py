@@ -63,7 +63,7 @@ def test_every_solver_equals_its_oracle(env, solver):
     check_against_oracle(env, 400, settings={"solver": solver, "eta": 0.01})
 
 
-@pytest.mark.parametrize("settings", [{"learned": "counts"}, {"averages": "sample"}], ids=str)
+@pytest.mark.parametrize("settings", [{"covariance": "visit_counts"}, {"averages": "sample"}], ids=str)
 @pytest.mark.parametrize("env", ["ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"])
 def test_counts_only_and_sample_averages_equal_their_oracles(env, settings):
     check_against_oracle(env, 400, settings=settings)
@@ -76,7 +76,7 @@ def test_sample_averages_go_with_the_solvers(solver):
 
 def test_counts_only_is_a_bonus_for_visits_on_a_fixed_step():
     """B stays I and C is what is left of the start: (1 - beta)^visits on the diagonal, nothing elsewhere."""
-    run = small_run("ucls/RiverSwim-v0", "ucls", seed=3, learned="counts", feature_value="1", w_step=0.1)
+    run = small_run("ucls/RiverSwim-v0", "ucls", seed=3, covariance="visit_counts", feature_value="1", w_step=0.1)
     other = small_run("ucls/RiverSwim-v0", "ucls", seed=3, feature_value="1", w_step=0.1)
     for each in (run, other):
         each.advance(600)
@@ -93,7 +93,7 @@ def test_counts_only_is_a_bonus_for_visits_on_a_fixed_step():
 
 def test_where_c_stays_a_larger_c_max_is_added_whole():
     """It equals its oracle, and acts where c_max grows: what was visited then has as much added as what was not."""
-    run, _ = check_against_oracle("ucls/PuddleWorld-v0", 400, settings={"c_max": 1e-6, "initial": "stays"})
+    run, _ = check_against_oracle("ucls/PuddleWorld-v0", 400, settings={"c_max": 1e-6, "initial_variance": "constant"})
     state = run.learner.state
     assert state.c_max[0] > 1e-6
     assert (state.c == 1).all()
@@ -105,8 +105,8 @@ def test_where_c_stays_a_larger_c_max_is_added_whole():
 
 def test_sample_averages_weigh_all_samples_alike():
     """b is the mean of r z, with the start as one sample; with beta it has forgotten most of them."""
-    hyper = ucls.Hyper(averages=ucls.SAMPLE, lambda_=0.0, beta=0.2)
-    state, forgetting = ucls.init(hyper, 1, 1, 1), ucls.init(ucls.Hyper(lambda_=0.0, beta=0.2), 1, 1, 1)
+    hyper = ucls.Settings(averages=ucls.SAMPLE, lambda_=0.0, beta=0.2)
+    state, forgetting = ucls.init(hyper, 1, 1, 1), ucls.init(ucls.Settings(lambda_=0.0, beta=0.2), 1, 1, 1)
     xs, rng = la.Active(np.zeros((1, 1), np.int64), np.ones((1, 1))), np.random.default_rng(0)
     for r in range(100):
         ucls.update(state, hyper, xs, 0, float(r), 0.0, xs, 0, rng)
@@ -145,7 +145,7 @@ def test_kernel_equals_the_box_on_large_rewards_and_resets(literal, beta):
     """Rewards up to about 400 in size make c_max rise; a large beta forces the lazy scale to be folded in."""
     d, n_actions = 48, 3
     threshold, discount = (0.0, tr.CURRENT) if literal else (beta, tr.PREVIOUS)
-    hyper = ucls.Hyper(beta=beta, trace_threshold=threshold, trace_discount=discount, w_step=0.1)
+    hyper = ucls.Settings(beta=beta, trace_threshold=threshold, trace_discount=discount, w_step=0.1)
     state = ucls.init(hyper, d, n_actions, 4)
     oracle = boxes.UCLS(d, literal=literal, beta=beta, w_step=0.1)
     folded, before = 0, 1.0
@@ -171,7 +171,7 @@ def test_initial_radius_follows_from_p_and_the_feature_value():
 
 
 def test_radius_is_real_when_C_is_not_positive():
-    hyper = ucls.Hyper()
+    hyper = ucls.Settings()
     state = ucls.init(hyper, 2, 1, 2)
     state.C[:] = [[1.0, 0.0], [-3.0, 1.0]]
     x = la.Active(np.array([0, 1]), np.array([1.0, 1.0]))
@@ -180,7 +180,7 @@ def test_radius_is_real_when_C_is_not_positive():
 
 @pytest.mark.slow
 def test_float32_follows_float64_on_a_fixed_stream():
-    states = in_both_precisions(ucls, ucls.Hyper(), 2000)
+    states = in_both_precisions(ucls, ucls.Settings(), 2000)
     assert states[1].C.dtype == states[1].system.At.dtype == np.float32
     exact, single = (learned(state) for state in states)
     np.testing.assert_allclose(single["w"], exact["w"], atol=2e-5 * np.abs(exact["w"]).max())
@@ -191,7 +191,7 @@ def test_float32_follows_float64_on_a_fixed_stream():
 def test_300k_steps_do_not_drift():
     """The lazily scaled A and its carried norm stay with a dense average of the same stream."""
     d, n_actions, beta = 64, 2, 0.001
-    hyper = ucls.Hyper()
+    hyper = ucls.Settings()
     state = ucls.init(hyper, d, n_actions, 4)
     A, z, b, gamma_previous = np.zeros((d, d)), np.zeros(d), np.zeros(d), 0.0
     rng = np.random.default_rng(4)

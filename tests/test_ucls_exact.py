@@ -13,7 +13,7 @@ from ucls import Agent
 from ucls.algorithms import ucls_exact
 from ucls.core.run import make_run
 from ucls.envs import make_builtin
-from ucls.errors import Notice, UserError
+from ucls.errors import UclsWarning, UserError
 from ucls.kernels import active as la
 from ucls.testing import small_run
 
@@ -21,7 +21,7 @@ from ucls.testing import small_run
 def batch(run):
     hyper = run.learner.hyper
     known = None if np.isnan(hyper.return_max) else hyper.return_max
-    return UCLSExact(run.learner.coder.size, hyper.m, hyper.factor, hyper.lambda_, known)
+    return UCLSExact(run.learner.coder.size, hyper.prior_visits, hyper.noise_scale, hyper.lambda_, known)
 
 
 def check_against_oracle(env, steps, settings={}):
@@ -31,15 +31,15 @@ def check_against_oracle(env, steps, settings={}):
     assert_close(state.w, oracle.w, "w")
     assert_close(state.h, oracle.h, "h")
     assert_close(matrix(state.inverse), np.linalg.inv(oracle.A), "inverse")
-    if run.learner.hyper.factor > 0:
+    if run.learner.hyper.noise_scale > 0:
         assert_close(matrix(state.C), oracle.C, "C")
-    assert ucls_exact.hope(state, run.learner.hyper) == pytest.approx(oracle.v0, rel=1e-12)
+    assert ucls_exact.optimistic_return(state, run.learner.hyper) == pytest.approx(oracle.v0, rel=1e-12)
     assert state.guarded[0] == oracle.guarded
     return run, oracle
 
 
 def test_kernel_equals_the_batch_formulas_on_every_environment(env_id):
-    for settings in ({}, {"lambda": 0.9}, {"return_max": "unknown"}, {"factor": 0, "lambda": 0}):
+    for settings in ({}, {"lambda": 0.9}, {"return_max": "unknown"}, {"noise_scale": 0, "lambda": 0}):
         check_against_oracle(env_id, 300, settings)
 
 
@@ -55,7 +55,7 @@ def test_plain_python_equals_the_batch_formulas():
 def learn(hyper, stream, d, n_actions, n_active, dtype=np.float64):
     """Let kernel and batch formulas learn from one stream of transitions."""
     state = ucls_exact.init(hyper, d, n_actions, n_active, dtype)
-    oracle = UCLSExact(d, hyper.m, hyper.factor, hyper.lambda_)
+    oracle = UCLSExact(d, hyper.prior_visits, hyper.noise_scale, hyper.lambda_)
     for _ in along(ucls_exact, hyper, state, oracle, stream):
         pass
     return state, oracle
@@ -84,7 +84,7 @@ def test_random_streams_and_dense_features_equal_the_batch_formulas(dtype):
         (dense_stream(np.random.default_rng(4), 24, 2, 600), 24),
     ):
         state, oracle = learn(
-            ucls_exact.Hyper(lambda_=0.3), stream, d, 3 if d == 60 else 2, 4 if d == 60 else 12, np.dtype(dtype)
+            ucls_exact.Settings(lambda_=0.3), stream, d, 3 if d == 60 else 2, 4 if d == 60 else 12, np.dtype(dtype)
         )
         assert_close(state.w, oracle.w, "w", rtol)
         assert_close(state.h, oracle.h, "h", rtol)
@@ -94,7 +94,7 @@ def test_random_streams_and_dense_features_equal_the_batch_formulas(dtype):
 def test_a_transition_that_would_make_A_singular_is_weighed_less_and_counted():
     """With lambda = 1, a trace that points against d drives the denominator down to its floor."""
     stream = dense_stream(np.random.default_rng(5), 8, 2, 400)
-    state, oracle = learn(ucls_exact.Hyper(lambda_=1.0, m=0.01), stream, 8, 2, 4)
+    state, oracle = learn(ucls_exact.Settings(lambda_=1.0, prior_visits=0.01), stream, 8, 2, 4)
     assert state.guarded[0] == oracle.guarded > 0
     assert_close(matrix(state.inverse), np.linalg.inv(oracle.A), "inverse", 1e-6)
     assert np.isfinite(state.w).all()
@@ -111,11 +111,11 @@ def test_what_is_not_known_is_all_at_first_and_less_where_the_agent_has_been(env
     for _ in range(50):
         run.advance(1)
         x = la.of_action(me.pending.xs, me.action)
-        seen.append(ucls_exact.unknown(me.state, x))
+        seen.append(ucls_exact.prior_fraction(me.state, x))
     assert 0 <= min(seen) <= max(seen) <= 1
     assert np.mean(seen) < 0.2
     xs.value[:] = 0.0
-    assert ucls_exact.unknown(me.state, la.of_action(xs, 0)) == 1.0
+    assert ucls_exact.prior_fraction(me.state, la.of_action(xs, 0)) == 1.0
 
 
 def test_mean_and_both_parts_make_the_upper_bound():
@@ -124,26 +124,26 @@ def test_mean_and_both_parts_make_the_upper_bound():
     me = run.learner
     x = la.of_action(me.pending.xs, 1)
     mean, radius = ucls_exact.interval(me.state, me.hyper, x, me.rng)
-    belief, noise = ucls_exact.parts(me.state, me.hyper, x)
+    belief, noise = ucls_exact.radius_terms(me.state, me.hyper, x)
     assert belief > 0
     assert noise > 0
     assert radius == belief + noise
-    expected = x.value @ me.state.w[x.index] + 100.0 * ucls_exact.unknown(me.state, x) + noise
+    expected = x.value @ me.state.w[x.index] + 100.0 * ucls_exact.prior_fraction(me.state, x) + noise
     assert mean + radius == pytest.approx(expected)
 
 
 def test_noise_is_the_standard_error_of_a_mean_where_rewards_are_noisy():
     """One-hot, no future: sqrt(x'Cx) is near sd / sqrt(visits), and the part of belief near m / (m + visits)."""
-    hyper = ucls_exact.Hyper(return_max=100.0, m=0.5, factor=1.0)
+    hyper = ucls_exact.Settings(return_max=100.0, prior_visits=0.5, noise_scale=1.0)
     state = ucls_exact.init(hyper, 2, 2, 1)
     rng = np.random.default_rng(6)
     xs = la.Active(np.array([[0], [1]]), np.ones((2, 1)))
     for _ in range(4000):
         ucls_exact.update(state, hyper, xs, 0, 3.0 * rng.normal(), 0.0, xs, 0, rng)
-    belief, noise = ucls_exact.parts(state, hyper, la.of_action(xs, 0))
+    belief, noise = ucls_exact.radius_terms(state, hyper, la.of_action(xs, 0))
     assert noise == pytest.approx(3.0 / np.sqrt(4000), rel=0.1)
     assert belief == pytest.approx(100.0 * 0.5 / 4000.5)
-    assert ucls_exact.parts(state, hyper, la.of_action(xs, 1)) == (100.0, 0.0)
+    assert ucls_exact.radius_terms(state, hyper, la.of_action(xs, 1)) == (100.0, 0.0)
 
 
 @pytest.mark.parametrize("power", [-10, 10])
@@ -152,7 +152,7 @@ def test_the_size_of_rewards_changes_no_action(power, known):
     """Rewards times a power of two: every action, and everything learned but for its scale, stays to the last bit."""
 
     def run(scale):
-        hyper = ucls_exact.Hyper(return_max=5.0 * scale if known else np.nan)
+        hyper = ucls_exact.Settings(return_max=5.0 * scale if known else np.nan)
         state = ucls_exact.init(hyper, 60, 3, 4)
         rng = np.random.default_rng(1)
         actions = []
@@ -169,14 +169,14 @@ def test_the_size_of_rewards_changes_no_action(power, known):
 
 
 def test_a_return_above_the_largest_raises_it_and_is_said_once():
-    run = small_run("ucls/SparseMountainCar-v0", "ucls-exact", seed=2, return_max=0.25, cutoff=10_000)
+    run = small_run("ucls/SparseMountainCar-v0", "ucls-exact", seed=2, return_max=0.25, time_limit=10_000)
     with warnings.catch_warnings(record=True, action="always") as told:
         for _ in range(6):
             run.advance(2000)
     told = [notice for notice in told if "tiles" not in str(notice.message)]  # its table is small on purpose
     assert [str(notice.message)[:26] for notice in told] == ["return_max=0.25 is too low"]
-    assert told[0].category is Notice
-    assert ucls_exact.hope(run.learner.state, run.learner.hyper) == 1.0
+    assert told[0].category is UclsWarning
+    assert ucls_exact.optimistic_return(run.learner.state, run.learner.hyper) == 1.0
 
 
 @pytest.mark.parametrize("nonsense", ["nan", "inf", "-inf", "most"])
@@ -186,7 +186,7 @@ def test_a_largest_return_is_a_number_or_unknown(nonsense):
 
 
 def test_settings_that_make_no_sense_are_refused():
-    for setting in ({"m": 0}, {"m": -1}, {"factor": -0.5}, {"lambda": 1.1}):
+    for setting in ({"prior_visits": 0}, {"prior_visits": -1}, {"noise_scale": -0.5}, {"lambda": 1.1}):
         with pytest.raises(UserError, match="cannot be"):
             small_run("ucls/RiverSwim-v0", "ucls-exact", **setting)
 
@@ -197,16 +197,16 @@ def test_defaults_follow_whether_states_share_features():
     def hyper(env, agent="ucls-exact", **settings):
         return small_run(env, agent, **settings).learner.hyper
 
-    assert (hyper("ucls/DeepSea-v0").lambda_, hyper("ucls/DeepSea-v0").m) == (0.0, 1.75)
-    assert (hyper("ucls/RiverSwim-v0").lambda_, hyper("ucls/RiverSwim-v0").m) == (0.4, 1.0)
-    given = hyper("ucls/DeepSea-v0", m=1, **{"lambda": 0.3})
-    assert (given.lambda_, given.m) == (0.3, 1.0), "what a person says counts"
+    assert (hyper("ucls/DeepSea-v0").lambda_, hyper("ucls/DeepSea-v0").prior_visits) == (0.0, 1.75)
+    assert (hyper("ucls/RiverSwim-v0").lambda_, hyper("ucls/RiverSwim-v0").prior_visits) == (0.4, 1.0)
+    given = hyper("ucls/DeepSea-v0", prior_visits=1, **{"lambda": 0.3})
+    assert (given.lambda_, given.prior_visits) == (0.3, 1.0), "what a person says counts"
     assert hyper("ucls/DeepSea-v0", "ucls").lambda_ == 0.9, "other algorithms have their own"
 
 
 def test_an_agent_tells_what_is_not_known_from_what_is_noisy():
     agent = Agent("ucls/RiverSwim-v0", "ucls-exact", seed=1).learn(300)
-    mean, radius = agent.interval([0.05])
+    mean, radius = agent.value_estimates([0.05])
     unknown, noisy = agent.uncertainty([0.05])
     assert np.array_equal(unknown + noisy, radius)
     assert mean.shape == unknown.shape == noisy.shape == (2,)
@@ -218,7 +218,11 @@ def test_an_agent_tells_what_is_not_known_from_what_is_noisy():
 
 @pytest.mark.parametrize(
     ("settings", "acts"),
-    [({"belief": 0, "factor": 0}, False), ({"factor": 0}, True), ({"belief": 0, "factor": 2}, True)],
+    [
+        ({"prior_scale": 0, "noise_scale": 0}, False),
+        ({"noise_scale": 0}, True),
+        ({"prior_scale": 0, "noise_scale": 2}, True),
+    ],
     ids=["neither", "belief", "noise"],
 )
 def test_each_part_of_the_bound_acts(settings, acts):
@@ -227,7 +231,7 @@ def test_each_part_of_the_bound_acts(settings, acts):
     for seed in range(5):
         run, greedy = (
             small_run("ucls/OneState-v0", "ucls-exact", seed=seed, **chosen)
-            for chosen in (settings, {"belief": 0, "factor": 0})
+            for chosen in (settings, {"prior_scale": 0, "noise_scale": 0})
         )
         same.append(np.array_equal(run.advance(500).rewards, greedy.advance(500).rewards))
         assert (run.learner.interval(np.array([0.0]))[1] > 0).any() == acts

@@ -8,13 +8,12 @@ from support.shadow import along, assert_close, check_looking, in_both_precision
 from support.transitions import random_stream
 from support.uncompiled import run_uncompiled
 from ucls.algorithms import ucls_l
-from ucls.core.run import Run, make_run
+from ucls.core.run import make_run
 from ucls.kernels import active as la
 from ucls.settings import resolve
-from ucls.study import make_cells
 from ucls.testing import small_run
 
-LITERAL = {"trace_threshold": 0, "trace_discount": "current", "fade": "all", "step_size": "plain", "alpha": 0.01}
+LITERAL = {"trace_threshold": 0, "trace_discount": "current", "fade": "all", "normalize_step": False, "alpha": 0.01}
 ARRAYS = ("w", "w_var", "w_init", "c", "v_init")
 
 
@@ -49,7 +48,7 @@ def test_plain_python_equals_the_box():
 @pytest.mark.parametrize("literal", [False, True], ids=["corrected", "literal"])
 def test_kernel_equals_the_box_when_large_rewards_raise_v_init(literal):
     d, n_actions = 48, 3
-    hyper = resolve(ucls_l.Hyper, LITERAL if literal else {})
+    hyper = resolve(ucls_l.Settings, LITERAL if literal else {})
     state = ucls_l.init(hyper, d, n_actions, 4)
     oracle = boxes.UCLSL(d, literal=literal)
     raised, before = 0, 1.0
@@ -83,7 +82,7 @@ def test_one_step_by_hand():
     """
     xs = la.Active(np.array([[0, 1]]), np.array([[0.5, 0.5]]))
     rng = np.random.default_rng(0)
-    hyper = ucls_l.Hyper(step_size=ucls_l.PLAIN, alpha=0.01)
+    hyper = ucls_l.Settings(normalize_step=0, alpha=0.01)
     for r, w, w_var, v_init in ((8.0, 0.04, 0.4, 1.0), (80.0, 0.4, 4.0, 16.0)):
         state = ucls_l.init(hyper, 3, 1, 2)
         ucls_l.update(state, hyper, xs, 0, r, 0.0, xs, 0, rng)
@@ -98,7 +97,7 @@ def test_one_step_by_hand():
 def test_normalized_step_sizes_are_parts_of_the_error_whatever_the_features():
     """Whatever the size of the features, one step removes the part alpha of the error."""
     rng = np.random.default_rng(0)
-    hyper = ucls_l.Hyper(alpha=0.2)
+    hyper = ucls_l.Settings(alpha=0.2)
     for scale in (0.5, 2.0):
         xs = la.Active(np.array([[0, 1]]), np.array([[scale, scale]]))
         state = ucls_l.init(hyper, 2, 1, 2)
@@ -106,25 +105,8 @@ def test_normalized_step_sizes_are_parts_of_the_error_whatever_the_features():
         assert ucls_l.value(state, hyper, la.of_action(xs, 0)) == pytest.approx(0.2 * 8.0)
 
 
-def test_what_was_written_before_there_was_a_normalized_step_means_the_plain_one():
-    plain = {"step_size": "plain", "alpha": 0.3}
-    cell = make_cells("ucls/RiverSwim-v0", "ucls-l", steps=400, seeds=[1], settings=plain)[0]
-    assert "agent.step_size" not in dict(cell.settings)  # so that its id is that of before
-    assert cell.complete_settings["agent.step_size"] == "plain"
-    normal = make_cells("ucls/RiverSwim-v0", "ucls-l", steps=400, seeds=[1], settings={"alpha": 0.3})[0]
-    assert normal.complete_settings["agent.step_size"] == "normalized"
-
-    run = make_run("ucls/RiverSwim-v0", "ucls-l", seed=1, settings=plain)
-    run.advance(200)
-    about, arrays = run.about(), run.checkpoint()
-    settings = {name: value for name, value in about["plan"]["settings"].items() if name != "step_size"}
-    old = Run.revive({**about, "plan": {**about["plan"], "settings": settings}}, arrays)
-    np.testing.assert_array_equal(old.advance(200).rewards, run.advance(200).rewards)
-    assert old.plan.settings["step_size"] == "plain"
-
-
 def test_float32_follows_float64_on_a_fixed_stream():
-    states = in_both_precisions(ucls_l, ucls_l.Hyper(), 2000)
+    states = in_both_precisions(ucls_l, ucls_l.Settings(), 2000)
     for name in ARRAYS:
         exact, single = (getattr(state, name) for state in states)
         assert single.dtype == np.float32

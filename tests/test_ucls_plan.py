@@ -9,7 +9,7 @@ from support.transitions import follow
 from support.uncompiled import run_uncompiled
 from ucls.algorithms import ucls_plan
 from ucls.core.run import Run, make_run
-from ucls.errors import Notice
+from ucls.errors import UclsWarning
 from ucls.kernels import active as la
 from ucls.kernels import block_solver, blocks, moves, sweeping
 from ucls.testing import small_run
@@ -53,7 +53,7 @@ def check_blocks(env, steps, most=400, **settings):
         np.testing.assert_allclose(solver.C[a], expected, atol=1e-3 * np.abs(oracle.C).max())
 
 
-@pytest.mark.parametrize("settings", [{}, {"noise_scale": 0, "prior_visits": 1}, {"stochastic": "no"}], ids=str)
+@pytest.mark.parametrize("settings", [{}, {"noise_scale": 0, "prior_visits": 1}, {"stochastic": False}], ids=str)
 def test_one_hot_solver_reaches_the_fixed_point_of_all_transitions(settings):
     check_one_hot(300, **settings)
 
@@ -76,7 +76,7 @@ def test_block_solver_reaches_the_fixed_point_of_all_transitions(env):
 
 @pytest.mark.slow
 def test_block_solver_with_dense_features_reaches_the_fixed_point():
-    run = make_run(PUDDLES, "ucls-plan", seed=7, features="fourier", settings={"order": 1, "cutoff": 30})
+    run = make_run(PUDDLES, "ucls-plan", seed=7, features="fourier", settings={"order": 1, "time_limit": 30})
     transitions = list(follow(run, 150))
     solver, levels = run.learner.state.solver, ucls_plan.levels_of(run.learner.state, run.learner.hyper)
     oracle = Plan(transitions, *levels)
@@ -170,12 +170,12 @@ def test_moves_with_wrong_links_are_refused():
 
 def test_actions_that_share_features_are_reported():
     run = small_run(RIVER, "ucls-plan", hashing="joint")
-    with pytest.warns(Notice, match="hashing=blocks"):
+    with pytest.warns(UclsWarning, match="hashing=blocks"):
         run.advance(50)
 
 
 def test_a_guess_far_above_all_returns_is_reported():
-    hyper = ucls_plan.Hyper()
+    hyper = ucls_plan.Settings()
     state = ucls_plan.init(hyper, 8, 2, 1)
     state.returns.attained[0], state.v0[0] = 1.5, 200.0
     assert "the best return so far, 1.5" in ucls_plan.notices(state, hyper)[0]
@@ -185,7 +185,7 @@ def test_a_guess_far_above_all_returns_is_reported():
 
 
 def test_where_every_step_is_worth_the_same_no_more_than_all_of_them_is_hoped_for():
-    hyper, rng = ucls_plan.Hyper(), np.random.default_rng(0)
+    hyper, rng = ucls_plan.Settings(), np.random.default_rng(0)
     state = ucls_plan.init(hyper, 8, 2, 1)
     xs = la.Active(np.array([[0], [1]]), np.ones((2, 1)))
     for _ in range(2000):

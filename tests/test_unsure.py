@@ -27,7 +27,7 @@ def test_an_unsure_state_was_visited_and_has_the_intervals_that_the_agent_has_th
     assert widths == sorted(widths, reverse=True)
     for row in maps.unsure:
         assert any((row.state == s).all() for s in seen)
-        mean, radius = agent.interval(row.state)
+        mean, radius = agent.value_estimates(row.state)
         np.testing.assert_allclose(row.mean, mean)
         np.testing.assert_allclose(row.radius, radius)
         assert row.action == np.argmax(mean + radius)
@@ -41,7 +41,7 @@ def test_planes_go_through_an_unsure_state():
     view, thought = row.views[1], row.thoughts[1]  # of the numbers 0 and 2
     assert set(view.points[:, 1]) == {row.state[1]}
     assert set(view.points[:, 3]) == {row.state[3]}
-    np.testing.assert_allclose(thought.mean[7], agent.interval(view.points[7])[0])
+    np.testing.assert_allclose(thought.mean[7], agent.value_estimates(view.points[7])[0])
 
 
 def test_of_many_dimensions_the_planes_of_neighbors_come_first():

@@ -126,7 +126,7 @@ def test_every_claim_belongs_to_one_part_and_is_numbered_without_gaps():
 
 
 def test_claims_1_2_4_and_14_are_judged_with_what_the_paper_leaves_open_read_the_other_way():
-    literal = tuned("lspi-rmax", PUDDLE).but(gmax=-10_000.0)
+    literal = tuned("lspi-rmax", PUDDLE).but(return_max=-10_000.0)
     assert literal in runs_of(1)
     assert literal in runs_of(4)
     for number in (1, 2, 4, 14):
@@ -141,7 +141,7 @@ def test_claims_1_2_4_and_14_are_judged_with_what_the_paper_leaves_open_read_the
 
 def test_rivals_that_the_paper_leaves_open_are_read_the_other_way():
     high = alternatives.SARSA_START.change(tuned("sarsa-optimistic", SPARSE))
-    assert dict(high.settings)["gmax"] == 500.0
+    assert dict(high.settings)["initial_value"] == 500.0
     assert high in runs_of(10)
     assert high in runs_of(15)
     assert any(dict(g.settings).get("trace_threshold") == 0 for g in runs_of(10) if g.agent == "gv-ucb")
@@ -182,15 +182,15 @@ def test_one_state_has_a_thousand_runs_wherever_runs_decide_anything():
 
 
 def test_what_one_state_can_return_at_most_follows_its_discount():
-    assert one_state.facts(one_state.Env())["return_max"] == 10.0
-    assert one_state.facts(one_state.Env(discount=0.9))["return_max"] == pytest.approx(100.0)
+    assert one_state.facts(one_state.Settings())["return_max"] == 10.0
+    assert one_state.facts(one_state.Settings(discount=0.9))["return_max"] == pytest.approx(100.0)
 
 
 def test_the_memory_is_read_in_one_place(monkeypatch):
     """Turning it turns every run with tiles in the two domains, and the open choice with it."""
 
     def memory(group):
-        return dict(cells_of(group, QUICK)[0].settings).get("features.memory")
+        return dict(cells_of(group, QUICK)[0].settings).get("features.table_size")
 
     here, there = ucls(PUDDLE), alternatives.TILE_MEMORY.change(ucls(PUDDLE))._replace(deep=False)
     usual = memory(here), memory(there)
@@ -217,7 +217,7 @@ def test_sweeps_can_be_made_one_by_one():
     assert set(chosen_sweeps(["ucls-scale"])) == {"ucls-scale ucls/SparseMountainCar-v0"}
     room = chosen_sweeps([ROOM])
     assert {sweep.env for sweep in room.values()} == {RIVER, PUDDLE}
-    assert all("memory" not in sweep.fixed for sweep in room.values())
+    assert all("table_size" not in sweep.fixed for sweep in room.values())
     assert len(chosen_sweeps([])) == len(all_sweeps())
 
 

@@ -15,7 +15,7 @@ from ucls.explain.panel import NOISY, UNKNOWN, WIDTH, film_of, frame_of
 from ucls.explain.scenes import Picture, Scene, rows_of, scale_of
 
 RIVER = "ucls/RiverSwim-v0"
-SMALL = {"tilings": 2, "tiles": 3, "memory": 8}
+SMALL = {"tilings": 2, "tiles": 3, "table_size": 8}
 
 
 def scene(mean, noisy, unknown=None, action=0, ending="", shade=255):

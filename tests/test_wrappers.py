@@ -8,7 +8,7 @@ from gymnasium import spaces, wrappers
 from support.foreign import newest
 from ucls import Agent, DiscreteActions, UserError
 
-SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "memory": 64}
+SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "table_size": 64}
 
 
 class Ending(gymnasium.Env):
@@ -42,7 +42,7 @@ SPACES = [
 def value(env, steps=3000):
     settings = SMALL if Agent(env, "lstd-sm").plan.features == "tiles" else {}
     agent = Agent(env, "lstd-sm", discount=0.9, **settings).learn(steps)
-    return agent.interval(env.unwrapped.shown)[0].max()
+    return agent.value_estimates(env.unwrapped.shown)[0].max()
 
 
 @pytest.mark.parametrize("space", SPACES, ids=str)

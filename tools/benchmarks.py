@@ -24,7 +24,7 @@ FILES = {  # by the title that `ucls paper` gives the table
     "Parts of the bound": "ablation",
     "Long runs": "long-runs",
 }
-LENGTH = "final episode length"  # the measure of which less is better
+LENGTH = "final episode length"  # the metric of which less is better
 INTERVAL = re.compile(r"\[(\S+), (\S+)\]")
 Rows = list[list[str]]
 
@@ -40,19 +40,19 @@ def cells() -> list[str]:
 
 
 def comparison(folder: Path) -> str:
-    """A row for each domain and measure: UCLS-Exact, UCLS, the best baseline, and how many it is ahead of."""
+    """A row for each domain and metric: UCLS-Exact, UCLS, the best baseline, and how many it is ahead of."""
     groups: dict[tuple[str, str], Rows] = {}
     for row in rows("comparison", folder):
         groups.setdefault((row[0], row[1]), []).append(row)
     lines = []
-    for (domain, measure), some in groups.items():
-        sign = -1 if measure == LENGTH else 1
+    for (domain, metric), some in groups.items():
+        sign = -1 if metric == LENGTH else 1
         ucls = next((row[4] for row in some if row[2] == "UCLS"), "-")
         best = max((row for row in some if row[2] != "UCLS"), key=lambda row: _score(row[4], sign))
         wins = [_wins(row[5], sign) for row in some]
         counts = " / ".join(str(wins.count(end)) for end in (1, 0, -1)) if None not in wins else "-"
-        lines.append([domain, measure, *map(_mean, (some[0][3], ucls)), f"{_mean(best[4])} ({best[2]})", counts])
-    heads = ["domain", "measure", "UCLS-Exact", "UCLS", "best baseline", "ahead / no difference / behind"]
+        lines.append([domain, metric, *map(_mean, (some[0][3], ucls)), f"{_mean(best[4])} ({best[2]})", counts])
+    heads = ["domain", "metric", "UCLS-Exact", "UCLS", "best baseline", "ahead / no difference / behind"]
     return markdown(heads, lines)
 
 
@@ -60,10 +60,10 @@ def worst_runs(folder: Path) -> str:
     """A row for each domain: the worst final performance of three algorithms, and how many runs are near-optimal."""
     chosen = ("UCLS-Exact", "UCLS", "Sarsa, optimistic")
     by: dict[tuple[str, str, str], dict[str, str]] = {}
-    for domain, name, _, measure, worst, optimum, near, _ in rows("worst-runs", folder):
-        by.setdefault((domain, measure, optimum), {})[name] = f"{worst} ({near})"
+    for domain, name, _, metric, worst, optimum, near, _ in rows("worst-runs", folder):
+        by.setdefault((domain, metric, optimum), {})[name] = f"{worst} ({near})"
     lines = [[*where, *(found.get(name, "-") for name in chosen)] for where, found in by.items()]
-    return markdown(["domain", "measure", "optimum", *chosen], lines)
+    return markdown(["domain", "metric", "optimum", *chosen], lines)
 
 
 def deep_sea(folder: Path) -> str:
@@ -82,13 +82,13 @@ def deep_sea(folder: Path) -> str:
 
 
 def ablation(folder: Path) -> str:
-    """A row for each domain and measure, a column for each variant; a star where the difference excludes 0."""
+    """A row for each domain and metric, a column for each variant; a star where the difference excludes 0."""
     by: dict[tuple[str, str], dict[str, str]] = {}
-    for domain, measure, terms, mean, difference, _ in rows("ablation", folder):
-        by.setdefault((domain, measure), {})[terms] = _mean(mean) + "*" * bool(_wins(difference, 1))
+    for domain, metric, terms, mean, difference, _ in rows("ablation", folder):
+        by.setdefault((domain, metric), {})[terms] = _mean(mean) + "*" * bool(_wins(difference, 1))
     variants = list(dict.fromkeys(terms for found in by.values() for terms in found))
     lines = [[*where, *(found.get(terms, "-") for terms in variants)] for where, found in by.items()]
-    return markdown(["domain", "measure", *variants], lines)
+    return markdown(["domain", "metric", *variants], lines)
 
 
 def long_runs(folder: Path) -> str:

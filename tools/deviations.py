@@ -14,7 +14,7 @@ from tools import commits
 from tools.reproduction import made_at
 from ucls.paper.deviations.declared import DEVIATIONS
 from ucls.paper.deviations.measure import Deviation
-from ucls.study.cell import RESULTS_VERSION
+from ucls.study.run_spec import RESULTS_VERSION
 
 MADE = re.compile(r"^Made on .*$", re.M)
 
@@ -78,7 +78,7 @@ def sentence(row: Mapping[str, str]) -> str:
     sides = literal.replace("`default`", "the default")
     sides += "" if row["default"] == "default" else f" instead of {default}"
     sides += f" and `{row['both']}`" if row["both"] and "," not in row["both"] else ""
-    text = f"{row['algorithm']} in {row['domain']} with {sides}: {row['measure']} "
+    text = f"{row['algorithm']} in {row['domain']} with {sides}: {row['metric']} "
     text += f"**{row['difference']}**" if row["difference"] else "undefined"
     text += f" [{row['low']}, {row['high']}]" if row["low"] else ""  # a single pair has no interval
     text += f", from {row['default mean'] or 'undefined'}"

@@ -25,7 +25,7 @@ from ucls.paper.contents import PARTS, Table, parts_of
 from ucls.paper.groups import Scale
 from ucls.paper.reproduce import account_of, study_of
 from ucls.study import Store
-from ucls.study.cell import RESULTS_VERSION
+from ucls.study.run_spec import RESULTS_VERSION
 from ucls.study.run_study import declare
 
 ARRAYS = ("at", "center", "low", "high", "runs")

@@ -17,7 +17,7 @@ class Found(NamedTuple):
     agent: str
     seed: int
     steps: int
-    last_return: float | None
+    final_return: float | None
     greedy_return: float | None
     greedy_episodes: int
     steps_to_threshold: int | None
@@ -43,7 +43,7 @@ def of_store(store: Path, name: str) -> list[Found]:
             if line is None or result is None:
                 continue
             task = task_of(cell.env, dict(cell.settings))
-            last = result.measures.mean_return if result.measures.last_return is None else result.measures.last_return
+            last = result.metrics.mean_return if result.metrics.final_return is None else result.metrics.final_return
             after = reached(result.arrays["episode_steps"], result.arrays["episode_returns"], task.threshold)
             tried = (line["greedy"], line.get("episodes", 0))
             about = (line["cpu"], result.diverged, line["commit"])
@@ -86,7 +86,7 @@ def as_csv(path: Path, runs: Iterable[Found]) -> None:
 
 def of_csv(path: Path) -> list[Found]:
     """The runs in a CSV file."""
-    kinds = {"task": str, "agent": str, "commit": str, "last_return": float, "greedy_return": float}
+    kinds = {"task": str, "agent": str, "commit": str, "final_return": float, "greedy_return": float}
     kinds |= {"cpu_seconds": float, "diverged": lambda text: bool(int(text))}
     with path.open(newline="") as file:
         rows = list(csv.DictReader(file))

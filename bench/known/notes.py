@@ -42,8 +42,8 @@ AFTER = """
 - Every built-in algorithm has a discount of 0.99 and the features that `ucls.Agent` chooses by default: one-hot for
   discrete states, tiles for up to three components, Fourier features for more.
 - Sarsa explores with epsilon 0.1. *Sarsa, optimistic* has epsilon 0 and starts every value at the maximum possible
-  return, which has to be given (`gmax` in the study). The other algorithms are not given it, except in Deep Sea,
-  which declares it.
+  return, which has to be given (`initial_value` in the study). The other algorithms are not given it, except in Deep
+  Sea, which declares it.
 - DQN and PPO have the default settings of Stable-Baselines3, which are meant for more steps. PPO collects 2,048 steps
   at a time, so it takes up to 2,047 more than requested. Both get flattened observations in Blackjack.
 - [`examples/minigrids.py`](../examples/minigrids.py) encodes MiniGrid's state as integers: position, direction, and
@@ -58,20 +58,20 @@ NOTES = {
     ),
     "Acrobot-v1": (
         "The prior of UCLS-Exact is part of the reason why it is behind. On seeds 700 to 709 the last episodes have a "
-        "mean return of -118; with `m` = 0.05 instead of 1 it is -108, and that of UCLS is -107. In CartPole, which "
-        "has Fourier features too, so small an `m` costs more than half of the return. Other values of `lambda`, "
-        "`factor` and the discount, and other features, did not help (4 runs each)."
+        "mean return of -118; with `prior_visits` = 0.05 instead of 1 it is -108, and that of UCLS is -107. In "
+        "CartPole, which has Fourier features too, so small a `prior_visits` costs more than half of the return. "
+        "Other values of `lambda`, `noise_scale` and the discount, and other features, did not help (4 runs each)."
     ),
     "LunarLander-v3": (
-        "More Fourier features (order 3), tighter observation bounds, another `m` and a `return_max` of 200 did not "
-        "help (2 or 3 runs each, seeds from 700)."
+        "More Fourier features (order 3), tighter observation bounds, another `prior_visits` and a `return_max` of 200 "
+        "did not help (2 or 3 runs each, seeds from 700)."
     ),
     "FrozenLake 4x4, slippery": (
         "The optimal policy has a value of 0.74. Where UCLS-Exact misses it, one action is wrong, in the cell beside "
         "the goal: tried once or twice without success, it shows no noise yet and looks worse than another. With the "
-        "defaults for continuous states (`m` = 1, `lambda` = 0.4) this happened in every third run, which is why "
-        "discrete states have their own. RLSVI assumes a noise standard deviation of 1 (`sigma`), as large as the "
-        "whole return; with a tenth of that, a run on another seed learned the task."
+        "defaults for continuous states (`prior_visits` = 1, `lambda` = 0.4) this happened in every third run, which "
+        "is why discrete states have their own. RLSVI assumes a noise standard deviation of 1 (`sigma`), as large as "
+        "the whole return; with a tenth of that, a run on another seed learned the task."
     ),
     "CliffWalking-v1": (
         "The optimal return is -13. Most runs of UCLS-Exact settle on a path one row further from the cliff. Their "

@@ -19,7 +19,7 @@ from ucls.stats import summarize
 
 STUDY, DEFAULT = "environments", "ucls-exact"
 GREEDY, TRAINING, STEPS = "Return of the greedy policy", "Return during training", "Steps to threshold"
-MEASURED = ("last_return", "greedy_return", "steps_to_threshold", "cpu_seconds")
+MEASURED = ("final_return", "greedy_return", "steps_to_threshold", "cpu_seconds")
 HEAD = [
     *("environment", "agent", "runs", "diverged", "reached_threshold"),
     *(f"{name}{end}" for name in MEASURED for end in ("", "_low", "_high")),
@@ -63,7 +63,7 @@ def tables(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> list[Tabl
     groups = [(task, [[r for r in runs if (r.task, r.agent) == (task.title, a)] for a in agents]) for task in tasks]
     head = ["environment", *agents]
     greedy = [[task.title, *(_center([r.greedy_return for r in some]) for some in each)] for task, each in groups]
-    training = [[task.title, *(_center([r.last_return for r in some]) for some in each)] for task, each in groups]
+    training = [[task.title, *(_center([r.final_return for r in some]) for some in each)] for task, each in groups]
     steps = [
         [task.title, _threshold(task), _steps(runs, task), *(_reached(task, some) for some in each)]
         for task, each in groups

@@ -16,12 +16,12 @@ import gymnasium
 from bench.known.tasks import ABREAST, limited, measured_of, task_of
 from bench.machine import package_revision
 from ucls import Agent, checkpoint, evaluate_policy
-from ucls.errors import Notice
+from ucls.errors import UclsWarning
 from ucls.gym.registry import make_env
-from ucls.study.cell import Cell
 from ucls.study.declare import Study
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
+from ucls.study.run_spec import RunSpec
 from ucls.study.run_study import run_study
 from ucls.study.runners.base import outcome_of
 from ucls.study.store import Store
@@ -34,7 +34,7 @@ def measure(study: Study, store: Path, only: Sequence[str], fewer: int | None) -
     labels = {member.cell.id: member.label for member in study.members}
     begun: set[tuple[str, str]] = set()
 
-    def runner(cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event) -> Iterator[Outcome]:
+    def runner(cells: Sequence[RunSpec], checkpoints: Checkpoints, stop: Event) -> Iterator[Outcome]:
         for cell in cells:
             title = task_of(cell.env, dict(cell.settings)).title
             if stop.is_set():
@@ -58,7 +58,7 @@ def measure(study: Study, store: Path, only: Sequence[str], fewer: int | None) -
         run_study(opened, study, runner, quiet=True)
 
 
-def _measured(cell: Cell, label: str, title: str, stop: Event) -> tuple[Outcome, dict[str, Any]]:
+def _measured(cell: RunSpec, label: str, title: str, stop: Event) -> tuple[Outcome, dict[str, Any]]:
     """Run a cell and evaluate its learner, which is not saved in the store because many are large."""
     began = time.process_time()
     outcome = outcome_of(cell._replace(keep=True), Checkpoints(), stop.is_set)
@@ -67,18 +67,18 @@ def _measured(cell: Cell, label: str, title: str, stop: Event) -> tuple[Outcome,
         return outcome._replace(id=cell.id), {}
     result = outcome.result
     found = {"id": cell.id, "task": title, "label": label, "seed": cell.seed, "steps": cell.steps, "cpu": round(cpu, 3)}
-    found |= {"commit": package_revision(), "last": result.measures.last_return, "diverged": result.diverged}
+    found |= {"commit": package_revision(), "last": result.metrics.final_return, "diverged": result.diverged}
     found |= {"greedy": None} if result.learner is None else _tried(cell, result.learner)
     kept = result if cell.keep else result._replace(learner=None)
     return outcome._replace(id=cell.id, result=kept), found
 
 
-def _tried(cell: Cell, learner: bytes) -> dict[str, Any]:
+def _tried(cell: RunSpec, learner: bytes) -> dict[str, Any]:
     """The mean return of the greedy policy in separate episodes."""
     task = task_of(cell.env, dict(cell.settings))
     envs = gymnasium.vector.SyncVectorEnv([lambda: limited(make_env(cell.env, task.kwargs))] * ABREAST)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Notice)
+        warnings.simplefilter("ignore", UclsWarning)
         agent = Agent.revive(*checkpoint.from_bytes(learner), make_env(cell.env, task.kwargs))
         mean, _ = evaluate_policy(agent, envs, task.episodes)
     envs.close()

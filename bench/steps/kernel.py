@@ -35,7 +35,7 @@ class Kernel:
     unit = 1
 
     def __init__(self, stream: Stream, dtype: str, size: int | None = None) -> None:
-        self.hyper = ucls.Hyper()
+        self.hyper = ucls.Settings()
         self.state = ucls.init(self.hyper, size or stream.d, 1, stream.index.shape[1], np.dtype(dtype).type)
         self.state.system.seen[0] = stream.d
         self.stream = stream
@@ -62,7 +62,7 @@ class ExactKernel:
     unit = 1
 
     def __init__(self, stream: Stream, dtype: str, noise: bool = True) -> None:
-        self.hyper = ucls_exact.Hyper(return_max=1.0, factor=1.0 if noise else 0.0)
+        self.hyper = ucls_exact.Settings(return_max=1.0, noise_scale=1.0 if noise else 0.0)
         self.state = ucls_exact.init(self.hyper, stream.d, 1, stream.index.shape[1], np.dtype(dtype).type)
         self.state.seen[0] = stream.d
         self.stream = stream

@@ -38,7 +38,7 @@ def test_every_run_of_the_shipped_study_is_in_the_tables():
 def test_optimistic_sarsa_is_given_the_maximum_return_throughout_the_shipped_study():
     optimists = [table for table in FILE.read_text().split("[[run]]") if "sarsa, optimistic" in table]
     assert len(optimists) == len(TASKS)
-    assert all("gmax = " in table and "epsilon = 0 " in table for table in optimists)
+    assert all("initial_value = " in table and "epsilon = 0 " in table for table in optimists)
 
 
 def test_a_threshold_is_reached_with_the_last_of_twenty_good_episodes():
@@ -67,7 +67,7 @@ def test_page_and_data_show_exactly_the_runs_that_were_made(tmp_path, monkeypatc
     assert tables.count("| FrozenLake 4x4, not slippery |") == 3
     assert "CartPole" not in tables
     means = _rows(tmp_path / "docs" / "data" / "page-summary.csv")
-    assert [(row["agent"], row["runs"], row["last_return_low"]) for row in means] == [
+    assert [(row["agent"], row["runs"], row["final_return_low"]) for row in means] == [
         ("sarsa", "1", ""),
         ("rlsvi", "1", ""),
     ]

@@ -17,7 +17,7 @@ from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.core.run import Run, make_run
 
 STEPS = 200
-TILES = {"tilings": 3, "tiles": 4, "memory": 16}
+TILES = {"tilings": 3, "tiles": 4, "table_size": 16}
 INTEGERS = (-(2**63), -(2**31), -1000, -2, -1, 0, 1, 2, 3, 63, 64, 65, 1000, 2**31, 2**32, 2**53, 2**62, 2**63 - 1)
 REALS = (np.nan, np.inf, -np.inf, 1e300, -1e300, 1e-320, 0.0, -0.0, -1.0, 2.0, 1e18)
 WORDS: tuple[Any, ...] = (
@@ -45,9 +45,9 @@ def _bases_of(agent: str) -> Iterator[Base]:
     if agent != "dgpq":
         chosen.append(("ucls/RiverSwim-v0", "tiles", TILES))
     if agent == "ucls":
-        chosen.append(("ucls/PuddleWorld-v0", "scaled", {"cutoff": 50}))
+        chosen.append(("ucls/PuddleWorld-v0", "scaled", {"time_limit": 50}))
     if agent == "dgpq":
-        chosen.append(("ucls/PuddleWorld-v0", None, {"cutoff": 50}))
+        chosen.append(("ucls/PuddleWorld-v0", None, {"time_limit": 50}))
     for env, features, settings in chosen:
         run = make_run(env, agent, features=features, settings=settings, seed=1)
         run.advance(STEPS)
@@ -282,4 +282,4 @@ def _use_agent(path: Path, algorithm: Any) -> None:
     agent.predict(observation)
     agent.learn(5)
     if not agent.diverged:
-        agent.interval(observation)
+        agent.value_estimates(observation)

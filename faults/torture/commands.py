@@ -61,7 +61,17 @@ NASTY = (
 )
 FILES = ("study.toml", "log.csv", "notes.txt", "folder", "run", "run/agent.safetensors", "nowhere", "s.sqlite")
 SETTINGS = (
-    *("p=0.1", "alpha=0.2", "epsilon=0", "lambda=0.5", "tilings=2", "memory=16", "optimistic=yes", "p=0", "alpha=-1"),
+    *(
+        "p=0.1",
+        "alpha=0.2",
+        "epsilon=0",
+        "lambda=0.5",
+        "tilings=2",
+        "table_size=16",
+        "initial_value=return_max",
+        "p=0",
+        "alpha=-1",
+    ),
     *(
         "p=nan",
         "beta=1",
@@ -123,7 +133,7 @@ GRAMMAR: dict[str, tuple[tuple[str, ...], dict[str, tuple[str, ...]]]] = {
     "study show": (FILES, {"--store": FILES, "--runs": TINY}),
     "study run": (FILES, {"--store": FILES, "--runs": TINY, "--jobs": ("1",), "--checkpoint-interval": ("0", "1")}),
     "study status": ((*FILES, "tiny"), {"--store": FILES}),
-    "study compare": ((*FILES, "tiny"), {"--store": FILES, "--measure": ("reward",), "--baseline": ("sarsa",)}),
+    "study compare": ((*FILES, "tiny"), {"--store": FILES, "--metric": ("reward",), "--baseline": ("sarsa",)}),
     "study export": ((*FILES, "tiny"), {"--store": FILES, "--out": FILES, "--format": ("csv", "parquet")}),
     "study retry": ((*FILES, "tiny"), {"--store": FILES}),
     "study recover": (FILES, {"--store": FILES}),

@@ -12,7 +12,7 @@ from ucls import Agent, UserError
 
 STEPS = 40
 AGENTS = ("sarsa", "ucls", "rlsvi")
-SMALL = {"tilings": 2, "tiles": 3, "memory": 16}
+SMALL = {"tilings": 2, "tiles": 3, "table_size": 16}
 
 
 class Theirs(Exception):
@@ -132,7 +132,7 @@ def prepare(agents: Iterable[str] = AGENTS) -> Callable[[int], str]:
     chosen = tuple(agents)
     for agent in chosen:
         for discrete in (False, True):
-            _agent(Spoilt(discrete, "", 0, None), agent, 0).learn(15).interval(0 if discrete else [0.0, 0.0])
+            _agent(Spoilt(discrete, "", 0, None), agent, 0).learn(15).value_estimates(0 if discrete else [0.0, 0.0])
     return lambda seed: attempt(seed, chosen)
 
 
@@ -148,7 +148,7 @@ def attempt(seed: int, agents: tuple[str, ...] = AGENTS) -> str:
         end = _end(lambda: agent.learn(STEPS))
         if not agent.diverged:
             agent.learn(15)
-            agent.interval(0 if env.discrete else [0.5, 0.5])
+            agent.value_estimates(0 if env.discrete else [0.5, 0.5])
             _end(lambda: agent.predict(rng.choice(ANYTHING)))
     return end
 

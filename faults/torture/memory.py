@@ -17,7 +17,7 @@ HUNGRY = (
 algorithm = "ucls"
 env = "ucls/RiverSwim-v0"
 steps = 5
-set = { tilings = 8, tiles = 8, memory = 2048 }
+set = { tilings = 8, tiles = 8, table_size = 2048 }
 """
 )
 IMPORTED = "import ucls.study.runners.run_cell\n"

@@ -90,7 +90,7 @@ def _kills(found: Sequence[Found]) -> Iterator[str]:
     note = (
         "A study of short runs of Sarsa and UCLS in River Swim with two workers is killed at random moments and "
         "started again until it is finished. Some runs are long enough to resume from a checkpoint. The store is then "
-        "compared with that of an undisturbed study: every measure, every array and every saved learner, bit for bit. "
+        "compared with that of an undisturbed study: every metric, every array and every saved learner, bit for bit. "
         "A run whose worker dies is queued again. After three deaths it runs without others beside it, and after three "
         "more it counts as failed until `ucls study retry`."
     )

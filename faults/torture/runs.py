@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ucls import checkpoint
-from ucls.study import Cell, Member, Store, Study, make_cells, run_study
+from ucls.study import Member, RunSpec, Store, Study, make_run_specs, run_study
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
 from ucls.study.result import pack
@@ -20,7 +20,7 @@ from ucls.train.run_folder import CHECKPOINT, HISTORY, RESULT
 from ucls.train.train import Order, train
 
 RIVER, NAME, STEPS = "ucls/RiverSwim-v0", "s", 150
-SMALL = {"tilings": 2, "tiles": 2, "memory": 8}
+SMALL = {"tilings": 2, "tiles": 2, "table_size": 8}
 
 
 def order(steps: int = STEPS, seed: int = 0, resumed: bool = False) -> Order:
@@ -30,11 +30,11 @@ def order(steps: int = STEPS, seed: int = 0, resumed: bool = False) -> Order:
 
 def study() -> Study:
     """A study of three small runs."""
-    cells = make_cells(RIVER, "sarsa", steps=40, seeds=range(3), settings=SMALL)
+    cells = make_run_specs(RIVER, "sarsa", steps=40, seeds=range(3), settings=SMALL)
     return Study(NAME, tuple(Member("a", cell) for cell in cells))
 
 
-def run_here(cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event) -> Iterator[Outcome]:
+def run_here(cells: Sequence[RunSpec], checkpoints: Checkpoints, stop: Event) -> Iterator[Outcome]:
     """A runner in this process."""
     for cell in cells:
         if stop.is_set():
@@ -64,7 +64,7 @@ def stored(path: Path) -> dict[str, Any]:
     """Every result in a store."""
     with Store(path) as store:
         found = {row.id: store.result(row.id) for row in store.rows(NAME)}
-    return {id: None if r is None else (r.measures, pack(r.arrays)) for id, r in found.items()}
+    return {id: None if r is None else (r.metrics, pack(r.arrays)) for id, r in found.items()}
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from ucls.algorithms import lstd_sm
 from ucls.kernels import active as la
 from ucls.kernels._jit import jit
 
-Hyper = lstd_sm.Hyper
+Settings = lstd_sm.Settings
 _learn, _act, _value, _start = lstd_sm.update, lstd_sm.act, lstd_sm.value, lstd_sm.start
 
 
@@ -23,12 +23,12 @@ class State(NamedTuple):
     b: Any
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
     """Numbers that `init` makes room for."""
-    return lstd_sm.room(hyper, size, n_actions, n_active) + size**2 + size
+    return lstd_sm.allocation(hyper, size, n_actions, n_active) + size**2 + size
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from eta I."""
     return State(lstd_sm.init(hyper, size, n_actions, n_active, dtype), hyper.eta * np.eye(size), np.zeros(size))
 

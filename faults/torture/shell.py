@@ -17,13 +17,13 @@ seeds = "0-1"
 algorithm = "sarsa"
 env = "ucls/RiverSwim-v0"
 steps = 200
-set = {{ tilings = 2, tiles = 2, memory = 4 }}
+set = {{ tilings = 2, tiles = 2, table_size = 4 }}
 [[run]]
 algorithm = "sarsa"
 env = "ucls/RiverSwim-v0"
 steps = 60000
 keep = true
-set = {{ tilings = 2, tiles = 2, memory = 4 }}
+set = {{ tilings = 2, tiles = 2, table_size = 4 }}
 """
 
 

@@ -21,7 +21,7 @@ CHUNKS = 100
 SECONDS = 300.0  # a run that would take longer takes fewer steps, and says so
 SLACK = 8 * 2**20  # bytes that memory may rise by without anybody's data growing
 DRIFT = 1e-4  # the inverse of a matrix with a condition of 1e10 has no more digits
-ENV, SMALL = "ucls/RiverSwim-v0", {"tilings": 3, "tiles": 4, "memory": 16}
+ENV, SMALL = "ucls/RiverSwim-v0", {"tilings": 3, "tiles": 4, "table_size": 16}
 
 
 def carry_out(ask: Ask, agent: str) -> dict[str, Any]:

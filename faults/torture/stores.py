@@ -14,7 +14,7 @@ import numpy as np
 
 from ucls.core.history import History
 from ucls.errors import UserError
-from ucls.study import Member, Store, Study, make_cells, run_study
+from ucls.study import Member, Store, Study, make_run_specs, run_study
 from ucls.study.compare import compare_study
 from ucls.study.export import export_csv
 from ucls.study.outcome import Outcome
@@ -25,7 +25,7 @@ from ucls.study.runners.run_cell import run_cell
 from ucls.study.sweep import Winner
 
 RIVER, NAME, PAGE = "ucls/RiverSwim-v0", "s", 4096
-SMALL = {"tilings": 2, "tiles": 2, "memory": 4}
+SMALL = {"tilings": 2, "tiles": 2, "table_size": 4}
 ABOUT = Circumstance(2.0, 500.0, "here", "ucls 0", "now")
 
 
@@ -117,7 +117,7 @@ def _same(store: Store, whole: _Whole, all_there: bool) -> None:
         if found is None and (all_there or row.status in ("done", "diverged")):
             raise Different(f"{row.id} is {row.status}, and has no result")
         said = row.label, row.env, row.agent, row.steps, row.seed
-        if said != want[0] or (row.measures is not None and row.measures != want[1].measures):
+        if said != want[0] or (row.metrics is not None and row.metrics != want[1].metrics):
             raise Different(f"{row.id} has other numbers")
         if found is not None and _content(found) != _content(want[1]):
             raise Different(f"{row.id} has another result")
@@ -135,7 +135,7 @@ def _partial(rng: random.Random, folder: Path, whole: _Whole) -> str:
 
 
 def _content(result: Any) -> Any:
-    return result.steps, bool(result.diverged), result.measures, pack(result.arrays), result.learner
+    return result.steps, bool(result.diverged), result.metrics, pack(result.arrays), result.learner
 
 
 def one_line(error: UserError) -> None:
@@ -158,7 +158,7 @@ def _result(cell: Any) -> Any:
 @functools.cache
 def whole_store() -> _Whole:
     """A store with nothing wrong."""
-    cells = make_cells(RIVER, "sarsa", steps=200, seeds=range(12), settings=SMALL)
+    cells = make_run_specs(RIVER, "sarsa", steps=200, seeds=range(12), settings=SMALL)
     study = Study(NAME, tuple(Member("ab"[cell.seed % 2], cell) for cell in cells), definition="by hand")
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as folder:
         path = Path(folder) / "s.sqlite"
@@ -170,7 +170,7 @@ def whole_store() -> _Whole:
             for label, cell in study.members
         }
         asked = iter([False, False, True])
-        cell = make_cells(RIVER, "sarsa", steps=70, seeds=[5], settings=SMALL)[0]
+        cell = make_run_specs(RIVER, "sarsa", steps=70, seeds=[5], settings=SMALL)[0]
         run_cell(cell, Checkpoints(Path(folder)), lambda: next(asked))
         kept = (Path(folder) / f"{cell.id}.safetensors").read_bytes()
         done = run_cell(cell)

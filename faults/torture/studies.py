@@ -14,7 +14,7 @@ PLAIN = """name = "tiny"
 steps = 2000
 seeds = "0-2"
 baseline = "sarsa"
-measure = "reward"
+metric = "reward"
 [[run]]
 algorithm = "sarsa"
 env = "ucls/RiverSwim-v0"
@@ -27,14 +27,14 @@ env = ["ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"]
 features = "tiles"
 dtype = "float64"
 probe = "start"
-set = { p = [0.01, 0.1], tilings = 4, "env.noise_sd" = 0.01 }
+set = { p = [0.01, 0.1], tilings = 4, "env.noise_std" = 0.01 }
 """
 TUNED = """name = "tuned"
 seeds = [0, 1, 2]
 [sweep]
 runs = 2
 size = 4
-measure = "reward"
+metric = "reward"
 sampler = "random"
 [[run]]
 algorithm = "sarsa"

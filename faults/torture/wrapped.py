@@ -12,13 +12,13 @@ import numpy as np
 from gymnasium import wrappers
 
 from ucls import Agent, UserError, checkpoint
-from ucls.errors import Notice
+from ucls.errors import UclsWarning
 from ucls.gym.copies import copy_of
 from ucls.gym.wrapping import normalizers_of
 from ucls.train.same_env import recreated
 
 STEPS = 15
-SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "memory": 64}
+SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "table_size": 64}
 LIMITS = (None, None, -1, 3, 11, 500)
 Build = Callable[[], Any]
 
@@ -65,9 +65,9 @@ def base(rng: random.Random) -> Build:
 
 
 BASES: tuple[tuple[str, dict[str, tuple[Any, ...]]], ...] = (
-    ("ucls/RiverSwim-v0", {"noise_sd": (0.0, 0.05), "cutoff": (0, 5)}),
+    ("ucls/RiverSwim-v0", {"noise_std": (0.0, 0.05), "time_limit": (0, 5)}),
     ("ucls/OneState-v0", {}),
-    ("ucls/PuddleWorld-v0", {"noise_sd": (0.01,)}),
+    ("ucls/PuddleWorld-v0", {"noise_std": (0.01,)}),
     ("ucls/DeepSea-v0", {"size": (4, 6)}),
     ("FrozenLake-v1", {"is_slippery": (True, False), "map_name": ("4x4", "8x8")}),
     ("CliffWalking-v1", {"is_slippery": (True,)}),
@@ -172,7 +172,7 @@ def _given(path: Path, build: Build, other: Build) -> str:
     """Load an agent into an environment that may be another one."""
     env = other()
     with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("always", Notice)
+        warnings.simplefilter("always", UclsWarning)
         try:
             Agent.load(path, env)
         except UserError as error:

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ucls._earlier import current_checkpoint
 from ucls._files import write_atomic
 from ucls.errors import UserError, printable
 from ucls.kernels.arrays import aligned, zeros
@@ -127,7 +128,7 @@ def _about(text: str, name: str) -> dict[str, Any]:
         raise UserError(f"{name} is not a checkpoint of ucls: what it says about itself cannot be read")
     if known > FORMAT:
         raise UserError(f"{name} was written by a newer ucls (format {known}): update ucls to read it")
-    return about
+    return current_checkpoint(about)
 
 
 def flatten(prefix: str, parts: Any, trim: bool = False) -> dict[str, np.ndarray]:

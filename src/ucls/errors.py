@@ -5,6 +5,8 @@ import warnings
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
+from ucls._earlier import NAMES
+
 
 class UserError(ValueError):
     """Invalid input; the message is one line that says what is wrong and what to do."""
@@ -18,7 +20,7 @@ class ClusterLost(UserError):
     code = 3
 
 
-class Notice(UserWarning):
+class UclsWarning(UserWarning):
     """A one-line warning about something that the user can act on."""
 
 
@@ -28,9 +30,9 @@ class Terminated(BaseException):
 
 @contextmanager
 def without_notices() -> Iterator[None]:
-    """Suppress warnings (`Notice`), for code that makes many runs."""
+    """Suppress warnings (`UclsWarning`), for code that makes many runs."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", Notice)
+        warnings.simplefilter("ignore", UclsWarning)
         yield
 
 
@@ -50,7 +52,8 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     unknown algorithm 'ulcs': did you mean 'ucls'? (known: ucls, sarsa)
     """
     names = list(known)
-    near = difflib.get_close_matches(name[:100], names, n=1, cutoff=0.5)
+    renamed = [new for new in (NAMES.get(name),) if new in names]
+    near = renamed or difflib.get_close_matches(name[:100], names, n=1, cutoff=0.5)
     hint = f" did you mean {near[0]!r}?" if near else ""
     shown = repr(name if len(name) <= 100 else f"{name[:97]}...")
     return UserError(f"unknown {kind} {shown}:{hint} (known: {printable(', '.join(names))})")

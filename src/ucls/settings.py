@@ -1,11 +1,11 @@
 """Settings: declared once, as the annotated fields of a NamedTuple, and checked at the door.
 
 >>> from typing import Annotated
->>> class Hyper(NamedTuple):
+>>> class Settings(NamedTuple):
 ...     p: Annotated[float, POSITIVE, "confidence"] = 0.1
 ...     trace: Annotated[int, Choice("previous", "current"), "discount of the trace"] = 0
->>> resolve(Hyper, {"p": "1", "trace": "current"})
-Hyper(p=1.0, trace=1)
+>>> resolve(Settings, {"p": "1", "trace": "current"})
+Settings(p=1.0, trace=1)
 
 Kernels get numbers only (a choice is the number of its name), always of the same type, so that nothing is compiled
 twice because somebody wrote `1` for `1.0`.
@@ -24,12 +24,13 @@ T = TypeVar("T", bound=tuple[Any, ...])
 
 @dataclass(frozen=True)
 class Real:
-    """A finite number, within limits if any are given."""
+    """A finite number, within limits if any are given; or the name of a `fact` of the environment, which is one."""
 
     at_least: float = -math.inf
     at_most: float = math.inf
     above: float = -math.inf
     below: float = math.inf
+    fact: str = ""
 
     def read(self, value: object) -> float:
         number = float(value)  # pyright: ignore[reportArgumentType]
@@ -44,7 +45,8 @@ class Real:
 
     def __str__(self) -> str:
         limits = [(self.above, "> "), (self.at_least, ">= "), (self.below, "< "), (self.at_most, "<= ")]
-        return " and ".join(["a number"] + [f"{sign}{limit:g}" for limit, sign in limits if math.isfinite(limit)])
+        words = " and ".join(["a number"] + [f"{sign}{limit:g}" for limit, sign in limits if math.isfinite(limit)])
+        return f"{words}, or {self.fact}" if self.fact else words
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,27 @@ class Choice:
     def read(self, value: object) -> int:
         return self.names.index(str(value))
 
-    def show(self, value: Any) -> str:
+    def show(self, value: Any) -> str | bool:
         return self.names[value]
 
     def __str__(self) -> str:
         return "one of " + ", ".join(self.names)
+
+
+class Flag(Choice):
+    """True or false; kernels see 1 or 0."""
+
+    def __init__(self) -> None:
+        super().__init__("false", "true")
+
+    def read(self, value: object) -> int:
+        return self.names.index(str(value).lower())
+
+    def show(self, value: Any) -> bool:
+        return bool(value)
+
+    def __str__(self) -> str:
+        return "true or false"
 
 
 class Known(Real):
@@ -106,16 +124,6 @@ class Follows:
     otherwise: float | str | None = None
 
 
-@dataclass(frozen=True)
-class Before:
-    """What was meant by what was written down before there was such a setting."""
-
-    value: float | str
-
-
-# Names and values as files have them, and as they are spelled since: results keep their ids.
-SPELLINGS = {"regulariser": "regularizer", "normalised": "normalized"}
-
 POSITIVE = Real(above=0)
 NOT_NEGATIVE = Real(at_least=0)
 UNIT = Real(at_least=0, at_most=1)
@@ -132,7 +140,6 @@ class Setting(NamedTuple):
     follows: str | None
     otherwise: float | str | None
     doc: str
-    before: float | str | None = None
 
 
 def describe(cls: type) -> list[Setting]:
@@ -145,8 +152,7 @@ def describe(cls: type) -> list[Setting]:
         follows, otherwise = (followed.name, followed.otherwise) if followed else (None, None)
         doc = next((mark for mark in marks if isinstance(mark, str)), "")
         default = follows or check.show(cls._field_defaults[field])  # pyright: ignore[reportAttributeAccessIssue]
-        before = next((mark.value for mark in marks if isinstance(mark, Before)), None)
-        settings.append(Setting(field, field.rstrip("_"), check, default, follows, otherwise, doc, before))
+        settings.append(Setting(field, field.rstrip("_"), check, default, follows, otherwise, doc))
     return settings
 
 
@@ -159,7 +165,7 @@ def resolve(cls: type[T], given: Mapping[str, object] = {}, facts: Mapping[str, 
     values: dict[str, Any] = {}
     for s in settings:
         if s.name in given:
-            values[s.field] = _read(s, given[s.name])
+            values[s.field] = _read(s, _named(s, given[s.name], facts))
         elif s.follows is None:
             values[s.field] = _read(s, s.default)
     for s in settings:
@@ -176,35 +182,12 @@ def shown(settings: tuple[Any, ...]) -> dict[str, Any]:
     """Settings as a person gave them: public names, choices by name.
 
     >>> from typing import Annotated
-    >>> class Hyper(NamedTuple):
+    >>> class Settings(NamedTuple):
     ...     lambda_: Annotated[float, UNIT] = 0.9
-    >>> shown(Hyper())
+    >>> shown(Settings())
     {'lambda': 0.9}
     """
     return {s.name: s.check.show(getattr(settings, s.field)) for s in describe(type(settings))}
-
-
-def completed(cls: type, written: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings that were written down, as they are spelled now, with those that there were not yet."""
-    return {**{s.name: s.before for s in describe(cls) if s.before is not None}, **_spelled(written, SPELLINGS)}
-
-
-def without_later(cls: type, shown: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings to be written down as they were before some of them existed, where those say nothing new.
-
-    So what is identified by its settings stays what it was: `completed` gives them back.
-    """
-    later = {s.name: s.before for s in describe(cls) if s.before is not None}
-    written = {name: value for name, value in shown.items() if name not in later or value != later[name]}
-    return _spelled(written, {now: before for before, now in SPELLINGS.items()})
-
-
-def _spelled(settings: Mapping[str, Any], spellings: Mapping[str, str]) -> dict[str, Any]:
-    """Settings with some of their names and values spelled in another way."""
-    return {
-        spellings.get(name, name): spellings.get(value, value) if isinstance(value, str) else value
-        for name, value in settings.items()
-    }
 
 
 def parse(pairs: Iterable[str]) -> dict[str, Any]:
@@ -275,9 +258,9 @@ def distribute(given: Mapping[str, object], groups: Mapping[str, type]) -> dict[
     """Give each setting to the group that declares it; `group.name` says which where two of them do.
 
     >>> from typing import Annotated
-    >>> class Hyper(NamedTuple):
+    >>> class Settings(NamedTuple):
     ...     p: Annotated[float, POSITIVE] = 0.1
-    >>> distribute({"p": 1, "agent.p": 2}, {"agent": Hyper})["agent"]
+    >>> distribute({"p": 1, "agent.p": 2}, {"agent": Settings})["agent"]
     {'p': 2}
     """
     shares: dict[str, dict[str, object]] = {group: {} for group in groups}
@@ -296,9 +279,18 @@ def distribute(given: Mapping[str, object], groups: Mapping[str, type]) -> dict[
     return shares
 
 
+def _named(setting: Setting, value: object, facts: Mapping[str, float]) -> object:
+    """The fact that a value names, or the value itself."""
+    if not isinstance(value, str) or not value or value != getattr(setting.check, "fact", ""):
+        return value
+    if value not in facts:
+        raise UserError(f"setting {setting.name!r} cannot be {value} here, where it is unknown: give a number")
+    return facts[value]
+
+
 def _read(setting: Setting, value: object) -> Any:
     try:
-        if isinstance(value, bool):
+        if isinstance(value, bool) and not isinstance(setting.check, Flag):
             raise ValueError
         return setting.check.read(value)
     except (ValueError, TypeError, OverflowError):

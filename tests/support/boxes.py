@@ -22,9 +22,9 @@ class UCLS:
         b_step=0.01,
         w_step=1.0,
         solver="preconditioned",
-        learned="variance",
+        covariance="learned",
         averages="exponential",
-        initial="fades",
+        initial_variance="decaying",
     ):
         self.A = np.zeros((d, d))
         self.b, self.z, self.w = np.zeros(d), np.zeros(d), np.zeros(d)
@@ -35,7 +35,7 @@ class UCLS:
         self.literal = literal
         self.gamma_previous = 0.0
         self.solver, self.t, self.A_regularized = solver, 0, eta * np.eye(d)
-        self.learned, self.averages, self.initial = learned, averages, initial
+        self.covariance, self.averages, self.initial_variance = covariance, averages, initial_variance
 
     def start(self):
         self.gamma_previous = 0.0
@@ -60,18 +60,18 @@ class UCLS:
         self.A = (1 - beta) * self.A + beta * np.outer(z, x - gamma * x_next)
 
         alpha = min(1.0, self.b_step / (np.linalg.norm(self.A, "fro") ** 2 * (x @ x) + 1.0))
-        if self.learned == "variance":
+        if self.covariance == "learned":
             self.B = self.B - alpha * np.outer(self.A @ (self.A.T @ (self.B @ x) - x), x)
 
         self.nu = (1 - beta) * self.nu + beta * delta * z
-        a = self.B.T @ self.nu if self.learned == "variance" else 0 * self.nu
+        a = self.B.T @ self.nu if self.covariance == "learned" else 0 * self.nu
         temp = self.c_max
         self.c_max = max(self.c_max, np.max(a**2))
         if temp != self.c_max:
             for i in range(len(x)):
                 self.C[i, i] += self.c[i] * (self.c_max - temp)
         near = np.flatnonzero(z != 0) if self.literal else np.flatnonzero(np.abs(z) > self.beta)
-        if self.initial == "fades":
+        if self.initial_variance == "decaying":
             self.c[near] *= 1 - beta
         block = np.ix_(near, near)
         self.C[block] = (1 - beta) * self.C[block] + beta * np.outer(a[near], a[near])
@@ -352,7 +352,7 @@ def conjugate_gradient(A, b, w, eta_r, literal=False, tol=0.001, most=50):
 class LSTDCG:
     """LSTD(lambda) with Conjugate Gradient."""
 
-    def __init__(self, d, literal=False, regularizer="in", eta=1e-4, fading=False, beta=0.0, lambda_=0.9, most=50):
+    def __init__(self, d, literal=False, regularizer="inside", eta=1e-4, fading=False, beta=0.0, lambda_=0.9, most=50):
         self.A, self.b, self.z, self.w = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.zeros(d)
         self.regularizer, self.eta, self.fading, self.beta, self.lambda_ = regularizer, eta, fading, beta, lambda_
         self.literal, self.most = literal, most
@@ -364,7 +364,7 @@ class LSTDCG:
     def regularized(self):
         """What is solved after t steps: the matrix A + eta I, and eta_r."""
         eta = self.eta / self.t if self.fading else self.eta
-        inside = eta if self.regularizer == "in" else 0.0
+        inside = eta if self.regularizer == "inside" else 0.0
         return self.A + inside * np.eye(len(self.b)), eta - inside
 
     def update(self, x, r, gamma, x_next):

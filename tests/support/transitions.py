@@ -47,7 +47,7 @@ def follow(run, steps):
         r, gamma, terminated = world.step(run.s, a, run.world_rng)
         run.clock[0] += 1
         me.advance(r, gamma, run.s, terminated)
-        truncated = run.clock[0] == world.cutoff
+        truncated = run.clock[0] == world.time_limit
         xs_next = np.zeros_like(xs) if terminated else dense(me.pending.xs, size)
         yield Transition(xs, a, r, 0.0 if terminated else gamma, xs_next, me.action, starts)
         starts = False

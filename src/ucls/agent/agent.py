@@ -2,7 +2,7 @@
 
 >>> import gymnasium, ucls
 >>> agent = ucls.Agent(gymnasium.make("ucls/RiverSwim-v0"), seed=1)
->>> mean, radius = agent.learn(200).interval([0.05])
+>>> mean, radius = agent.learn(200).value_estimates([0.05])
 >>> radius.shape
 (2,)
 """
@@ -72,9 +72,9 @@ class Agent(AgentQueries):
         seed: of the agent, and of the environment's first reset; None draws one, available as `agent.seed`.
         discount: of every step, also accepted as `gamma`. By default the environment's own, `info["discount"]`, or
             else 0.99.
-        features: "tiles", the default for up to three components; "fourier" and "rbf" (Fourier features) for more;
-            "one_hot" for a moderate number of discrete states; "scaled", the observation itself (see `ucls features`).
-            An algorithm may have its own default. Settings that are not given depend on the numbers of components and
+        features: "tiles", the default for up to three components; "fourier" and "random_fourier" for more; "one_hot"
+            for a moderate number of discrete states; "scaled", the observation itself (see `ucls features`). An
+            algorithm may have its own default. Settings that are not given depend on the numbers of components and
             actions. Or your own: a function of the observation, an array with a row for each discrete state, a module.
         low, high: bounds of the observation, for environments without finite ones. Missing bounds (None in a list
             leaves a component to its environment) are estimated from 1,000 random steps, see `ucls.gym.bounds`.

@@ -57,7 +57,7 @@ def configure(
     settings.pop("settings", None)
     env = spaces.with_discrete_actions(env)
     algorithm: Any = algorithm_module(agent)
-    if "gamma" in settings and discount is None and "gamma" not in algorithm.Hyper._fields:
+    if "gamma" in settings and discount is None and "gamma" not in algorithm.Settings._fields:
         discount = settings.pop("gamma")
     n_actions, ours, facts = int(env.action_space.n), wrapped_world(env), spaces.facts_of(env)
     seed = whole("seed", drawn() if seed is None else seed, 0, 2**128)
@@ -66,12 +66,10 @@ def configure(
         layout = layout_of(spaces.describe(env.observation_space))
         own = spaces.own_features(layout, n_actions, ours and ours.world)
         chosen = choose(algorithm, own, settings, features)
-        spaces.refuse_blind_optimism(chosen.given["agent"], facts)
         bounds = bounds_of(env, layout, low, high, seed)
         bounds = bounds if is_discrete(chosen.module) else with_room(*bounds)
     else:
         chosen = choose(algorithm, (PRECOMPUTED, {}), settings, PRECOMPUTED)
-        spaces.refuse_blind_optimism(chosen.given["agent"], facts)
         bounds = reader.bounds(low, high)
     resolved = chosen.plan(bounds, n_actions, facts, seed, dtype)
     return Configured(resolved, env, reader, checked_discount(discount))

@@ -14,7 +14,7 @@ from ucls.agent import inference, rollouts
 from ucls.agent.agent import Agent
 from ucls.core.config import whole
 from ucls.core.learner import refuse_diverged
-from ucls.errors import Notice, UserError
+from ucls.errors import UclsWarning, UserError
 from ucls.features import is_discrete, is_precomputed
 from ucls.gym import observations, spaces
 from ucls.gym.copies import copy_of, shares
@@ -128,5 +128,5 @@ def _play(agent: Agent, env: Any, many: int, deterministic: bool, seed: int, lim
     if played.n_truncated:
         text = f"{played.n_truncated} of {len(played.returns)} episodes were truncated after {bound:,} steps"
         advice = "their partial returns are included. Raise max_steps to allow longer episodes"
-        warnings.warn(f"{text}; {advice}", Notice, stacklevel=3)
+        warnings.warn(f"{text}; {advice}", UclsWarning, stacklevel=3)
     return Evaluation(*played)

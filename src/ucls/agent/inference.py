@@ -56,7 +56,7 @@ def best_actions(
     return np.argmax(learner.intervals(points, rng)[0], axis=1) if deterministic else learner.choices(points, rng)
 
 
-def interval(learner: Learner, kind: Observed, observation: Any) -> tuple[np.ndarray, np.ndarray]:
+def value_estimates(learner: Learner, kind: Observed, observation: Any) -> tuple[np.ndarray, np.ndarray]:
     """The mean and the radius of every action; for a batch, one row per observation."""
     s, many = read(kind, observation)
     return learner.intervals(s) if many else learner.interval(s)

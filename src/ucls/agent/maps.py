@@ -30,7 +30,9 @@ def maps_of(
     """Write the maps of an agent as it is, or along `steps` further steps of learning."""
     refuse_page(Path(path))
     if is_precomputed(agent.plan.features):
-        raise UserError("maps need a state space, but the features are your own function: use agent.interval(...)")
+        raise UserError(
+            "maps need a state space, but the features are your own function: use agent.value_estimates(...)"
+        )
     plan, id, copy = agent.plan, spaces.id_of(stage.env), _copy(agent, stage)
     if through is None and copy is not None and len(plan.low) > 2:
         through = copy.reset(0).tolist()

@@ -15,7 +15,7 @@ import ucls
 from ucls._files import write_atomic
 from ucls.agent.episode_log import Last
 from ucls.agent.recipe import recipe
-from ucls.errors import Notice, printable
+from ucls.errors import UclsWarning, printable
 from ucls.gym.identity import described_in, in_words, wrapper_in_words
 from ucls.stats import summarize
 from ucls.stats.summary import interval_in_words
@@ -49,13 +49,13 @@ def write(path: Path, about: Mapping[str, Any], last: Last, claimed: bool = Fals
     """
     card = beside(path)
     if card.exists() and not is_ours(card):
-        warnings.warn(f"{card} is no card of ours and stays: the agent is saved without one", Notice, stacklevel=3)
+        warnings.warn(f"{card} is no card of ours and stays: the agent is saved without one", UclsWarning, stacklevel=3)
         return
     try:
         text = text_of(about, last, path.name, claimed)
         write_atomic(card, lambda file: file.write_text(text, encoding="utf-8", newline="\n"))
     except OSError as error:
-        warnings.warn(f"the agent is saved without its card: {error.strerror or error}", Notice, stacklevel=3)
+        warnings.warn(f"the agent is saved without its card: {error.strerror or error}", UclsWarning, stacklevel=3)
 
 
 def text_of(about: Mapping[str, Any], last: Last, file: str, claimed: bool = False) -> str:

@@ -33,13 +33,13 @@ class AgentQueries:
         best = inference.predict(self.learner, self._stage.observed, observation, deterministic)
         return best + self._stage.first_action, None
 
-    def interval(self, observation: Any) -> tuple[np.ndarray, np.ndarray]:
+    def value_estimates(self, observation: Any) -> tuple[np.ndarray, np.ndarray]:
         """The mean and the radius of every action's value, without changing the run.
 
         For a batch of observations, arrays with one row per observation.
         """
         refuse_diverged(self.diverged)
-        return inference.interval(self.learner, self._stage.observed, observation)
+        return inference.value_estimates(self.learner, self._stage.observed, observation)
 
     def uncertainty(self, observation: Any) -> Uncertainty:
         """The two terms of the radius of every action: `prior`, which data replace, and `noise`.

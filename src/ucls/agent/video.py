@@ -129,7 +129,7 @@ def _play(learner: Learner, stage: EnvAdapter, episode: int, showing: Showing, b
             ending = f"truncated after {_steps(step)}"
         action = None if ending else int(np.argmax(mean)) if showing.deterministic else learner.choose(s)
         if ending or step % showing.every == 0:
-            unknown, noisy = learner.uncertainty(s) if hasattr(learner.algorithm, "parts") else (None, radius)
+            unknown, noisy = learner.uncertainty(s) if hasattr(learner.algorithm, "radius_terms") else (None, radius)
             picture = Picture.of(_pixels(stage.env))
             scenes.append(Scene(picture, episode, step, reward, mean, unknown, noisy, action, ending))
         if action is None:

@@ -2,7 +2,7 @@
 
 An algorithm is a module with
 
-- `Hyper`, a NamedTuple of settings (see `ucls.settings`);
+- `Settings`, a NamedTuple of settings (see `ucls.settings`);
 - `State`, a NamedTuple of arrays, or of such NamedTuples. A checkpoint contains these arrays and nothing else, so any
   other field is refused. An integer field declares its range (`kernels.ranges`), because checkpoints may be untrusted
   and kernels do not check indices: `Annotated[IntVector, FEATURE]` for indices of features, `Count("features")` for
@@ -18,15 +18,15 @@ An algorithm is a module with
 
 Optional:
 
-- `room(hyper, size, n_actions, n_active) -> int`, the number of array elements that `init` allocates, so that a
+- `allocation(hyper, size, n_actions, n_active) -> int`, the number of array elements that `init` allocates, so that a
   configuration that exceeds the machine's memory is refused before anything is allocated. Without it, four times
   `size` squared is assumed;
 - compiled `interval(state, hyper, x, rng) -> (mean, radius)`, if the algorithm computes confidence bounds. It gets a
   separate generator, so that calling it does not change the run. If the agent maximizes something other than
   mean + radius, compiled `upper(state, hyper, x)` returns that;
-- compiled `parts(state, hyper, x) -> (unknown, noisy)`, if the radius can be split into a prior term and a noise term,
-  and `unknown(state, x)`, the prior's remaining weight in the value, from 0 to 1;
-- `inside(state, hyper) -> dict[str, float]`, named quantities that explain the bounds, and compiled
+- compiled `radius_terms(state, hyper, x) -> (prior, noise)`, if the radius can be split into a prior term and a noise
+  term, and `prior_fraction(state, x)`, the prior's remaining weight in the value, from 0 to 1;
+- `internals(state, hyper) -> dict[str, float]`, named quantities that explain the bounds, and compiled
   `learned(state, hyper, x)`, from 0 to 1, the learned fraction of the squared radius if the rest is a decaying initial
   variance. `ucls diagnose` shows both along a run;
 - `notices(state, hyper) -> list[str]`, messages for the user about what was learned;
@@ -86,7 +86,7 @@ class Algorithm(Protocol):
     """The required members; all functions except `init` are compiled, unless the module declares `COMPILED = False`."""
 
     __name__: str
-    Hyper: type[Any]
+    Settings: type[Any]
     State: type[Any]
 
     def init(self, hyper: Any, size: int, n_actions: int, n_active: int, dtype: Any) -> Any: ...
@@ -112,11 +112,11 @@ class Extras(Protocol):
 
     FEATURES: tuple[str, dict[str, Any]]
 
-    def room(self, hyper: Any, size: int, n_actions: int, n_active: int) -> int: ...
+    def allocation(self, hyper: Any, size: int, n_actions: int, n_active: int) -> int: ...
     def interval(self, state: Any, hyper: Any, x: "Active", rng: "Generator") -> tuple[float, float]: ...
     def upper(self, state: Any, hyper: Any, x: "Active") -> float: ...
-    def parts(self, state: Any, hyper: Any, x: "Active") -> tuple[float, float]: ...
-    def inside(self, state: Any, hyper: Any) -> dict[str, float]: ...
+    def radius_terms(self, state: Any, hyper: Any, x: "Active") -> tuple[float, float]: ...
+    def internals(self, state: Any, hyper: Any) -> dict[str, float]: ...
     def learned(self, state: Any, hyper: Any, x: "Active") -> float: ...
     def notices(self, state: Any, hyper: Any) -> list[str]: ...
     def estimated_return_max(self, state: Any, hyper: Any) -> float | None: ...
@@ -132,7 +132,7 @@ def is_compiled(module: Any) -> bool:
     return getattr(module, "COMPILED", True)
 
 
-CONTRACT = ("Hyper", "State", "init", "start", "act", "update", "value")
+CONTRACT = ("Settings", "State", "init", "start", "act", "update", "value")
 GROWTH = ("full", "grow")
 
 

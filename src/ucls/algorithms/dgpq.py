@@ -40,7 +40,7 @@ CAPACITY = 64  # of basis vectors and of points of a process, for each action, a
 DOMINATED, PRINTED = range(2)
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """The settings of DGPQ; the defaults are in the middle of the ranges of the box, on a log scale."""
 
     bandwidth: Annotated[float, POSITIVE, "sigma^2 of the kernel: how far a sample speaks for other states"] = 0.02
@@ -73,12 +73,12 @@ class State(NamedTuple):
     gp: gps.Processes
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for: places, values and points, and a triangle for each action."""
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
+    """Array elements that `init` allocates: places, values and points, and a triangle for each action."""
     return n_actions * (CAPACITY * (2 * n_active + 2) + CAPACITY * (CAPACITY + 1) // 2)
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start with Q-hat = V_max and processes without data, for states of `n_active` numbers."""
     if size != n_active * n_actions:
         raise UserError("dgpq needs the state itself: use the features 'scaled'")
@@ -101,7 +101,7 @@ def full(state):
     return False
 
 
-def grow(state: State, hyper: Hyper) -> State:
+def grow(state: State, hyper: Settings) -> State:
     """Make room: twice as many basis vectors, half as many points more (L grows by the square)."""
     basis, gp = state
     n_actions, capacity, dim = basis.s.shape
@@ -150,7 +150,7 @@ def upper(state, hyper, x):
     return value(state, hyper, x)
 
 
-def reward_shift(hyper: Hyper) -> float:
+def reward_shift(hyper: Settings) -> float:
     """The values are those of r - R_max."""
     return hyper.r_max
 

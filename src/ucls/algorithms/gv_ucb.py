@@ -43,7 +43,7 @@ AS_PRINTED, CORRECTED = range(2)
 TRANSPOSED, PRINTED = range(2)
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """The settings of GV-UCB; the defaults are the box's."""
 
     p: Annotated[float, POSITIVE, "confidence: a bound holds with probability 1 - p; smaller explores more"] = 0.01
@@ -89,12 +89,12 @@ class State(NamedTuple):
     gamma: Scalar
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for: A, B, C and D."""
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
+    """Array elements that `init` allocates: A, B, C and D."""
     return 4 * size**2 + 8 * size
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, B = I, C = I, sigma = 1, with `size` features."""
     D = averages.second_moment(size, dtype)
     noise = Noise(np.zeros(1), np.full(1, hyper.r2_init), np.zeros(size, dtype), np.zeros(size, dtype), D)
@@ -133,7 +133,7 @@ def bound(w, C, sigma, p, x):
     return la.dot(x, w), sigma[0] * np.sqrt((1.0 + 1.0 / p) * max(0.0, la.quadratic(C, x)))
 
 
-def inside(state: State, hyper: Hyper) -> dict[str, float]:
+def internals(state: State, hyper: Settings) -> dict[str, float]:
     """How far B is from the I it started as, how well a = B'z_bar stands for A^-1 z_bar, and sigma."""
     return {
         "|B - I| / |I|": preconditioner.moved(state.system),

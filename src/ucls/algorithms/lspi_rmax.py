@@ -3,7 +3,7 @@
 The paper's incremental form of Li, Littman and Mansley, "Online Exploration in Least-Squares Policy Iteration", 2009.
 A state and action are known when each of their active features has been visited more than m times with that action, and
 a state when they have been over all actions. What is known is learned by least-squares TD (lambda = 0); the value of
-what is not known is regressed towards gmax, the largest return there could be. Actions are greedy.
+what is not known is regressed towards `return_max`, the maximum possible return. Actions are greedy.
 
 Deviations from the printed boxes, each a setting that can be put back where there is another reading that can work:
 - a visit counts 1 for each active feature, not the feature's value, so that m does not depend on the tilings. Literal:
@@ -11,8 +11,9 @@ Deviations from the printed boxes, each a setting that can be put back where the
 - the smallest count is that of the *active* features; over all of them, as printed, nothing is known until all is.
 - w moves by (B' + eta I)(b - Aw), not (B + eta I)(b - Aw), because B is an estimate of A^-T. Literal:
   `preconditioner=printed`.
-- gmax is a fact of the environment; the paper's rule gives 500 in Sparse Mountain Car, where no return exceeds 1, and
-  -10000 in Puddle World, which is no optimism. Literal: `gmax=500`, `gmax=-10000`.
+- `return_max` is a fact of the environment; the paper's rule for Gmax gives 500 in Sparse Mountain Car, where no
+  return exceeds 1, and -10000 in Puddle World, which is not optimistic. Literal: `return_max=500` and
+  `return_max=-10000`.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -31,11 +32,11 @@ VISITS, VALUES = range(2)
 TRANSPOSED, PRINTED = range(2)
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """The settings of LSPI-Rmax; the defaults are the box's."""
 
     m: Annotated[int, Whole(), "known is what has been visited more often than this"] = 5
-    gmax: Annotated[float, Real(), Follows("return_max"), "value of what is not known: the largest return"] = 1.0
+    return_max: Annotated[float, Real(), Follows("return_max"), "value of what is not known: the maximum return"] = 1.0
     beta: Annotated[float, OPEN_UNIT, "weight of the newest sample in every average"] = 0.001
     eta: Annotated[float, NOT_NEGATIVE, "regularizer of the preconditioner B' + eta I"] = 1e-4
     b_step: Annotated[float, POSITIVE, "numerator of alpha, the step size of B"] = 0.01
@@ -55,12 +56,12 @@ class State(NamedTuple):
     counts: Vector
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for: A and B."""
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
+    """Array elements that `init` allocates: A and B."""
     return 2 * size**2 + 3 * size
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, B = I, and nothing known of `size` features."""
     return State(system=sy.system(size, dtype), counts=np.zeros(size))
 
@@ -122,13 +123,13 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
         if gamma == 0.0 or is_known_state(counts, m, xs_next):
             average(system, n, hyper.beta, x, gamma, x_next, r)
         else:
-            average(system, n, hyper.beta, x, 0.0, x, r + gamma * hyper.gmax)
+            average(system, n, hyper.beta, x, 0.0, x, r + gamma * hyper.return_max)
     else:
-        average(system, n, hyper.beta, x, 0.0, x, hyper.gmax)
+        average(system, n, hyper.beta, x, 0.0, x, hyper.return_max)
     for other in range(len(xs.index)):
         x_other = la.of_action(xs, other)
         if other != a and not is_known(counts, m, x_other):
-            average(system, n, hyper.beta, x_other, 0.0, x_other, hyper.gmax)
+            average(system, n, hyper.beta, x_other, 0.0, x_other, hyper.return_max)
     for j in range(len(x.index)):
         if x.value[j] != 0.0:
             counts[x.index[j]] += 1.0 if hyper.counting == VISITS else x.value[j]

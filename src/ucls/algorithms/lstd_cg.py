@@ -1,8 +1,8 @@
 """LSTD(lambda) with conjugate gradient: the two boxes of that name in the appendix.
 
-Control by plain least-squares TD, greedy or epsilon-greedy, to see what its regularizer does: `regularizer=in` solves
-(A + eta I) w = b, as a Sherman-Morrison update does without saying so, and `regularizer=out` minimizes |Aw - b|^2 +
-eta |w|^2 (the paper's eta_r). `fading=fading` divides eta by t. Every step solves the system anew from the last w, by
+Control by plain least-squares TD, greedy or epsilon-greedy, to study its regularizer: `regularizer=inside` solves (A +
+eta I) w = b, as a Sherman-Morrison update does implicitly, and `regularizer=outside` minimizes |Aw - b|^2 + eta |w|^2
+(the paper's eta_r). `eta_schedule=1/t` divides eta by t. Every step solves the system again, from the last w, by
 conjugate gradient on the normal equations, which are symmetric while A is not.
 
 Deviations from the printed boxes:
@@ -26,19 +26,19 @@ from ucls.kernels.arrays import IntScalar, Scalar
 from ucls.kernels.ranges import COUNT
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Real, Whole
 
-IN, OUT = range(2)
-CONSTANT, FADING = range(2)
+INSIDE, OUTSIDE = range(2)
+CONSTANT, ONE_OVER_T = range(2)
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """The settings of LSTD with conjugate gradient."""
 
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
     regularizer: Annotated[
-        int, Choice("in", "out"), "in: (A + eta I) w = b; out: the w of least |Aw - b|^2 + eta |w|^2"
-    ] = IN
+        int, Choice("inside", "outside"), "inside: (A + eta I) w = b; outside: the w of least |Aw - b|^2 + eta |w|^2"
+    ] = INSIDE
     eta: Annotated[float, NOT_NEGATIVE, "size of the regularizer"] = 1e-4
-    fading: Annotated[int, Choice("constant", "fading"), "keep eta, or divide it by the number of steps"] = CONSTANT
+    eta_schedule: Annotated[int, Choice("constant", "1/t"), "keep eta, or divide it by the number of steps"] = CONSTANT
     beta: Annotated[
         float, Real(at_least=0, below=1), "weight of the newest sample in A and b; 0 weighs all samples the same (1/t)"
     ] = 0.0
@@ -61,12 +61,12 @@ class State(NamedTuple):
     gamma: Scalar
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for: A."""
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
+    """Array elements that `init` allocates: A."""
     return size**2 + 4 * size
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, b = 0, w = 0, with `size` features."""
     return State(sy.equations(size, dtype), tr.trace(size, dtype), np.zeros(1, np.int64), np.zeros(1))
 
@@ -109,6 +109,6 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     la.average(system.b, n, beta, r, z)
     sy.average_outer(system, n, beta, z, x, gamma, x_next)
 
-    eta = hyper.eta / state.t[0] if hyper.fading == FADING else hyper.eta
-    eta_in, eta_out = (eta, 0.0) if hyper.regularizer == IN else (0.0, eta)
+    eta = hyper.eta / state.t[0] if hyper.eta_schedule == ONE_OVER_T else hyper.eta
+    eta_in, eta_out = (eta, 0.0) if hyper.regularizer == INSIDE else (0.0, eta)
     solvers.conjugate_gradient(system, n, eta_in, eta_out, hyper.tolerance, hyper.iterations)

@@ -27,7 +27,7 @@ from ucls.kernels.arrays import Scalar, Vector
 from ucls.settings import POSITIVE, UNIT, Real, Whole
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """The settings of LSTD with Sherman-Morrison updates."""
 
     epsilon: Annotated[float, UNIT, "probability of an action at random, at first"] = 0.1
@@ -50,12 +50,12 @@ class State(NamedTuple):
     gamma: Scalar
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for: the inverse of A."""
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
+    """Array elements that `init` allocates: the inverse of A."""
     return size**2 + 4 * size
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = eta I and w = 0, with `size` features."""
     return State(
         inverse=inv.inverse(size, hyper.eta, dtype),

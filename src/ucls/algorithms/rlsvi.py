@@ -4,7 +4,7 @@ Osband, Van Roy and Wen, "Generalization and Exploration via Randomized Value Fu
 agent regresses on all transitions so far, with targets y = r + gamma max_a x(s',a)'theta from the parameters theta it
 has been acting on, and samples new ones from the posterior, theta ~ N(mean, Lambda^-1) with
 
-    Lambda = X'X / sigma^2 + l I    and    mean = Lambda^-1 X'y / sigma^2.
+    Lambda = X'X / sigma^2 + prior_precision I    and    mean = Lambda^-1 X'y / sigma^2.
 
 Until the next sample it acts greedily on theta. What it is unsure of varies from sample to sample, so it is tried.
 
@@ -35,22 +35,24 @@ from ucls.kernels._jit import jit
 from ucls.kernels.arrays import IntScalar, Matrix, Vector
 from ucls.kernels.ranges import COUNT, MADE, Count, Grows
 from ucls.kernels.row_table import Table, longer, number, table
-from ucls.settings import POSITIVE, Before, Real, Whole
+from ucls.settings import POSITIVE, Real, Whole
 
 CELLS, MOVES = 1024, 4096  # room to begin with
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """The settings of RLSVI."""
 
-    l: Annotated[float, POSITIVE, "precision of the prior N(0, I/l) of theta; smaller explores more"] = 1.0
+    prior_precision: Annotated[
+        float, POSITIVE, "of theta ~ N(0, I / prior_precision) before any data; smaller explores more"
+    ] = 1.0
     sigma: Annotated[float, POSITIVE, "standard deviation of a target, given theta"] = 1.0
     resample_every: Annotated[
         int, Whole(), "steps after which theta is sampled again within an episode; 0 for never"
     ] = 5000
     n_backups: Annotated[int, Whole(1, 1000), "regressions, each followed by a sample, whenever theta is sampled"] = 1
     correlation: Annotated[
-        float, Real(at_least=0, below=1), Before(0.0), "of the noise of a sample with that of the last; 0 draws afresh"
+        float, Real(at_least=0, below=1), "of the noise of a sample with that of the last; 0 draws afresh"
     ] = 0.0
 
 
@@ -88,17 +90,17 @@ class State(NamedTuple):
         return "" if (np.diag(self.L) > 0).all() else "the factor of the precision is none"
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for: L, X'X and the tables."""
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
+    """Array elements that `init` allocates: L, X'X and the tables."""
     return 2 * size**2 + 3 * size + CELLS * (2 * n_actions * n_active + 4) + 7 * MOVES
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from the prior, without data."""
     return State(
         theta=np.zeros(size, dtype),
         mean=np.zeros(size, dtype),
-        L=np.sqrt(hyper.l) * np.eye(size),
+        L=np.sqrt(hyper.prior_precision) * np.eye(size),
         XX=np.zeros((size, size)),
         Xr=np.zeros(size),
         cells=table(CELLS, 2 * n_actions * n_active),
@@ -117,7 +119,7 @@ def full(state):
     return state.cells.count[0] + 2 > len(state.cells.rows) or state.moves.count[0] + 1 > len(state.moves.rows)
 
 
-def grow(state: State, hyper: Hyper) -> State:
+def grow(state: State, hyper: Settings) -> State:
     """Double what is full."""
     if state.cells.count[0] + 2 > len(state.cells.rows):
         state = state._replace(cells=longer(state.cells))
@@ -191,7 +193,7 @@ def sample(state, hyper, rng):
     n, stride, precision = state.seen[0], state.stride[0], 1.0 / hyper.sigma**2
     xi = last_noise(state, hyper.correlation)
     for first in range(stride):
-        cholesky.factor(state.XX, n, first, stride, precision, hyper.l, state.L)
+        cholesky.factor(state.XX, n, first, stride, precision, hyper.prior_precision, state.L)
     for _ in range(hyper.n_backups):
         mean, noise = regressand(state), np.empty(len(state.theta))
         for i in range(len(noise)):

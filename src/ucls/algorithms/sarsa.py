@@ -1,17 +1,17 @@
 """Sarsa(lambda) with accumulating traces, epsilon-greedy or optimistic from the start.
 
 Rummery and Niranjan, 1994; Sutton and Barto, "Reinforcement Learning", section 12.7. The paper's baseline, for which it
-gives no box: w <- w + alpha delta z. It explores by chance (`epsilon`), by starting from values that are too good to
-last (`optimistic`: the value of every action in every state starts at `gmax`), or both.
+gives no box: w <- w + alpha delta z. It explores by chance (`epsilon`), by starting from values that are too high
+(`initial_value`, the value of every action in every state at the start), or both.
 
 A step costs as much as there are active features and live traces, whatever the number of features.
 
 Deviations, where the paper says nothing:
-- optimism is a constant in front of the weights, Q = gmax + x'w with w = 0 at the start. Where the values of the active
-  features have the same sum in every state, that is what w = gmax / sum gives, step by step; where they have not (two
-  tiles share an index), Q is still gmax everywhere.
+- the initial value is a constant, Q = initial_value + x'w with w = 0 at the start. Where the values of the active
+  features have the same sum in every state, w = initial_value / sum gives the same, step by step; where they have not
+  (two tiles share an index), Q still starts at initial_value everywhere.
 - alpha is divided by |x|^2, so that it is the part of the error in Q(s,a) that one step without trace removes, whatever
-  the number of tilings and the feature value. Plain: `step_size=plain`.
+  the number of tilings and the feature value. Plain: `normalize_step=false`.
 - the trace decays by the discount of the previous transition, and starts from 0 in each episode, as in UCLS.
 """
 
@@ -23,28 +23,21 @@ from ucls.kernels import active as la
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
 from ucls.kernels.arrays import Scalar, Vector
-from ucls.settings import POSITIVE, UNIT, Choice, Follows, Real
-
-NO, YES = range(2)
-NORMALIZED, PLAIN = range(2)
+from ucls.settings import POSITIVE, UNIT, Flag, Real
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """The settings of Sarsa."""
 
     alpha: Annotated[float, POSITIVE, "step size"] = 0.1
     epsilon: Annotated[float, UNIT, "probability of an action at random"] = 0.1
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
-    optimistic: Annotated[int, Choice("no", "yes"), "whether all values start at gmax; otherwise at 0"] = NO
-    gmax: Annotated[
+    initial_value: Annotated[
         float,
-        Real(),
-        Follows("return_max", otherwise=0.0),
-        "the value to start from; 0 where the best return is unknown",
+        Real(fact="return_max"),
+        "value of every action at the start; return_max, the maximum possible return, is optimistic",
     ] = 0.0
-    step_size: Annotated[
-        int, Choice("normalized", "plain"), "normalized: alpha / |x|^2, a part of the error; plain: alpha"
-    ] = NORMALIZED
+    normalize_step: Annotated[int, Flag(), "divide alpha by |x|^2, so that it is a fraction of the error"] = 1
     trace_discount: Annotated[tr.Discount, "which transition's discount decays the trace"] = tr.PREVIOUS
 
 
@@ -56,12 +49,12 @@ class State(NamedTuple):
     gamma: Scalar
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for: weights and their trace."""
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
+    """Array elements that `init` allocates: weights and their trace."""
     return 4 * size
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from w = 0, with `size` features."""
     return State(w=np.zeros(size, dtype), trace=tr.live_trace(size, dtype), gamma=np.zeros(1))
 
@@ -74,8 +67,8 @@ def start(state, hyper, rng):
 
 @jit
 def value(state, hyper, x):
-    """The estimated action value: x'w, on top of gmax if optimistic."""
-    return la.dot(x, state.w) + (hyper.gmax if hyper.optimistic == YES else 0.0)
+    """The estimated action value: the initial value plus x'w."""
+    return la.dot(x, state.w) + hyper.initial_value
 
 
 @jit
@@ -91,7 +84,7 @@ def act(state, hyper, xs, rng):
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     """Learn from one transition."""
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
-    alpha = hyper.alpha if hyper.step_size == PLAIN else la.part_of_error(hyper.alpha, x)
+    alpha = la.part_of_error(hyper.alpha, x) if hyper.normalize_step else hyper.alpha
 
     delta = r + gamma * value(state, hyper, x_next) - value(state, hyper, x)
     decay = tr.discount(state.gamma, hyper.trace_discount, gamma) * hyper.lambda_

@@ -14,7 +14,7 @@ Deviations, where the box is silent:
   smallest or the largest.
 - every action draws blocks of its own. Means of blocks are differences of running sums of Q_N - mean(Q_N).
 - Sarsa's step size is divided by |x|^2, so that it is the part of the error in Q(s,a) that one step without trace
-  removes. Plain: `step_size=plain`.
+  removes. Plain: `normalize_step=false`.
 - the trace decays by the discount of the previous transition, and starts from 0 in each episode, as in UCLS.
 """
 
@@ -28,13 +28,12 @@ from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
 from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector
 from ucls.kernels.ranges import COUNT
-from ucls.settings import OPEN_UNIT, POSITIVE, UNIT, Choice, Real, Whole
+from ucls.settings import OPEN_UNIT, POSITIVE, UNIT, Choice, Flag, Real, Whole
 
 SARSA, LSTD = range(2)
-NORMALIZED, PLAIN = range(2)
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """The settings of UCBootstrap and of its base learner; the defaults are the box's examples."""
 
     window: Annotated[int, Whole(1, 10**6), "number of recent weights that are kept"] = 100
@@ -43,10 +42,8 @@ class Hyper(NamedTuple):
     alpha: Annotated[float, OPEN_UNIT, "confidence level; smaller explores more"] = 0.05
     base: Annotated[int, Choice("sarsa", "lstd"), "the learner whose weights are kept"] = SARSA
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
-    step: Annotated[float, POSITIVE, "step size of Sarsa"] = 0.1
-    step_size: Annotated[
-        int, Choice("normalized", "plain"), "normalized: step / |x|^2, a part of the error; plain: step"
-    ] = NORMALIZED
+    step_size: Annotated[float, POSITIVE, "step size of Sarsa"] = 0.1
+    normalize_step: Annotated[int, Flag(), "divide it by |x|^2, so that it is a fraction of the error"] = 1
     beta: Annotated[float, Real(at_least=0, below=1), "weight of LSTD's newest sample; 0 is 1/(t+1)"] = 0.0
     eta: Annotated[float, POSITIVE, "initial regularizer of LSTD"] = 1e-4
     trace_discount: Annotated[tr.Discount, "which transition's discount decays the trace"] = tr.PREVIOUS
@@ -63,12 +60,12 @@ class State(NamedTuple):
     gamma: Scalar
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for: the window of weights, for LSTD an inverse; and a step for its resamples."""
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
+    """Array elements that `init` allocates: the window of weights, the inverse of LSTD, and the resamples of a step."""
     return size * (hyper.window + 4) + (size**2 if hyper.base == LSTD else 0) + hyper.resamples
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from w = 0 and an empty window; only LSTD gets room for an inverse."""
     return State(
         w=np.zeros(size, dtype),
@@ -168,7 +165,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     decay = tr.discount(state.gamma, hyper.trace_discount, gamma) * hyper.lambda_
     tr.decay_live(trace, decay, x)
     if hyper.base == SARSA:
-        step = hyper.step if hyper.step_size == PLAIN else hyper.step / la.square(x)
+        step = hyper.step_size / la.square(x) if hyper.normalize_step else hyper.step_size
         tr.add_live(w, step * delta, trace)
     else:
         beta = inv.next_weight(state.inverse, hyper.beta)

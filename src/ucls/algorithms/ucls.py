@@ -13,8 +13,8 @@ What is learned in practice is less than the letters say. With features of 1/n a
 small that B stays I within a hundredth, and a a' is so small that x'Cx is what is left of the start, c_max sum_i x_i^2
 (1 - beta)^(visits of i), until that has faded to next to nothing. Then the radius counts visits, hardly knows of a
 variance, and w moves by a fixed step of b - Aw. `ucls diagnose` shows it along a run (docs/diagnose.md has numbers).
-`learned=counts` forces it, B = I and a = 0, to be held against the box; larger features (`feature_value=1`, with a
-smaller `w_step`) let B move.
+`covariance=visit_counts` enforces this, with B = I and a = 0, for comparison; larger features (`feature_value=1`,
+with a smaller `w_step`) let B move.
 
 Deviations from the printed box, each a setting that can be put back:
 - C_ij is averaged where |z_i| and |z_j| exceed `trace_threshold` (default beta), not where they differ from 0: a trace
@@ -26,7 +26,7 @@ Deviations from the printed box, each a setting that can be put back:
   LSTD" and `direct`; preconditioned is the box. Nothing else changes: C is learned with B in all of them.
 - `averages=sample` has beta_t = 1/(t + 1) in the place of beta, the paper's 1/t with the start as one more sample: at
   t = 1 the printed one would wipe the start of C where the trace is. A w = b has the same solution with either.
-- `initial=stays` leaves c at 1, where the box lets it fade; it matters only if c_max grows.
+- `initial_variance=constant` leaves c at 1, where the pseudocode lets it decay; it matters only if c_max grows.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -45,15 +45,15 @@ from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector, diagonal
 from ucls.kernels.averages import average_block
 from ucls.kernels.products import transposed_times_both
 from ucls.kernels.ranges import COUNT
-from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Before, Choice, Follows, Whole
+from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows, Whole
 
 PRECONDITIONED, SHERMAN_MORRISON, FIXED_STEP, CONJUGATE_GRADIENT, DIRECT, PSEUDO_INVERSE = range(6)
-VARIANCE, COUNTS = range(2)
+LEARNED, VISIT_COUNTS = range(2)
 EXPONENTIAL, SAMPLE = range(2)
-FADES, STAYS = range(2)
+DECAYING, CONSTANT = range(2)
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """The settings of UCLS; the defaults are the paper's."""
 
     p: Annotated[float, POSITIVE, "confidence: a bound holds with probability 1 - p; smaller explores more"] = 0.1
@@ -75,21 +75,17 @@ class Hyper(NamedTuple):
         "how w moves towards A w = b; preconditioned is the box",
     ] = PRECONDITIONED
     solve_every: Annotated[int, Whole(1), "steps between two solutions of the solver direct"] = 100
-    learned: Annotated[
-        int, Choice("variance", "counts"), Before("variance"), "what C is: counts has B = I and a = 0, and only fades"
-    ] = VARIANCE
+    covariance: Annotated[
+        int, Choice("learned", "visit_counts"), "what C is; visit_counts has B = I and a = 0, so that C only decays"
+    ] = LEARNED
     averages: Annotated[
-        int,
-        Choice("exponential", "sample"),
-        Before("exponential"),
-        "weight of the newest sample: beta, or 1/(t + 1) in the t-th step",
+        int, Choice("exponential", "sample"), "weight of the newest sample: beta, or 1/(t + 1) in the t-th step"
     ] = EXPONENTIAL
-    initial: Annotated[
+    initial_variance: Annotated[
         int,
-        Choice("fades", "stays"),
-        Before("fades"),
-        "what a larger c_max adds to C: as much as is left of its start, or (stays) as if all were",
-    ] = FADES
+        Choice("decaying", "constant"),
+        "what a larger c_max adds to C: the remaining fraction of the initial variance, or (constant) all of it",
+    ] = DECAYING
 
 
 class State(NamedTuple):
@@ -106,12 +102,12 @@ class State(NamedTuple):
     t: Annotated[IntScalar, COUNT]
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for: A, B, C and, for two solvers, an inverse."""
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
+    """Array elements that `init` allocates: A, B, C and, for two solvers, an inverse."""
     return (4 if hyper.solver in (SHERMAN_MORRISON, PSEUDO_INVERSE) else 3) * size**2 + 6 * size
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from A = 0, B = I, C = c_max I, with `size` features; two solvers get room for an inverse."""
     inverted = hyper.solver == SHERMAN_MORRISON
     if inverted and hyper.eta == 0:
@@ -164,7 +160,7 @@ def learned(state, hyper, x):
     return max(0.0, 1.0 - left / whole) if whole > 0.0 else 1.0
 
 
-def inside(state: State, hyper: Hyper) -> dict[str, float]:
+def internals(state: State, hyper: Settings) -> dict[str, float]:
     """How far B is from the I it started as, how well a = B'nu stands for A^-1 nu, and the initial variance by now."""
     return {
         "|B - I| / |I|": preconditioner.moved(state.system),
@@ -201,12 +197,12 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     # B ~ A^-T; the pass over A gives b - Aw as well
     g, v = sy.gradient_and_residual(system, n, x)
     alpha = min(1.0, hyper.b_step / (system.norm2[0] * la.square(x) + 1.0))
-    if hyper.learned == VARIANCE:
+    if hyper.covariance == LEARNED:
         sy.subtract_outer(system.Bt, n, alpha, g, x)
 
     la.average(nu, n, beta, delta, z)
     avec, Bv = transposed_times_both(system.Bt, n, nu, v)
-    if hyper.learned == COUNTS:
+    if hyper.covariance == VISIT_COUNTS:
         avec[:] = 0.0
     raise_initial(state, n, avec)
     average_where(state, hyper, n, beta, avec)
@@ -247,7 +243,7 @@ def average_where(state, hyper, n, beta, avec):
     """C_ij <- (1 - beta) C_ij + beta a_i a_j where the traces of i and j are large; less is left of the start there."""
     keep = state.c.dtype.type(1.0 - beta)
     near = tr.above(state.trace, n, hyper.trace_threshold)
-    if hyper.initial == FADES:
+    if hyper.initial_variance == DECAYING:
         for i in near:
             state.c[i] *= keep
     average_block(state.C, near, beta, avec)

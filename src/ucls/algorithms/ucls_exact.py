@@ -10,7 +10,7 @@ one before is what the regularizer still holds back because the data have not ov
 is at most v0 (1 - x'h), where h is LSTD of the pseudo-reward 1 - gamma (1 at an end): h says how much of the way ahead
 has been seen, and 1 - x'h is 1 where nothing is known and 0 where all is. The agent maximizes
 
-    upper(x) = x'w + v0 (1 - x'h) + factor sqrt(x'Cx).
+    upper(x) = x'w + v0 (1 - x'h) + noise_scale sqrt(x'Cx).
 
 All of it has exact recursions of order d^2 (`update`): nothing is forgotten, and nothing has a step size. The matrices
 A^-1 and C are changed by rank one and two and read in few rows and columns, so they wait (`lazy_matrix`); and the
@@ -28,7 +28,7 @@ of judgment:
   as much as it holds, so that long runs in it are told so.
 - a trace makes up for features that states share. Where none do (one-hot), it adds only noise and what followed under
   policies of before, so `lambda` is 0 there unless it is given. Nor does a state there learn from its neighbors, so
-  `m` is 1.75 in place of 1: belief must outlast a few unlucky visits, in which no noise has shown yet.
+  `prior_visits` is 1.75 instead of 1: the prior must outlast a few unlucky visits, which have shown no noise yet.
 - `return_max` may be unknown: see `kernels.returns`. Where it is known and a return above it is observed, it is raised.
 """
 
@@ -50,23 +50,25 @@ SINGLE_STEPS = (
 )
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """The settings of UCLS with its complete bound."""
 
     return_max: Annotated[
         float,
         Known(),
         Follows("return_max", otherwise="unknown"),
-        "v0, the largest return there is; unknown: guessed from the rewards seen",
+        "v0, the maximum possible return; unknown: estimated from the rewards seen",
     ] = np.nan
-    m: Annotated[
+    prior_visits: Annotated[
         float,
         POSITIVE,
         Follows("prior_visits", otherwise=1.0),
-        "how many visits of a state the prior belief is worth; 1.75 by default where no two states share a feature",
+        "number of visits that the prior is worth; 1.75 by default where no two states share a feature, otherwise 1",
     ] = 1.0
-    factor: Annotated[float, NOT_NEGATIVE, "radius of the noise in standard deviations; 0 leaves it out"] = 0.3
-    belief: Annotated[float, NOT_NEGATIVE, "weight of what is not known; 1 is the bound, 0 leaves it out"] = 1.0
+    noise_scale: Annotated[float, NOT_NEGATIVE, "weight of the noise term, in standard deviations; 0 leaves it out"] = (
+        0.3
+    )
+    prior_scale: Annotated[float, NOT_NEGATIVE, "weight of the prior term; 1 gives the bound, 0 leaves it out"] = 1.0
     lambda_: Annotated[
         float,
         UNIT,
@@ -92,16 +94,16 @@ class State(NamedTuple):
     guarded: Annotated[IntScalar, ranges.COUNT]
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for: A^-1, C unless noise is left out, what waits for both, and rewards."""
-    return (2 if hyper.factor > 0 else 1) * lz.room(size) + 3 * size + 2 * rt.ROOM
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
+    """Array elements that `init` allocates: A^-1, C unless noise is left out, what waits for both, and rewards."""
+    return (2 if hyper.noise_scale > 0 else 1) * lz.room(size) + 3 * size + 2 * rt.ROOM
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from w = h = 0 and C = 0; A = kappa I follows when the size of the features is known."""
     return State(
         inverse=lz.lazy(size, dtype),
-        C=lz.lazy(size if hyper.factor > 0 else 0, dtype),
+        C=lz.lazy(size if hyper.noise_scale > 0 else 0, dtype),
         w=np.zeros(size, dtype),
         h=np.zeros(size, dtype),
         Az=np.zeros(size, dtype),
@@ -122,13 +124,13 @@ def start(state, hyper, rng):
 
 
 @jit
-def hope(state, hyper):
-    """v0: what was declared, or guessed, and no less than a return that was observed; times the weight of belief."""
+def optimistic_return(state, hyper):
+    """v0, given or estimated, and no less than the largest observed return; times `prior_scale`."""
     v0 = rt.guess(state.returns) if np.isnan(hyper.return_max) else hyper.return_max
-    return hyper.belief * max(v0, state.returns.attained[0])
+    return hyper.prior_scale * max(v0, state.returns.attained[0])
 
 
-def estimated_return_max(state: State, hyper: Hyper) -> float | None:
+def estimated_return_max(state: State, hyper: Settings) -> float | None:
     """v0 as it is estimated from the rewards seen; None where it was given, or no reward was other than 0."""
     if not np.isnan(hyper.return_max) or not state.returns.varied[0]:
         return None
@@ -136,7 +138,7 @@ def estimated_return_max(state: State, hyper: Hyper) -> float | None:
     return float(max(guess(state.returns), state.returns.attained[0]))
 
 
-def notices(state: State, hyper: Hyper) -> list[str]:
+def notices(state: State, hyper: Settings) -> list[str]:
     """Say that a return was above the largest there is, and that single precision has been used for too long."""
     notes = []
     if state.returns.attained[0] > hyper.return_max:
@@ -149,55 +151,55 @@ def notices(state: State, hyper: Hyper) -> list[str]:
 @jit
 def value(state, hyper, x):
     """The estimated action value x'w; what is not known counts as bad as v0 if that is negative, otherwise as 0."""
-    return la.dot(x, state.w) + min(0.0, hope(state, hyper)) * unknown(state, x)
+    return la.dot(x, state.w) + min(0.0, optimistic_return(state, hyper)) * prior_fraction(state, x)
 
 
 @jit
-def parts(state, hyper, x):
-    """The two parts of the radius: what is not known here, and what is noisy here."""
-    return max(0.0, hope(state, hyper)) * unknown(state, x), noise(state, hyper, x)
+def radius_terms(state, hyper, x):
+    """The prior term and the noise term of the radius."""
+    return max(0.0, optimistic_return(state, hyper)) * prior_fraction(state, x), noise(state, hyper, x)
 
 
 @jit
-def unknown(state, x):
-    """1 - x'h: how much of what is believed here no data have overruled, from 1 (all of it) to 0."""
-    return _unknown(state.h, x)
+def prior_fraction(state, x):
+    """1 - x'h, the prior's remaining weight in this value: 1 without data, 0 once data determine it."""
+    return _prior_fraction(state.h, x)
 
 
 @jit
-def _unknown(h, x):
+def _prior_fraction(h, x):
     return min(1.0, max(0.0, 1.0 - la.dot(x, h)))
 
 
 @jit
 def noise(state, hyper, x):
-    """factor sqrt(x'Cx)."""
-    return _noise(state.C, hyper.factor, x)
+    """noise_scale sqrt(x'Cx)."""
+    return _noise(state.C, hyper.noise_scale, x)
 
 
 @jit
-def _noise(C, factor, x):
-    if factor == 0.0:
+def _noise(C, noise_scale, x):
+    if noise_scale == 0.0:
         return 0.0
-    return factor * np.sqrt(max(0.0, lz.form(C, x)))
+    return noise_scale * np.sqrt(max(0.0, lz.form(C, x)))
 
 
 @jit
 def interval(state, hyper, x, rng):
     """The estimated action value and the radius of its bound."""
-    belief, spread = parts(state, hyper, x)
-    return value(state, hyper, x), belief + spread
+    prior, spread = radius_terms(state, hyper, x)
+    return value(state, hyper, x), prior + spread
 
 
 @jit
 def act(state, hyper, xs, rng):
     """The action with the largest upper bound."""
-    v0 = hope(state, hyper)
-    w, h, C, factor = state.w, state.h, state.C, hyper.factor  # once: to hand on a whole state takes time
+    v0 = optimistic_return(state, hyper)
+    w, h, C, noise_scale = state.w, state.h, state.C, hyper.noise_scale  # once: to hand on a whole state takes time
     upper = np.empty(len(xs.index))
     for a in range(len(upper)):
         x = la.of_action(xs, a)
-        upper[a] = la.dot(x, w) + v0 * _unknown(h, x) + _noise(C, factor, x)
+        upper[a] = la.dot(x, w) + v0 * _prior_fraction(h, x) + _noise(C, noise_scale, x)
     return la.argmax(upper, rng)
 
 
@@ -208,7 +210,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
     n = max(la.see(state.seen, x), la.see(state.seen, x_next))
     if state.kappa[0] == 0.0:
-        believe(state, hyper, x)
+        set_prior(state, hyper, x)
     rt.observe(state.returns, r, gamma)
 
     dA = lz.times_rows(state.inverse, n, x, gamma, x_next)  # d'A^-1
@@ -233,7 +235,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
         g[i] = c * Az[i]
     la.add(w, n, delta, g)
     la.add(h, n, surprise, g)
-    if hyper.factor > 0.0:
+    if hyper.noise_scale > 0.0:
         spread(state.C, n, g, delta, x, gamma, x_next)
     lz.subtract_outer(state.inverse, n, g, dA)
     state.gamma[0] = gamma
@@ -252,10 +254,10 @@ def spread(C, n, g, delta, x, gamma, x_next):
 
 
 @jit
-def believe(state, hyper, x):
-    """A = kappa I, where kappa is m times the size of the first features that are met."""
+def set_prior(state, hyper, x):
+    """A = kappa I, where kappa is `prior_visits` times the squared norm of the first features."""
     size = la.square(x)
-    state.kappa[0] = hyper.m * (size if size > 0.0 else 1.0)
+    state.kappa[0] = hyper.prior_visits * (size if size > 0.0 else 1.0)
     M = state.inverse.M
     for i in range(len(M)):
         M[i, i] = M.dtype.type(1.0 / state.kappa[0])

@@ -17,7 +17,7 @@ Deviations from the printed box, each a setting that can be put back where one i
   the transition just taken, wipes the trace when a reward arrives at the goal. Literal: `trace_discount=current`.
 - z starts at 0, which the box does not say.
 - both step sizes are divided by |x|^2, as in Sarsa, so that they are parts of an error whatever the features, and alpha
-  is 0.1. Literal: `step_size=plain`, with the paper's `alpha=0.01`.
+  is 0.1. Literal: `normalize_step=false`, with the paper's `alpha=0.01`.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -28,13 +28,12 @@ from ucls.kernels import active as la
 from ucls.kernels import traces as tr
 from ucls.kernels._jit import jit
 from ucls.kernels.arrays import Scalar, Vector
-from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Before, Choice, Follows
+from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Flag, Follows
 
 OWN, ALL = range(2)
-NORMALIZED, PLAIN = range(2)
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """The settings of UCLS-L; the defaults are the paper's, but for the step sizes."""
 
     p: Annotated[float, POSITIVE, "confidence: a bound holds with probability 1 - p; smaller explores more"] = 0.1
@@ -53,12 +52,9 @@ class Hyper(NamedTuple):
     trace_discount: Annotated[
         tr.Discount, "which transition's discount decays the trace; current is the printed box"
     ] = tr.PREVIOUS
-    step_size: Annotated[
-        int,
-        Choice("normalized", "plain"),
-        Before("plain"),
-        "normalized: alpha / |x|^2 and alpha_var / |x|^2, parts of an error; plain: the printed box",
-    ] = NORMALIZED
+    normalize_step: Annotated[
+        int, Flag(), "divide alpha and alpha_var by |x|^2, so that they are fractions of an error; false is the paper's"
+    ] = 1
 
 
 class State(NamedTuple):
@@ -73,12 +69,12 @@ class State(NamedTuple):
     gamma: Scalar
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for: weights, variances and a trace."""
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
+    """Array elements that `init` allocates: weights, variances and a trace."""
     return 7 * size
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start from w = w_var = 0 and w_varInit = v_init, with `size` features."""
     return State(
         w=np.zeros(size, dtype),
@@ -123,7 +119,7 @@ def learned(state, hyper, x):
     return spread / (spread + left) if spread > 0.0 else 0.0
 
 
-def inside(state: State, hyper: Hyper) -> dict[str, float]:
+def internals(state: State, hyper: Settings) -> dict[str, float]:
     """The initial variance by now."""
     return {"v_init": float(state.v_init[0])}
 
@@ -145,7 +141,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
 
     alpha, alpha_var = hyper.alpha, hyper.alpha_var
-    if hyper.step_size == NORMALIZED:
+    if hyper.normalize_step:
         alpha, alpha_var = la.part_of_error(alpha, x), la.part_of_error(alpha_var, x)
     delta = r + gamma * la.dot(x_next, w) - la.dot(x, w)
     delta_var = delta + gamma * la.dot(x_next, w_var) - la.dot(x, w_var)

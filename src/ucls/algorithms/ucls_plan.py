@@ -70,7 +70,7 @@ FAR = 10  # times the best return: a guess beyond that is worth a notice
 ONE_HOT = len(sw.Sweeper._fields)  # `len` of a solver is known to the compiler, which leaves the others out
 
 
-class Hyper(NamedTuple):
+class Settings(NamedTuple):
     """The settings of UCLS-Plan."""
 
     return_max: Annotated[
@@ -116,13 +116,13 @@ def one_hot(size: int, n_actions: int, n_active: int) -> bool:
     return n_active == 1 and size > n_actions
 
 
-def room(hyper: Hyper, size: int, n_actions: int, n_active: int) -> int:
-    """Numbers that `init` makes room for."""
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
+    """Array elements that `init` allocates."""
     known = sw.room(size, n_actions) if one_hot(size, n_actions, n_active) else bl.room(size, n_actions, n_active)
     return known + 2 * rt.ROOM
 
 
-def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start without data; the features say which solver there is."""
     tabular = one_hot(size, n_actions, n_active)
     return State(
@@ -135,7 +135,7 @@ def init(hyper: Hyper, size: int, n_actions: int, n_active: int, dtype: Any = np
     )
 
 
-def notices(state: State, hyper: Hyper) -> list[str]:
+def notices(state: State, hyper: Settings) -> list[str]:
     """Say that return_max is too low, or a guess of it far above all returns, and that actions share features."""
     notes = []
     if state.returns.attained[0] > hyper.return_max:
@@ -164,7 +164,7 @@ def _full(solver):
     return bl.full(solver)
 
 
-def grow(state: State, hyper: Hyper) -> State:
+def grow(state: State, hyper: Settings) -> State:
     """Double what is full."""
     if isinstance(state.solver, sw.Sweeper):
         return state._replace(solver=state.solver._replace(moves=mv.more_moves(state.solver.moves)))
@@ -223,7 +223,7 @@ def _noise(solver, levels, x):
 
 
 @jit
-def parts(state, hyper, x):
+def radius_terms(state, hyper, x):
     """The prior term and the noise term of the radius."""
     levels = levels_of(state, hyper)
     spread = _noise(state.solver, levels, x)
@@ -231,7 +231,7 @@ def parts(state, hyper, x):
 
 
 @jit
-def unknown(state, x):
+def prior_fraction(state, x):
     """What is left of the prior: 1 without data, m / (m + n) after n visits of a state with a feature of its own."""
     return _unknown(state.solver, x)
 
@@ -247,7 +247,7 @@ def _unknown(solver, x):
 @jit
 def interval(state, hyper, x, rng):
     """The estimated action value, and the radius of its bound."""
-    prior, spread = parts(state, hyper, x)
+    prior, spread = radius_terms(state, hyper, x)
     return value(state, hyper, x), prior + spread
 
 

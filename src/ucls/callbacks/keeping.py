@@ -9,7 +9,7 @@ from ucls import checkpoint
 from ucls.agent.agent import Agent
 from ucls.agent.evaluate import Evaluation, evaluate_policy
 from ucls.callbacks.periodic import Periodic
-from ucls.errors import Notice, UserError
+from ucls.errors import UclsWarning, UserError
 from ucls.gym.copies import copy_of
 from ucls.gym.wrapping import freeze_normalizers
 
@@ -101,7 +101,9 @@ def save(agent: Agent, path: Path) -> bool:
         return True
     except (OSError, UserError) as error:
         why = getattr(error, "strerror", None) or error
-        warnings.warn(f"the agent was not saved at step {agent.steps}: {why}; training continues", Notice, stacklevel=3)
+        warnings.warn(
+            f"the agent was not saved at step {agent.steps}: {why}; training continues", UclsWarning, stacklevel=3
+        )
         return False
 
 

@@ -13,7 +13,7 @@ from ucls.cli import check, compile, doctor, evaluate, explain, lists, look, pap
 from ucls.cli.logs import check as logs_check
 from ucls.cli.logs import compare as logs_compare
 from ucls.core.progress import tell_of_compiling
-from ucls.errors import Notice, Terminated, UserError, printable
+from ucls.errors import Terminated, UclsWarning, UserError, printable
 
 # The usage error of the command-line parser: the base class of BadParameter, which has no public name.
 USAGE: Any = typer.BadParameter.__mro__[1]
@@ -95,7 +95,7 @@ def _in_one_line(
     message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
 ) -> str:
     """Format a warning; a notice addresses the user, so its source line is left out."""
-    place = "" if issubclass(category, Notice) else f"{filename}:{lineno}: {category.__name__}: "
+    place = "" if issubclass(category, UclsWarning) else f"{filename}:{lineno}: {category.__name__}: "
     return f"ucls: {place}{printable(message)}\n"
 
 

@@ -16,7 +16,7 @@ def envs(as_json: Json = False) -> None:
     for id in ENVIRONMENTS:
         module: Any = module_of(id)
         defaults = make_builtin(id).settings
-        settings = [{**_about(s), "default": defaults[s.name]} for s in describe(module.Env)]
+        settings = [{**_about(s), "default": defaults[s.name]} for s in describe(module.Settings)]
         features = {"name": module.FEATURES[0], **module.FEATURES[1]}
         rows.append(
             {
@@ -39,7 +39,7 @@ def algorithms(as_json: Json = False) -> None:
     for name in ALGORITHMS:
         module: Any = algorithm_module(name)
         bounds = hasattr(module, "interval")
-        settings = [_about(s) for s in describe(module.Hyper)]
+        settings = [_about(s) for s in describe(module.Settings)]
         rows.append({"name": name, "about": _headline(module), "bounds": bounds, "settings": settings})
     _listing(rows, "name", as_json)
 

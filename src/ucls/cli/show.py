@@ -143,12 +143,12 @@ def _show_inside(diagnoses: "Sequence[Diagnosis]", to: Any) -> None:
     from ucls.cli.tables import print_table
 
     longest = max(diagnoses, key=lambda d: len(d.readings["step"]))
-    steps, names = longest.readings["step"], list(longest.inside)
+    steps, names = longest.readings["step"], list(longest.internals)
     if not names:
         return
     rows = []
     for i in np.unique(np.linspace(0, len(steps) - 1, MOMENTS).astype(int)):
-        there = [[d.inside[name][i] for name in names] for d in diagnoses if i < len(d.readings["step"])]
+        there = [[d.internals[name][i] for name in names] for d in diagnoses if i < len(d.readings["step"])]
         rows.append([f"{steps[i]:,}", *(_or_none(value) for value in np.median(there, axis=0))])
     print_table(["step", *names], rows, "composition of the bound", to)
 

@@ -83,7 +83,7 @@ def show_winners(winners: "Sequence[Winner]") -> None:
     from ucls.settings import listed
 
     rows = [[w.label, w.env, listed(w.settings), f"{w.trials[0].score:.5g}"] for w in winners]
-    _table(["label", "environment", "best settings", winners[0].measure if winners else "score"], rows)
+    _table(["label", "environment", "best settings", winners[0].metric if winners else "score"], rows)
 
 
 def show_comparison(groups: "Sequence[Group]", to: Any = None) -> None:
@@ -95,7 +95,7 @@ def show_comparison(groups: "Sequence[Group]", to: Any = None) -> None:
     to = to or console()
     for env in dict.fromkeys(group.env for group in groups):
         mine = [group for group in groups if group.env == env]
-        title, heads = f"{env}: {mine[0].measure}", ["label", "runs", "mean", "95%", "median", "IQM"]
+        title, heads = f"{env}: {mine[0].metric}", ["label", "runs", "mean", "95%", "median", "IQM"]
         against = next((group.baseline for group in mine if group.baseline), None)
         rows = [_compared(group, against is not None, escape(group.label)) for group in mine]
         more = [f"minus {against}", "95%", "p", "better"] if against is not None else []

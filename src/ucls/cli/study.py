@@ -167,7 +167,7 @@ def status(
 def compare(
     study: Named,
     store: StorePath = DEFAULT_STORE,
-    measure: Annotated[str | None, typer.Option(help="The measure to compare; by default the environment's.")] = None,
+    metric: Annotated[str | None, typer.Option(help="The metric to compare; by default the environment's.")] = None,
     baseline: Annotated[str | None, typer.Option(help="The label to compare with.")] = None,
     as_json: Json = False,
 ) -> None:
@@ -179,7 +179,7 @@ def compare(
         name = _name(study)
         about = opened.study(name)
         rows = opened.rows(name)
-    groups = compare_study(rows, measure or about.measure, baseline or about.baseline)
+    groups = compare_study(rows, metric or about.metric, baseline or about.baseline)
     if as_json:
         print_json([group._asdict() for group in groups])
         return
@@ -281,7 +281,7 @@ def _kept(study: str, store: Path) -> "Study | None":
     with Store(store) as opened:
         about = opened.study(study)
         members = tuple(Member(label, cell) for label, cell in opened.members(study))
-    return Study(study, members, about.baseline, about.measure) if members else None
+    return Study(study, members, about.baseline, about.metric) if members else None
 
 
 def _name(study: str) -> str:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ucls.core.history import History
 from ucls.core.learner import Learner
-from ucls.errors import Notice
+from ucls.errors import UclsWarning
 from ucls.features import BUDGET
 from ucls.kernels import active as la
 
@@ -39,7 +39,7 @@ def advise_on_cost(learner: Learner, stacklevel: int) -> None:
         f"{memory:,.0f} MB; use fewer features, or the agent ucls-l or sarsa, whose steps take 0.01 ms with any number "
         "of features"
     )
-    warnings.warn(text, Notice, stacklevel=stacklevel)
+    warnings.warn(text, UclsWarning, stacklevel=stacklevel)
 
 
 def _arrays(parts: Any) -> list[np.ndarray]:

@@ -69,7 +69,7 @@ def resolve_plan(plan: Plan, algorithm: Any = None, facts: Mapping[str, float] =
     """Resolve the settings of a configuration; some defaults come from `facts` of the environment or the features."""
     algorithm = algorithm or algorithm_module(plan.agent)
     features = features or features_module(plan.features)
-    hyper = resolve(algorithm.Hyper, plan.settings, {**getattr(features, "FACTS", {}), **facts})
+    hyper = resolve(algorithm.Settings, plan.settings, {**getattr(features, "FACTS", {}), **facts})
     settings = resolve(features.Settings, plan.feature_settings)
     complete = replace(plan, settings=shown(hyper), feature_settings=shown(settings))
     return Resolved(complete, algorithm, hyper, features, settings)
@@ -126,7 +126,7 @@ def choose(
     algorithm: Any = algorithm_module(agent)
     default, tuned = getattr(algorithm, "FEATURES", own)
     module = features_module(features or default)
-    owners = {"agent": algorithm.Hyper, "features": module.Settings}
+    owners = {"agent": algorithm.Settings, "features": module.Settings}
     given = distribute(settings, owners if env is None else {**owners, "env": env})
     if module is features_module(default) and tuned is not None:
         given["features"] = {**tuned, **given["features"]}

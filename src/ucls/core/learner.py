@@ -8,25 +8,23 @@ import inspect
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ucls import checkpoint
-from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.algorithms import ALGORITHMS
 from ucls.core import state as states
 from ucls.core.binding import BoundKernel
 from ucls.core.config import DTYPES, SPARE, Plan, Resolved, brief, refuse_too_large, resolve_plan
 from ucls.core.progress import tell_of_compiling
 from ucls.core.saveable import ADVICE, AFTER, WHILE, Saveable
 from ucls.core.steps import Pending, kernels
-from ucls.errors import Notice, UserError
-from ucls.features import FEATURES, Room, features_module, is_discrete
+from ucls.errors import UclsWarning, UserError
+from ucls.features import FEATURES, Allocation, features_module, is_discrete
 from ucls.kernels import active as la
 from ucls.kernels.ranges import Sizes, check, require
 from ucls.randomness import from_words, generator, spawn, to_words
-from ucls.settings import completed
 
 OWN_PARTS = ("coder", "pending")  # saved in addition to the state of the algorithm
 BROKEN = (ZeroDivisionError, np.linalg.LinAlgError)  # raised by failed arithmetic in a kernel
@@ -55,7 +53,7 @@ class Learner:
         tell_of_compiling()
         plan, self.algorithm, self.hyper, features, settings = resolved
         self.plan, self.features, self.feature_settings = plan, features, settings
-        self._refuse_too_large(features.room(settings, plan.low, plan.high, plan.n_actions), file)
+        self._refuse_too_large(features.allocation(settings, plan.low, plan.high, plan.n_actions), file)
         self.coder = features.make(settings, plan.low, plan.high, plan.n_actions)
         self.state = self._initial_state()
         require("Coder", self.coder, constants=True)
@@ -73,16 +71,16 @@ class Learner:
         sizes = self.coder.size, self.plan.n_actions, self.coder.n_active
         return initial_state(self.algorithm, self.hyper, *sizes, DTYPES[self.plan.dtype])
 
-    def _refuse_too_large(self, room: Room, file: int | None) -> None:
-        """Refuse a configuration before memory is allocated; without `room` an algorithm is assumed to be quadratic."""
+    def _refuse_too_large(self, allocation: Allocation, file: int | None) -> None:
+        """Refuse a configuration before memory is allocated; an algorithm without `allocation` counts as quadratic."""
         n_actions = self.plan.n_actions
-        sizes = room.size, n_actions, room.n_active
-        said = hasattr(self.algorithm, "room")
-        own = self.algorithm.room(self.hyper, *sizes) if said else 4 * room.size**2
-        pending = 6 * n_actions * room.n_active
-        what = f"{self.plan.agent} with {room.size:,} features ({self.plan.features}, {n_actions:,} actions)"
-        what += "" if said else ", whose `room` is missing, so that 4 * features^2 numbers are assumed,"
-        amount = room.numbers + pending + own
+        sizes = allocation.size, n_actions, allocation.n_active
+        said = hasattr(self.algorithm, "allocation")
+        own = self.algorithm.allocation(self.hyper, *sizes) if said else 4 * allocation.size**2
+        pending = 6 * n_actions * allocation.n_active
+        what = f"{self.plan.agent} with {allocation.size:,} features ({self.plan.features}, {n_actions:,} actions)"
+        what += "" if said else ", whose `allocation` is missing, so that 4 * features^2 numbers are assumed,"
+        amount = allocation.numbers + pending + own
         refuse_too_large(amount, what, file)
         self._trims = 8 * amount <= SPARE
 
@@ -145,7 +143,7 @@ class Learner:
     def split(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """In many states, for every action: the prior term, the noise term, and the prior's remaining weight in the
         value, from 0 to 1 (NaN if the algorithm does not provide it)."""
-        if not hasattr(self.algorithm, "parts"):
+        if not hasattr(self.algorithm, "radius_terms"):
             raise UserError(f"{self.plan.agent} does not separate prior and noise uncertainty: use ucls-exact")
         points = self._states(points)
         unknown, noisy, share = (np.zeros((len(points), self.plan.n_actions)) for _ in range(3))
@@ -175,7 +173,7 @@ class Learner:
         """Issue a warning, unless one of this kind was issued before."""
         if kind not in self._told:
             self._told.add(kind)
-            warnings.warn(text, Notice, stacklevel=4)
+            warnings.warn(text, UclsWarning, stacklevel=4)
 
     def choose(self, s: np.ndarray) -> int:
         """The action that the algorithm itself chooses in state s, without changing the run."""
@@ -310,6 +308,4 @@ def saved_learner(plan: Plan, given: Any, arrays: Mapping[str, np.ndarray], feat
         name = brief(plan.features)
         raise UserError(f"the checkpoint needs the features {name}, which are not built in: give their module")
     size = sum(array.nbytes for array in arrays.values())
-    hyper: Any = (given or algorithm_module(plan.agent)).Hyper
-    plan = replace(plan, settings=completed(hyper, plan.settings))
     return Learner(resolve_plan(plan, given, features=features and features_module(features)), size)

@@ -57,7 +57,7 @@ class Progress:
         self._bar.update(self._task, completed=done, episodes=episodes, reward=f"{reward:,.6g}")
 
 
-class Notice:
+class CompileProgress:
     """Says that kernels are being compiled, once it has taken a second in all, and shows a bar where it may.
 
     `first` is asked before anything is said, so that only one of several processes says it.
@@ -108,7 +108,7 @@ class Notice:
 def tell_of_compiling() -> None:
     """Say when this process compiles for long, unless somebody has said how it is to be told."""
     if not _compiling.is_watched():
-        _compiling.watch(Notice())
+        _compiling.watch(CompileProgress())
 
 
 def _terminal() -> bool:

@@ -163,7 +163,7 @@ def plan_run(
     """The environment and the configuration of a run, with every setting resolved; `settings` may be those of the
     algorithm, the features and the environment."""
     environment: Any = module_of(env)
-    chosen = choose(algorithm, environment.FEATURES, settings, features, environment.Env)
+    chosen = choose(algorithm, environment.FEATURES, settings, features, environment.Settings)
     _check_features(chosen.module, environment.FEATURES[0])
     world = make_builtin(env, chosen.given["env"])
     return world, chosen.plan(world.bounds(), world.n_actions, world.facts(), seed, dtype)

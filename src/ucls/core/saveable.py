@@ -9,7 +9,7 @@ import time
 import warnings
 from typing import Any, Protocol
 
-from ucls.errors import Notice, UserError
+from ucls.errors import UclsWarning, UserError
 
 WHILE, AFTER = 0.01, 0.03  # fractions of the time that checks may take: while learning, and after a call of learn
 ADVICE = "scale the rewards or features down (below 1e100)"
@@ -40,7 +40,7 @@ class Saveable:
         self._cost = min(self._cost, self._last - now)
         if fault:
             self._told = True
-            warnings.warn(f"after step {steps} the agent can no longer be saved: {fault}", Notice, stacklevel=4)
+            warnings.warn(f"after step {steps} the agent can no longer be saved: {fault}", UclsWarning, stacklevel=4)
 
 
 def fault_of(learner: Any) -> str:

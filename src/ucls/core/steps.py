@@ -45,7 +45,7 @@ def never_full(state):
 
 
 def never_told(state, x):
-    """The default of `unknown`, for algorithms that do not provide it."""
+    """The default of `prior_fraction`, for algorithms that do not provide it."""
     return np.nan
 
 
@@ -54,11 +54,12 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
     """Build the steps of a learner around the functions of its algorithm and features, by the algorithm's engine."""
     build = engine_of(algorithm)
     start, act, update, value = algorithm.start, algorithm.act, algorithm.update, algorithm.value
-    encode, look = features.encode, features.look
+    encode, lookup = features.encode, features.lookup
     own_interval = getattr(algorithm, "interval", None)
     upper = getattr(algorithm, "upper", None)
     full = getattr(algorithm, "full", None) or build(never_full)
-    parts, unknown = getattr(algorithm, "parts", None), getattr(algorithm, "unknown", None) or build(never_told)
+    radius_terms = getattr(algorithm, "radius_terms", None)
+    prior_fraction = getattr(algorithm, "prior_fraction", None) or build(never_told)
 
     @build
     def begin(hyper, coder, state, pending, rng, s):
@@ -92,7 +93,7 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
         @build
         def intervals(hyper, coder, state, points, xs, rng, mean, radius):
             for i in range(len(points)):
-                look(coder, points[i], xs)
+                lookup(coder, points[i], xs)
                 for a in range(mean.shape[1]):
                     mean[i, a] = value(state, hyper, la.of_action(xs, a))
     else:
@@ -100,14 +101,14 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
         @build
         def intervals(hyper, coder, state, points, xs, rng, mean, radius):
             for i in range(len(points)):
-                look(coder, points[i], xs)
+                lookup(coder, points[i], xs)
                 for a in range(mean.shape[1]):
                     mean[i, a], radius[i, a] = own_interval(state, hyper, la.of_action(xs, a), rng)
 
     @build
     def survey(hyper, coder, state, points, xs, mean, top):
         for i in range(len(points)):
-            look(coder, points[i], xs)
+            lookup(coder, points[i], xs)
             for a in range(mean.shape[1]):
                 x = la.of_action(xs, a)
                 mean[i, a], top[i, a] = value(state, hyper, x), upper(state, hyper, x)  # pyright: ignore[reportOptionalCall]
@@ -115,17 +116,17 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
     @build
     def choices(hyper, coder, state, points, xs, rng, actions):
         for i in range(len(points)):
-            look(coder, points[i], xs)
+            lookup(coder, points[i], xs)
             actions[i] = act(state, hyper, xs, rng)
 
     @build
     def split(hyper, coder, state, points, xs, more, noisy, share):
         for i in range(len(points)):
-            look(coder, points[i], xs)
+            lookup(coder, points[i], xs)
             for a in range(more.shape[1]):
                 x = la.of_action(xs, a)
-                more[i, a], noisy[i, a] = parts(state, hyper, x)  # pyright: ignore[reportOptionalCall]
-                share[i, a] = unknown(state, x)
+                more[i, a], noisy[i, a] = radius_terms(state, hyper, x)  # pyright: ignore[reportOptionalCall]
+                share[i, a] = prior_fraction(state, x)
 
     return Kernels(begin, advance, intervals, survey, choices, split)
 
@@ -156,7 +157,7 @@ def compiled(environment: Any, algorithm: Any, features: Any) -> Any:
             if terminated:
                 ends[t] = TERMINATED
                 clock[0] = 0
-            elif clock[0] == env.cutoff:
+            elif clock[0] == env.time_limit:
                 ends[t] = TRUNCATED
                 clock[0] = 0
             if full or not healthy:

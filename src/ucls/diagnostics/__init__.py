@@ -24,7 +24,7 @@ from ucls.diagnostics.diagnose import (
     diagnose,
     headline,
 )
-from ucls.diagnostics.inside import inside
+from ucls.diagnostics.internals import internals
 from ucls.diagnostics.policies import Policies, policies
 from ucls.diagnostics.probe import DISTRIBUTIONS, optimal_values, probe, probed
 from ucls.diagnostics.verdict import Verdict, verdict
@@ -42,7 +42,7 @@ __all__ = [
     "default_distribution",
     "diagnose",
     "headline",
-    "inside",
+    "internals",
     "optimal_values",
     "policies",
     "probe",

@@ -8,7 +8,7 @@ import numpy as np
 
 from ucls.core.history import History
 from ucls.core.run import make_run
-from ucls.diagnostics.inside import columns
+from ucls.diagnostics.internals import columns
 from ucls.diagnostics.policies import Policies, policies
 from ucls.diagnostics.probe import DISTRIBUTIONS, POINTS, probed
 from ucls.diagnostics.verdict import Verdict, verdict
@@ -23,7 +23,7 @@ COLUMNS = ("optimism", "covered", "radius", "widest", "value_error", "regret", "
 class Diagnosis(NamedTuple):
     """One run: what happened, its readings by name, the verdict, and its last policies unless it diverged.
 
-    `inside` is what was read inside the learner, by the names that its algorithm gives.
+    `internals` is what was read inside the learner, by the names that its algorithm gives.
     """
 
     seed: int
@@ -31,7 +31,7 @@ class Diagnosis(NamedTuple):
     readings: dict[str, np.ndarray]
     verdict: Verdict
     policies: Policies | None
-    inside: dict[str, np.ndarray]
+    internals: dict[str, np.ndarray]
 
 
 class Counts(NamedTuple):
@@ -131,7 +131,7 @@ def as_data(diagnoses: Sequence[Diagnosis]) -> list[dict[str, Any]]:
         row |= {"total_reward": float(d.history.rewards.sum()), "last_fifth_reward": d.history.last_fifth_reward}
         if d.policies is not None:
             row["regret_mean"], row["regret_bound"] = d.policies.regrets()
-        rows.append(row | {"readings": _lists(d.readings), "inside": _lists(d.inside)})
+        rows.append(row | {"readings": _lists(d.readings), "internals": _lists(d.internals)})
     return rows
 
 

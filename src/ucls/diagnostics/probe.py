@@ -26,7 +26,7 @@ import numpy as np
 from ucls.core.history import History, join
 from ucls.core.learner import Learner
 from ucls.core.run import Run
-from ucls.diagnostics.inside import inside
+from ucls.diagnostics.internals import internals
 from ucls.envs import BuiltinEnv
 from ucls.errors import UserError, unknown
 from ucls.planning import Tabulated, best_values, evaluate, start_weights, tabulate, visits
@@ -48,7 +48,7 @@ class OptimalValues(NamedTuple):
     d: np.ndarray | None
 
 
-class Reading(NamedTuple):
+class Measurement(NamedTuple):
     """The quantities of the theorem at one moment; `optimum` is E[Q*], `bound` is f + g.
 
     `widest` is the largest radius in any state of the grid: if it is small, exploration is over; if it is not but the
@@ -111,14 +111,14 @@ def _solved(world: BuiltinEnv, shift: float) -> tuple[Tabulated, np.ndarray]:
     return table, best_values(table)
 
 
-def probe(learner: Learner, stick: OptimalValues) -> Reading:
+def probe(learner: Learner, stick: OptimalValues) -> Measurement:
     """Take the readings of a learner as it is now."""
     mean, top = learner.survey(stick.table.points)
     policy = np.argmax(top, axis=1)
     return read(stick, mean, top, evaluate(stick.table, policy))
 
 
-def read(stick: OptimalValues, mean: np.ndarray, top: np.ndarray, q: np.ndarray) -> Reading:
+def read(stick: OptimalValues, mean: np.ndarray, top: np.ndarray, q: np.ndarray) -> Measurement:
     """The readings, from the means, what is maximized, and the true values of the policy that does so."""
     ours = theirs = stick.d
     if ours is None or theirs is None:
@@ -130,7 +130,7 @@ def read(stick: OptimalValues, mean: np.ndarray, top: np.ndarray, q: np.ndarray)
     )
     radius, error = upper - middle, middle - true
     bound, widest = abs(radius) + abs(error), float(np.max(top - mean))
-    return Reading(upper - optimum, radius, error, optimum - true, bound, optimum, widest, _covered(stick, top))
+    return Measurement(upper - optimum, radius, error, optimum - true, bound, optimum, widest, _covered(stick, top))
 
 
 def _covered(stick: OptimalValues, top: np.ndarray) -> float:
@@ -152,8 +152,8 @@ def probed(
 ) -> tuple[History, dict[str, np.ndarray]]:
     """Advance a run by some steps, reading it before, at the steps `at` and after; the run is the same as without.
 
-    Without `at` there are `measurements` after the first, denser at the beginning. Returns what happened, and arrays
-    by name: `step`, those of a `Reading`, `optimistic` (optimism is at least 0) and `holds` (regret is at most f + g).
+    Without `at` there are `measurements` after the first, denser at the beginning. Returns what happened, and arrays by
+    name: `step`, those of a `Measurement`, `optimistic` (optimism is at least 0) and `holds` (regret is at most f + g).
     A run that diverges has no reading after its last sound one. What is read inside the learner is added to `into`.
     """
     stick = optimal_values(run, distribution)
@@ -167,9 +167,9 @@ def probed(
         when.append(run.steps)
         readings.append(probe(run.learner, stick))
         if into is not None:
-            into.append(inside(run.learner, stick.table.points, stick.d_s, stick.d))
-    columns = np.array(readings).reshape(-1, len(Reading._fields)).T
-    columns_by_name = {"step": np.array(when, np.int64), **dict(zip(Reading._fields, columns, strict=True))}
+            into.append(internals(run.learner, stick.table.points, stick.d_s, stick.d))
+    columns = np.array(readings).reshape(-1, len(Measurement._fields)).T
+    columns_by_name = {"step": np.array(when, np.int64), **dict(zip(Measurement._fields, columns, strict=True))}
     rounding = 1e-9 * (1.0 + np.abs(columns_by_name["optimum"]))
     columns_by_name["optimistic"] = columns_by_name["optimism"] >= -rounding
     columns_by_name["holds"] = columns_by_name["regret"] <= columns_by_name["bound"] + rounding

@@ -27,7 +27,7 @@ import numpy as np
 from ucls.agent.agent import Agent
 from ucls.agent.trajectory import TrajectoryRecorder, Walked
 from ucls.core.history import NOTHING, History, join
-from ucls.diagnostics.inside import inside
+from ucls.diagnostics.internals import internals
 from ucls.diagnostics.probe import refuse_boundless, reward_shift, stops_of
 from ucls.diagnostics.verdict import DIVERGED, LATE, PESSIMISTIC, SMALL, WIDE, WRONG, Verdict
 
@@ -37,7 +37,7 @@ FAULTLESS, EXPLORING, UNSEEN = "no fault seen", "still exploring", "no return se
 SAMPLE = 256  # visits that a reading looks at, evenly spread
 
 
-class Reading(NamedTuple):
+class Measurement(NamedTuple):
     """The measurements at one moment; `size` is E[|G|]. NaN where no return is known."""
 
     margin: float
@@ -71,23 +71,23 @@ def visited(
             readings.append(_read(agent.learner, states, walked, float(parts[-1].rewards.sum())))
             if into is not None:
                 some = _some(states)
-                into.append(inside(agent.learner, some, np.full(len(some), 1 / len(some))))
-    columns = np.array(readings).reshape(-1, len(Reading._fields)).T
-    return join(parts), {"step": np.array(when, np.int64), **dict(zip(Reading._fields, columns, strict=True))}
+                into.append(internals(agent.learner, some, np.full(len(some), 1 / len(some))))
+    columns = np.array(readings).reshape(-1, len(Measurement._fields)).T
+    return join(parts), {"step": np.array(when, np.int64), **dict(zip(Measurement._fields, columns, strict=True))}
 
 
-def _read(learner: Any, states: np.ndarray, walked: Walked, collected: float) -> Reading:
+def _read(learner: Any, states: np.ndarray, walked: Walked, collected: float) -> Measurement:
     mean, top = learner.survey(_some(states))
     chosen = np.argmax(top, axis=1)[:, None]
     radius = float(np.mean(np.take_along_axis(top - mean, chosen, axis=1)))
     widest = float(np.max(top - mean))
     if not len(walked.returns):
-        return Reading(np.nan, np.nan, radius, widest, np.nan, np.nan, np.nan, np.nan, collected)
+        return Measurement(np.nan, np.nan, radius, widest, np.nan, np.nan, np.nan, np.nan, collected)
     some = Walked(*map(_some, walked))
     mean, top = learner.survey(some.s)
     upper, middle = (np.take_along_axis(values, some.a[:, None], axis=1)[:, 0] for values in (top, mean))
     g = _completed(learner, some)
-    return Reading(
+    return Measurement(
         margin=float(np.mean(upper - g)),
         held=float(np.mean(upper >= g)),
         radius=radius,

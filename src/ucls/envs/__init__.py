@@ -2,15 +2,15 @@
 
 An environment is a module with
 
-- `Env`, a NamedTuple of numeric settings (see `ucls.settings`), among them `discount` and `cutoff` (the number of steps
-  after which an episode is truncated; 0 for never);
+- `Settings`, a NamedTuple of numeric settings (see `ucls.settings`), among them `discount` and `time_limit` (the number
+  of steps after which an episode is truncated; 0 for never);
 - `ACTIONS`, the names of the actions;
 - `LOW` and `HIGH`, the bounds of the state, which is also the observation (and `bounds(env)`, if settings change them);
 - compiled `reset(env, s, rng)` and `step(env, s, a, rng) -> (reward, discount, terminated)`, where `s` is a float64
   array that is changed in place; the discount is 0 after termination;
 - `FEATURES`, the name and settings of the features that the paper uses for it;
 - `facts(env)`, defaults for settings of algorithms: `reward_max`, `return_max`;
-- `measure(env)`, the name of the metric that runs are compared by (see `core.measures.Measures`): the total reward or,
+- `metric(env)`, the name of the metric that runs are compared by (see `core.metrics.Metrics`): the total reward or,
   if every step costs and the number of steps is fixed, the mean return of an episode;
 - `problem(env) -> planning.Problem`, the input of planning, and `optimal(env) -> planning.Optimal`, what an optimal
   policy achieves;
@@ -61,7 +61,7 @@ KNOWN = {  # what `optimal` returns for the default settings and a few others; a
     ("ucls/RiverSwim-v0", ()): Best(0.22260210954856502),
     ("ucls/RiverSwim-v0", (("probabilities", "osband"),)): Best(0.42775950496580606),
     ("ucls/PuddleWorld-v0", ()): Best(-1.115120150565455, -36.666790799379754, 32.88153524924372),
-    ("ucls/PuddleWorld-v0", (("noise_sd", 0.01),)): Best(-1.0009053946640916, -32.0729610236194, 32.043948473098986),
+    ("ucls/PuddleWorld-v0", (("noise_std", 0.01),)): Best(-1.0009053946640916, -32.0729610236194, 32.043948473098986),
     ("ucls/SparseMountainCar-v0", ()): Best(0.0102345, 1.0, 97.7077776149299),
     ("ucls/MountainCar-v0", ()): Best(-1.0, -97.70943156557637, 97.70943156557637),
     ("ucls/OneState-v0", ()): Best(2.0),
@@ -77,7 +77,7 @@ class Environment(Protocol):
     """The required members; `reset` and `step` are compiled."""
 
     __name__: str
-    Env: type[Any]
+    Settings: type[Any]
 
     @property
     def ACTIONS(self) -> tuple[str, ...]: ...
@@ -91,7 +91,7 @@ class Environment(Protocol):
     def reset(self, env: Any, s: "Vector", rng: "np.random.Generator") -> None: ...
     def step(self, env: Any, s: "Vector", a: int, rng: "np.random.Generator") -> tuple[float, float, bool]: ...
     def facts(self, env: Any) -> dict[str, float]: ...
-    def measure(self, env: Any) -> str: ...
+    def metric(self, env: Any) -> str: ...
     def problem(self, env: Any) -> "Problem": ...
     def optimal(self, env: Any) -> "Optimal": ...
     def draw(self, env: Any, s: "Vector", canvas: "Canvas") -> None: ...
@@ -125,9 +125,9 @@ class BuiltinEnv(NamedTuple):
         return getattr(self.module, "OBSERVATIONS", ())
 
     @property
-    def cutoff(self) -> int:
+    def time_limit(self) -> int:
         """The number of steps after which an episode is truncated; 0 for never."""
-        return self.env.cutoff
+        return self.env.time_limit
 
     def reset(self, s: "np.ndarray", rng: "np.random.Generator") -> None:
         """Start an episode: write its first state into `s`."""
@@ -146,9 +146,9 @@ class BuiltinEnv(NamedTuple):
         """Defaults for settings of algorithms."""
         return self.module.facts(self.env)
 
-    def measure(self) -> str:
+    def metric(self) -> str:
         """The name of the metric that runs are compared by."""
-        return self.module.measure(self.env)
+        return self.module.metric(self.env)
 
     def problem(self) -> "Problem":
         """The input of planning."""
@@ -180,7 +180,7 @@ class BuiltinEnv(NamedTuple):
             raise UserError(f"this is not a checkpoint of {self.id}: create one with checkpoint()")
         if s.dtype != "float64" or clock.dtype != "int64" or not ((s >= low) & (s <= high)).all():
             raise UserError(f"the checkpoint cannot be right: its state is not one of {self.id}")
-        if clock[0] < 0 or clock[0] >= (self.cutoff or 2**53):
+        if clock[0] < 0 or clock[0] >= (self.time_limit or 2**53):
             raise UserError("the checkpoint cannot be right: its episode has lasted longer than an episode can")
         check_words(saved.get("rng"))
 
@@ -209,24 +209,24 @@ def from_arrays(arrays: "Mapping[str, np.ndarray]") -> "dict[str, np.ndarray]":
 def make_builtin(id: str, given: Mapping[str, object] = {}) -> BuiltinEnv:
     """Make an environment by its id, with settings by name.
 
-    >>> make_builtin("ucls/RiverSwim-v0", {"noise_sd": 0}).settings["noise_sd"]
+    >>> make_builtin("ucls/RiverSwim-v0", {"noise_std": 0}).settings["noise_std"]
     0.0
     """
     module = module_of(id)
-    return BuiltinEnv(id, module, resolve(module.Env, {**ENVIRONMENTS[id][1], **given}))
+    return BuiltinEnv(id, module, resolve(module.Settings, {**ENVIRONMENTS[id][1], **given}))
 
 
-def default_measure(id: str, given: Mapping[str, object] = {}) -> str:
+def default_metric(id: str, given: Mapping[str, object] = {}) -> str:
     """The default metric that runs in an environment are compared by; settings of algorithm and features are ignored.
 
     In a third-party environment it is the mean return of the last episodes.
 
-    >>> default_measure("ucls/RiverSwim-v0", {"p": 0.1, "env.noise_sd": 0.0}), default_measure("FrozenLake-v1")
-    ('reward', 'last_return')
+    >>> default_metric("ucls/RiverSwim-v0", {"p": 0.1, "env.noise_std": 0.0}), default_metric("FrozenLake-v1")
+    ('reward', 'final_return')
     """
     if id not in ENVIRONMENTS:
-        return "last_return"
+        return "final_return"
     named = {name.removeprefix("env."): value for name, value in given.items()}
-    known = [setting.name for setting in describe(module_of(id).Env)]
+    known = [setting.name for setting in describe(module_of(id).Settings)]
     world = make_builtin(id, {name: named[name] for name in known if name in named})
-    return world.measure()
+    return world.metric()

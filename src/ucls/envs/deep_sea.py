@@ -27,42 +27,40 @@ import numpy as np
 from ucls._canvas import DEEP, GOLD, INK, MIST, ORANGE, SAND, WATER, WHITE, Canvas, mix
 from ucls.kernels._jit import exact
 from ucls.planning import Nodes, Optimal, Problem
-from ucls.settings import NOT_NEGATIVE, UNIT, Choice, Whole
-
-NO, YES = range(2)
+from ucls.settings import NOT_NEGATIVE, UNIT, Flag, Whole
 
 ACTIONS = ("one", "other")
 LOW, HIGH = (0.0,), (54.0,)
 FEATURES = ("one_hot", {})
 
 
-class Env(NamedTuple):
+class Settings(NamedTuple):
     """The settings of Deep Sea."""
 
     size: Annotated[int, Whole(2, 100), "rows of the sea, and steps of an episode; bsuite has 10 to 50"] = 10
-    stochastic: Annotated[int, Choice("no", "yes"), "whether going right may fail and the corners pay noise"] = NO
+    stochastic: Annotated[int, Flag(), "whether going right may fail and the corners pay noise"] = 0
     mapping_seed: Annotated[int, Whole(0, 2**32 - 1), "which map of the actions"] = 0
     move_cost: Annotated[float, NOT_NEGATIVE, "cost of going right all the way"] = 0.01
     discount: Annotated[float, UNIT, "discount of every step"] = 0.99
-    cutoff: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 0
+    time_limit: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 0
 
 
-def measure(env: Env) -> str:
-    """What runs are compared by."""
+def metric(env: Settings) -> str:
+    """The metric that runs are compared by."""
     return "reward"
 
 
-def facts(env: Env) -> dict[str, float]:
+def facts(env: Settings) -> dict[str, float]:
     """Numbers that some algorithms take as defaults; the noise of a stochastic sea is not counted."""
     return {"reward_max": 1.0, "return_max": 1.0}
 
 
-def cells(env: Env) -> int:
+def cells(env: Settings) -> int:
     """How many cells can be reached."""
     return env.size * (env.size + 1) // 2
 
 
-def bounds(env: Env) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def bounds(env: Settings) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The bounds of the state: the numbers of the first and the last cell."""
     return LOW, (cells(env) - 1.0,)
 
@@ -76,7 +74,7 @@ def reset(env, s, rng):
 @exact
 def step(env, s, a, rng):
     """Sink for one step."""
-    if env.stochastic == NO:
+    if not env.stochastic:
         return move(env, s, a, 0.0, 0.0)
     u = rng.random()
     return move(env, s, a, u, rng.standard_normal())
@@ -92,14 +90,14 @@ def move(env, s, a, u, n):
         r = -env.move_cost / env.size
         if column == last:
             r += 1.0
-        if env.stochastic == NO or u >= 1.0 / env.size:
+        if not env.stochastic or u >= 1.0 / env.size:
             column += 1
     else:
         column = max(0, column - 1)
     if row < last:
         s[0] = number(row + 1, column)
         return r, env.discount, False
-    if env.stochastic == YES and (cell == number(last, 0) or cell == number(last, last)):
+    if env.stochastic and (cell == number(last, 0) or cell == number(last, last)):
         r += n
     return r, 0.0, True
 
@@ -137,21 +135,21 @@ def nowhere(env, s):
     return False
 
 
-def problem(env: Env) -> Problem:
+def problem(env: Settings) -> Problem:
     """The sea as planning sees it: a point for every cell. The noise of the corners is 0 on average."""
-    fails = 1 / env.size if env.stochastic == YES else 0.0
+    fails = 1 / env.size if env.stochastic else 0.0
     nodes = Nodes(np.array([0.0, 0.5]), np.zeros(2), np.array([fails, 1 - fails]))
     return Problem(reset, step, move, len(ACTIONS), *bounds(env), (cells(env),), nodes, nowhere)
 
 
-def optimal(env: Env) -> Optimal:
+def optimal(env: Settings) -> Optimal:
     """What the optimal policy achieves: exact, for every step but the last leads to a cell with a higher number."""
     q, reach, earned = np.zeros((cells(env), len(ACTIONS))), np.zeros(cells(env)), 0.0
     for cell in reversed(range(cells(env))):
         for a in range(len(ACTIONS)):
             for chance, r, gamma, cell_next in _outcomes(env, cell, a):
                 q[cell, a] += chance * (r + gamma * q[cell_next].max())
-    steps = min(env.cutoff or env.size, env.size)
+    steps = min(env.time_limit or env.size, env.size)
     reach[0] = 1.0
     for cell in range(number(steps, 0)):
         here = float(reach[cell])
@@ -163,7 +161,7 @@ def optimal(env: Env) -> Optimal:
     return Optimal(earned / steps, earned if ends else None, float(steps) if ends else None, grid, q)
 
 
-def _outcomes(env: Env, cell: int, a: int) -> Iterator[tuple[float, float, float, int]]:
+def _outcomes(env: Settings, cell: int, a: int) -> Iterator[tuple[float, float, float, int]]:
     """What an action may lead to: the chance, the reward, the discount, and the next cell."""
     nodes = problem(env).nodes
     for u, n, chance in zip(nodes.u, nodes.n, nodes.weight, strict=True):
@@ -172,7 +170,7 @@ def _outcomes(env: Env, cell: int, a: int) -> Iterator[tuple[float, float, float
         yield float(chance), r, gamma, int(s[0])
 
 
-def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:
+def draw(env: Settings, s: np.ndarray, canvas: Canvas) -> None:
     """Draw the cells that can be reached, lighter where the actions are swapped, the treasure and the diver."""
     side = canvas.height - 44.0
     wide, left, top = side / env.size, (canvas.width - side) / 2, 16.0

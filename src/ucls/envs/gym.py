@@ -15,7 +15,7 @@ from ucls.randomness import from_words, to_words
 class BuiltinGymEnv(gymnasium.Env[np.ndarray, np.int64]):
     """A built-in environment by its id, with settings by name; the state is the observation.
 
-    >>> env = BuiltinGymEnv("ucls/RiverSwim-v0", noise_sd=0.0)
+    >>> env = BuiltinGymEnv("ucls/RiverSwim-v0", noise_std=0.0)
     >>> s, info = env.reset(seed=3)
     >>> s_next, r, terminated, truncated, info = env.step(1)
     >>> info
@@ -54,7 +54,7 @@ class BuiltinGymEnv(gymnasium.Env[np.ndarray, np.int64]):
             raise UserError(f"action cannot be {action!r}: give an integer from 0 to {self.world.n_actions - 1}")
         r, gamma, terminated = self.world.step(self._s, int(action), self.np_random)
         self._steps += 1
-        truncated = not terminated and 0 < self.world.cutoff <= self._steps
+        truncated = not terminated and 0 < self.world.time_limit <= self._steps
         self._running = not (terminated or truncated)
         return self._s.copy(), r, terminated, truncated, {"discount": gamma}
 

@@ -1,8 +1,8 @@
 """Mountain Car: an engine too weak for the hill, so the car must first swing back.
 
 The state is the position and the velocity; the constants are those of Sutton and Barto. The car starts at rest in
-[-0.6, -0.4] and an episode ends at `goal_x`. The classic reward is -1 a step, undiscounted; the sparse one is +1 at
-the goal and 0 before, with discount 0.998, so that values that start at zero are not optimistic.
+[-0.6, -0.4] and an episode ends at `goal_position`. The classic reward is -1 per step, undiscounted; the sparse one is
++1 at the goal and 0 before, with discount 0.998, so that values that start at zero are not optimistic.
 """
 
 from typing import Annotated, NamedTuple
@@ -19,32 +19,32 @@ CLASSIC, SPARSE = range(2)
 ACTIONS = ("reverse", "neutral", "forward")
 OBSERVATIONS = ("position", "velocity")
 LOW, HIGH = (-1.2, -0.07), (0.5, 0.07)
-FEATURES = ("tiles", {"tilings": 8, "tiles": 8, "memory": 512})
+FEATURES = ("tiles", {"tilings": 8, "tiles": 8, "table_size": 512})
 
 
-class Env(NamedTuple):
+class Settings(NamedTuple):
     """The settings of Mountain Car."""
 
     reward: Annotated[int, Choice("classic", "sparse"), "-1 a step, or +1 at the goal"] = CLASSIC
-    goal_x: Annotated[float, Real(above=-0.4, at_most=0.6), "position at which an episode ends"] = 0.5
+    goal_position: Annotated[float, Real(above=-0.4, at_most=0.6), "position at which an episode ends"] = 0.5
     discount: Annotated[float, UNIT, "discount of every step"] = 1.0
-    cutoff: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 10000
+    time_limit: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 10000
 
 
-def measure(env: Env) -> str:
-    """What runs are compared by."""
+def metric(env: Settings) -> str:
+    """The metric that runs are compared by."""
     return "mean_return" if env.reward == CLASSIC else "reward"
 
 
-def facts(env: Env) -> dict[str, float]:
+def facts(env: Settings) -> dict[str, float]:
     """Numbers that some algorithms take as defaults."""
     best = 1.0 if env.reward == SPARSE else 0.0
     return {"reward_max": best, "return_max": best}
 
 
-def bounds(env: Env) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def bounds(env: Settings) -> tuple[tuple[float, ...], tuple[float, ...]]:
     """The bounds of the state: a goal beyond 0.5 lengthens the road."""
-    return LOW, (max(HIGH[0], env.goal_x), HIGH[1])
+    return LOW, (max(HIGH[0], env.goal_position), HIGH[1])
 
 
 @exact
@@ -57,7 +57,7 @@ def reset(env, s, rng):
 @exact
 def at_goal(env, s):
     """Whether the car has arrived."""
-    return s[0] >= env.goal_x
+    return s[0] >= env.goal_position
 
 
 @exact
@@ -70,7 +70,7 @@ def step(env, s, a, rng):
 def move(env, s, a, u, n):
     """Drive for one step; nothing is random, so `u` and `n` are not used."""
     s[1] = min(0.07, max(-0.07, s[1] + 0.001 * (a - 1) - 0.0025 * np.cos(3.0 * s[0])))
-    s[0] = min(max(0.5, env.goal_x), s[0] + s[1])
+    s[0] = min(max(0.5, env.goal_position), s[0] + s[1])
     if s[0] <= -1.2:
         s[0], s[1] = -1.2, 0.0
     terminated = at_goal(env, s)
@@ -78,13 +78,13 @@ def move(env, s, a, u, n):
     return r, 0.0 if terminated else env.discount, terminated
 
 
-def problem(env: Env) -> Problem:
+def problem(env: Settings) -> Problem:
     """The hill as planning sees it: a grid that is fine in position and velocity."""
     low, high = bounds(env)
     return Problem(reset, step, move, len(ACTIONS), low, high, (681, 561), normal_nodes(1), at_goal, stride=4)
 
 
-def optimal(env: Env) -> Optimal:
+def optimal(env: Settings) -> Optimal:
     """What the optimal policy achieves, planned on the grid and then driven on the real hill."""
     if env.reward == SPARSE:
         # Without a discount every policy that arrives is as good as another; take the limit, which hurries.
@@ -92,7 +92,7 @@ def optimal(env: Env) -> Optimal:
     return plan(env, problem(env))
 
 
-def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:
+def draw(env: Settings, s: np.ndarray, canvas: Canvas) -> None:
     """Draw the hill, the flag at the goal and the car, tilted as the road is."""
     w, h = canvas.width, canvas.height
     scale = (w - 40.0) / 1.8
@@ -106,7 +106,7 @@ def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:
     canvas.below(0.62 * h - 0.12 * h * np.sin(2.1 * columns + 1.2), LEAF, 0.30)
     canvas.below(road(columns)[1], LEAF)
     canvas.below(road(columns)[1] + 5, GRASS)
-    x, y = road(env.goal_x)
+    x, y = road(env.goal_position)
     canvas.line((x, y), (x, y - 50), 3, INK)
     canvas.polygon(((x, y - 51), (x + 26, y - 42), (x, y - 33)), ORANGE)
     x, y = road(s[0])

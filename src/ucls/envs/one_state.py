@@ -24,19 +24,19 @@ LOW, HIGH = (0.0,), (1.0,)
 FEATURES = ("one_hot", {})
 
 
-class Env(NamedTuple):
+class Settings(NamedTuple):
     """The settings of the One-State World."""
 
     discount: Annotated[float, Real(at_least=0, below=1), "discount of every step"] = 0.0
-    cutoff: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 0
+    time_limit: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 0
 
 
-def measure(env: Env) -> str:
-    """What runs are compared by."""
+def metric(env: Settings) -> str:
+    """The metric that runs are compared by."""
     return "reward"
 
 
-def facts(env: Env) -> dict[str, float]:
+def facts(env: Settings) -> dict[str, float]:
     """Numbers that some algorithms take as defaults: the best that can be hoped for is 10 in every step."""
     return {"reward_max": 10.0, "return_max": 10.0 / (1.0 - env.discount)}
 
@@ -60,18 +60,18 @@ def move(env, s, a, u, n):
     return r, env.discount, False
 
 
-def problem(env: Env) -> Problem:
+def problem(env: Settings) -> Problem:
     """The levers as planning sees them: one point."""
     nodes = uniform_nodes(np.arange(1, len(PAYS)) / len(PAYS))
     return Problem(reset, step, move, len(ACTIONS), (0.0,), (0.0,), (1,), nodes, over=None)
 
 
-def optimal(env: Env) -> Optimal:
+def optimal(env: Settings) -> Optimal:
     """What the optimal policy achieves: pull right."""
     return plan(env, problem(env))
 
 
-def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:
+def draw(env: Settings, s: np.ndarray, canvas: Canvas) -> None:
     """Draw the two levers with what they may pay: nothing about them ever changes."""
     w, h = canvas.width, canvas.height
     canvas.gradient(MIST, WHITE)

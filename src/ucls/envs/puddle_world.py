@@ -28,23 +28,23 @@ GOAL = 0.95
 ACTIONS = ("up", "left", "down", "right")
 OBSERVATIONS = ("x", "y")
 LOW, HIGH = (0.0, 0.0), (1.0, 1.0)
-FEATURES = ("tiles", {"tilings": 5, "tiles": 5, "memory": 180})
+FEATURES = ("tiles", {"tilings": 5, "tiles": 5, "table_size": 180})
 
 
-class Env(NamedTuple):
+class Settings(NamedTuple):
     """The settings of Puddle World."""
 
-    noise_sd: Annotated[float, NOT_NEGATIVE, "standard deviation of the length of a step; classically 0.01"] = 0.1
+    noise_std: Annotated[float, NOT_NEGATIVE, "standard deviation of the length of a step; classically 0.01"] = 0.1
     discount: Annotated[float, UNIT, "discount of every step"] = 1.0
-    cutoff: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 10000
+    time_limit: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 10000
 
 
-def measure(env: Env) -> str:
-    """What runs are compared by."""
+def metric(env: Settings) -> str:
+    """The metric that runs are compared by."""
     return "mean_return"
 
 
-def facts(env: Env) -> dict[str, float]:
+def facts(env: Settings) -> dict[str, float]:
     """Numbers that some algorithms take as defaults."""
     return {"reward_max": 0.0, "return_max": 0.0}
 
@@ -83,7 +83,7 @@ def step(env, s, a, rng):
 @exact
 def move(env, s, a, u, n):
     """Move for one step, with its normal noise `n` given; `u` is not used."""
-    length = STEP + env.noise_sd * n
+    length = STEP + env.noise_std * n
     axis = 1 if a % 2 == 0 else 0
     sign = 1.0 if a == 0 or a == 3 else -1.0
     s[axis] = min(1.0, max(0.0, s[axis] + sign * length))
@@ -91,17 +91,17 @@ def move(env, s, a, u, n):
     return -1.0 - 400.0 * depth(s[0], s[1]), 0.0 if terminated else env.discount, terminated
 
 
-def problem(env: Env) -> Problem:
+def problem(env: Settings) -> Problem:
     """The square as planning sees it: 101 by 101 points."""
     return Problem(reset, step, move, len(ACTIONS), LOW, HIGH, (101, 101), normal_nodes(100), at_goal, stride=2)
 
 
-def optimal(env: Env) -> Optimal:
+def optimal(env: Settings) -> Optimal:
     """What the optimal policy achieves."""
     return plan(env, problem(env))
 
 
-def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:
+def draw(env: Settings, s: np.ndarray, canvas: Canvas) -> None:
     """Draw the square, the puddles by their depth, where episodes start and end, and the agent."""
     side = canvas.height - 40.0
     left, bottom = (canvas.width - side) / 2, canvas.height - 20.0

@@ -33,29 +33,29 @@ CHANCES = np.array(
 ACTIONS = ("down", "up")
 OBSERVATIONS = ("position",)
 LOW, HIGH = (0.0,), (1.0,)
-FEATURES = ("tiles", {"tilings": 32, "tiles": 4, "memory": 160})
+FEATURES = ("tiles", {"tilings": 32, "tiles": 4, "table_size": 160})
 
 
-class Env(NamedTuple):
+class Settings(NamedTuple):
     """The settings of River Swim."""
 
     probabilities: Annotated[int, Choice("strehl_littman", "osband"), "chances that swimming up succeeds"] = (
         STREHL_LITTMAN
     )
-    noise_sd: Annotated[float, NOT_NEGATIVE, "standard deviation of the displacement"] = 0.01
+    noise_std: Annotated[float, NOT_NEGATIVE, "standard deviation of the displacement"] = 0.01
     reward_on: Annotated[
         int, Choice("next", "state_action"), "what earns the reward: where it came, or what it did"
     ] = NEXT
     discount: Annotated[float, Real(at_least=0, below=1), "discount of every step"] = 0.99
-    cutoff: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 0
+    time_limit: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 0
 
 
-def measure(env: Env) -> str:
-    """What runs are compared by."""
+def metric(env: Settings) -> str:
+    """The metric that runs are compared by."""
     return "reward"
 
 
-def facts(env: Env) -> dict[str, float]:
+def facts(env: Settings) -> dict[str, float]:
     """Numbers that some algorithms take as defaults."""
     return {"reward_max": 1.0, "return_max": 100.0}
 
@@ -89,7 +89,7 @@ def move(env, s, a, u, n):
             direction = -1.0
         elif u < down + stay:
             length = 0.0
-    s[0] = min(1.0, max(0.0, s[0] + direction * (length + env.noise_sd * n)))
+    s[0] = min(1.0, max(0.0, s[0] + direction * (length + env.noise_std * n)))
     r = 0.0
     if env.reward_on == NEXT:
         if s[0] > 0.9:
@@ -103,19 +103,19 @@ def move(env, s, a, u, n):
     return r, env.discount, False
 
 
-def problem(env: Env) -> Problem:
+def problem(env: Settings) -> Problem:
     """The river as planning sees it: 2001 positions."""
     breaks = np.cumsum(CHANCES[env.probabilities], axis=1)
     nodes = product_nodes(uniform_nodes(breaks), normal_nodes(64))
     return Problem(reset, step, move, len(ACTIONS), LOW, HIGH, (2001,), nodes, over=None, stride=2)
 
 
-def optimal(env: Env) -> Optimal:
+def optimal(env: Settings) -> Optimal:
     """What the optimal policy achieves."""
     return plan(env, problem(env))
 
 
-def draw(env: Env, s: np.ndarray, canvas: Canvas) -> None:
+def draw(env: Settings, s: np.ndarray, canvas: Canvas) -> None:
     """Draw the river, its source at the right: banks, current, the two rewards and the fish."""
     w, h = canvas.width, canvas.height
     columns = np.arange(w)

@@ -122,7 +122,7 @@ def river_swim(up: float = 0.9, places: int = 21) -> Chain:
 
     The chances are those of the world's own physics; where it comes to is shared between the two nearest places.
     """
-    env, grid = river.Env(), np.linspace(0.0, 1.0, places)
+    env, grid = river.Settings(), np.linspace(0.0, 1.0, places)
     breaks = np.cumsum(river.CHANCES[env.probabilities], axis=1)
     nodes = product_nodes(uniform_nodes(breaks), normal_nodes(16))
     P, s = np.zeros((places, places)), np.empty(1)

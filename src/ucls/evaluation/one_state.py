@@ -66,6 +66,6 @@ def spend(kind: str, runs: int = 200, steps: int = 20_000, p: float = 0.1) -> Sp
     at = np.unique(np.geomspace(2 * FIRST, steps, 60).astype(int))
     dull = np.empty((runs, steps))
     for run in range(runs):
-        _pull(world.Env(), KINDS[kind], p, FIRST, np.random.default_rng([run]), dull[run])
+        _pull(world.Settings(), KINDS[kind], p, FIRST, np.random.default_rng([run]), dull[run])
     late = steps // 5
     return Spent(at, dull[:, at - 1], 1 - (dull[:, -1] - dull[:, -late - 1]) / late)

@@ -36,7 +36,7 @@ def _replay(name: str) -> Any:
 
 def linear_spread(log: Log, n: int, size: int, lambda_: float, alpha: float, alpha_var: float) -> np.ndarray:
     """w_var as UCLS-L has it after n transitions; its step sizes are parts of an error."""
-    hyper = ucls_l.Hyper(lambda_=float(lambda_), alpha=float(alpha), alpha_var=float(alpha_var))
+    hyper = ucls_l.Settings(lambda_=float(lambda_), alpha=float(alpha), alpha_var=float(alpha_var))
     state = ucls_l.init(hyper, size, 1, size)
     _replay("ucls-l")(log, n, state, hyper, np.random.default_rng(0))
     return state.w_var
@@ -44,7 +44,7 @@ def linear_spread(log: Log, n: int, size: int, lambda_: float, alpha: float, alp
 
 def running_covariance(log: Log, n: int, size: int, lambda_: float, beta: float) -> np.ndarray:
     """C as UCLS has it after n transitions, at its default settings but for lambda and beta."""
-    hyper = ucls.Hyper(lambda_=float(lambda_), beta=float(beta), trace_threshold=float(beta))
+    hyper = ucls.Settings(lambda_=float(lambda_), beta=float(beta), trace_threshold=float(beta))
     state = ucls.init(hyper, size, 1, size)
     _replay("ucls")(log, n, state, hyper, np.random.default_rng(0))
     return np.tril(state.C) + np.tril(state.C, -1).T

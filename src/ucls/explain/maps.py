@@ -128,7 +128,9 @@ def _moment(run: Explained, views: Sequence[View], states: np.ndarray) -> Moment
 
 def _thought(learner: Any, view: View, states: np.ndarray) -> Thought:
     mean, top = learner.survey(view.points)
-    unknown, noisy, share = learner.split(view.points) if hasattr(learner.algorithm, "parts") else (None, None, None)
+    unknown, noisy, share = (
+        learner.split(view.points) if hasattr(learner.algorithm, "radius_terms") else (None, None, None)
+    )
     noisy = top - mean if noisy is None else noisy
     share = None if share is None or np.isnan(share).any() else share
     visits = np.bincount(view.place(states), minlength=len(view.points)) if len(states) else np.zeros(len(view.points))

@@ -3,14 +3,14 @@
 A features module has
 
 - `Settings`, a NamedTuple of settings (see `ucls.settings`);
-- `room(settings, low, high, n_actions) -> Room`, the sizes of the coder, or a `UserError` if none can be made. It is
-  called before `make`, so that no more memory is requested than the machine has;
+- `allocation(settings, low, high, n_actions) -> Allocation`, the sizes of the coder, or a `UserError` if none can be
+  made. It is called before `make`, so that no more memory is requested than the machine has;
 - `make(settings, low, high, n_actions) -> Coder`, for states between `low` and `high`. `Coder` is a NamedTuple that
   starts with `size` (the number of features of all actions) and `n_active` (the number of active features per action),
   and may hold a table that fills as states are visited;
 - compiled `encode(coder, s, xs)`, which writes indices and values for every action into `xs` (`kernels.Active`, one row
   per action): the same state features in the same order for each action;
-- compiled `look(coder, s, xs)`, which writes what `encode` would, without changing the table.
+- compiled `lookup(coder, s, xs)`, which writes what `encode` would, without changing the table.
 
 Optional:
 
@@ -43,15 +43,15 @@ from ucls.errors import UserError
 if TYPE_CHECKING:
     from ucls.kernels import Active, Vector
 
-FEATURES = ("tiles", "one_hot", "scaled", "fourier", "rbf", "given")
-PRECOMPUTED = "given"  # the features used with a user's function or array
-CONTRACT = ("Settings", "Coder", "room", "make", "encode", "look")
+FEATURES = ("tiles", "one_hot", "scaled", "fourier", "random_fourier", "precomputed")
+PRECOMPUTED = "precomputed"  # the features used with a user's function or array
+CONTRACT = ("Settings", "Coder", "allocation", "make", "encode", "lookup")
 BUDGET = 2048  # features of all actions that `fit` makes at most: the cost of least squares is quadratic in them
 DENSE = 200  # at most this many features of a state if all of them are active
 TILED = 3  # components of a state up to which tiles are the default: in CartPole, Fourier features learn twice as fast
 
 
-class Room(NamedTuple):
+class Allocation(NamedTuple):
     """The number of features of all actions, of active features per action, and of array elements in the coder."""
 
     size: int
@@ -66,23 +66,23 @@ class Features(Protocol):
     Settings: type[Any]
     Coder: type[Any]
 
-    def room(self, settings: Any, low: Sequence[float], high: Sequence[float], n_actions: int) -> Room: ...
+    def allocation(self, settings: Any, low: Sequence[float], high: Sequence[float], n_actions: int) -> Allocation: ...
     def make(self, settings: Any, low: Sequence[float], high: Sequence[float], n_actions: int) -> Any: ...
     def encode(self, coder: Any, s: "Vector", xs: "Active") -> None: ...
-    def look(self, coder: Any, s: "Vector", xs: "Active") -> None: ...
+    def lookup(self, coder: Any, s: "Vector", xs: "Active") -> None: ...
 
 
 def fitting(dimensions: int, n_actions: int, discrete: bool = False) -> str:
     """The default features for states with this many components, or for a moderate number of discrete states.
 
     >>> [fitting(dimensions, n_actions=3) for dimensions in (2, 8, 28 * 28)], fitting(1, n_actions=3, discrete=True)
-    (['tiles', 'fourier', 'rbf'], 'one_hot')
+    (['tiles', 'fourier', 'random_fourier'], 'one_hot')
     """
     if discrete:
         return "one_hot"
     if dimensions <= TILED:
         return "tiles"
-    return "fourier" if dimensions < min(DENSE, BUDGET // n_actions) else "rbf"
+    return "fourier" if dimensions < min(DENSE, BUDGET // n_actions) else "random_fourier"
 
 
 def features_module(name: str | ModuleType) -> Features:

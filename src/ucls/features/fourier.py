@@ -13,13 +13,13 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.errors import UserError
-from ucls.features import BUDGET, DENSE, Room
-from ucls.features.waves import Coder, encode, look, waves
+from ucls.features import BUDGET, DENSE, Allocation
+from ucls.features.cosine import Coder, cosines, encode, lookup
 from ucls.settings import Whole
 
 MOST = 100_000
 
-__all__ = ["Coder", "Settings", "encode", "fit", "look", "make", "room"]
+__all__ = ["Coder", "Settings", "allocation", "encode", "fit", "lookup", "make"]
 
 
 class Settings(NamedTuple):
@@ -30,7 +30,7 @@ class Settings(NamedTuple):
 
 
 def fit(dimensions: int, n_actions: int) -> dict[str, Any]:
-    """Pairs of dimensions while there is room for them, and as many waves as there is room for, up to the default.
+    """Pairs of dimensions while they fit into the budget, and the highest order that fits, up to the default.
 
     >>> [fit(dimensions, n_actions=3) for dimensions in (4, 8, 100)]
     [{'order': 3, 'coupled': 2}, {'order': 2, 'coupled': 2}, {'order': 1, 'coupled': 1}]
@@ -52,13 +52,13 @@ def _number(settings: Settings, dimensions: int) -> int:
     return number
 
 
-def room(settings: Settings, low: Sequence[float], high: Sequence[float], n_actions: int) -> Room:
+def allocation(settings: Settings, low: Sequence[float], high: Sequence[float], n_actions: int) -> Allocation:
     """A row of frequencies for each feature."""
     dimensions = len(low)
     number = _number(settings, dimensions)
     if number > MOST:
         raise UserError(f"fourier makes over {MOST:,} features of {dimensions} numbers: lower order or coupled")
-    return Room(number * n_actions, number, number * (dimensions + 1) + 2 * dimensions)
+    return Allocation(number * n_actions, number, number * (dimensions + 1) + 2 * dimensions)
 
 
 def make(settings: Settings, low: Sequence[float], high: Sequence[float], n_actions: int) -> Coder:
@@ -76,4 +76,4 @@ def make(settings: Settings, low: Sequence[float], high: Sequence[float], n_acti
                 row = np.zeros(dimensions)
                 row[list(places)] = waves_along
                 rows.append(row)
-    return waves(np.pi * np.array(rows), np.zeros(len(rows)), low, high, n_actions)
+    return cosines(np.pi * np.array(rows), np.zeros(len(rows)), low, high, n_actions)

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.errors import UserError
-from ucls.features import Room
+from ucls.features import Allocation
 from ucls.kernels._jit import exact
 from ucls.kernels.arrays import IntScalar, IntVector
 from ucls.kernels.ranges import MADE, Count, Index, is_permutation
@@ -43,7 +43,7 @@ class Coder(NamedTuple):
         return "" if is_permutation(self.number[self.number >= 0], self.count[0]) else "states are numbered wrongly"
 
 
-def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
+def allocation(settings: Settings, low: Any, high: Any, n_actions: int) -> Allocation:
     """One table entry per state."""
     if not all(float(x).is_integer() and abs(x) <= 2**53 for x in (*low, *high)):
         raise UserError("one_hot features are for integer states within integer bounds: use the features 'tiles'")
@@ -53,7 +53,7 @@ def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
             f"one_hot features are for fewer states than those of {len(low)} numbers: leave `features` out to have "
             "them chosen, or give a function of the observation"
         )
-    return Room(n_states * n_actions, 1, n_states + (len(low) if len(low) > 1 else 0))
+    return Allocation(n_states * n_actions, 1, n_states + (len(low) if len(low) > 1 else 0))
 
 
 def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
@@ -83,11 +83,11 @@ def encode(coder, s, xs):
     if coder.number[state] < 0:
         coder.number[state] = coder.count[0]
         coder.count[0] += 1
-    look(coder, s, xs)
+    lookup(coder, s, xs)
 
 
 @exact
-def look(coder, s, xs):
+def lookup(coder, s, xs):
     """Write what `encode` would, without changing the numbering."""
     number = coder.number[_state(coder.low, coder.place, s)]
     if number < 0:

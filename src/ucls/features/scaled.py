@@ -7,7 +7,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls.features import Room
+from ucls.features import Allocation
 from ucls.kernels._jit import exact
 from ucls.kernels.arrays import Vector
 from ucls.kernels.ranges import MADE
@@ -27,9 +27,9 @@ class Coder(NamedTuple):
     span: Annotated[Vector, MADE]
 
 
-def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
+def allocation(settings: Settings, low: Any, high: Any, n_actions: int) -> Allocation:
     """The bounds are all there is."""
-    return Room(len(low) * n_actions, len(low), 2 * len(low))
+    return Allocation(len(low) * n_actions, len(low), 2 * len(low))
 
 
 def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
@@ -54,6 +54,6 @@ def encode(coder, s, xs):
 
 
 @exact
-def look(coder, s, xs):
+def lookup(coder, s, xs):
     """Write what `encode` would: there is no table to leave alone."""
     encode(coder, s, xs)

@@ -2,7 +2,7 @@
 
 Each tiling is a grid over the state, shifted from the one before by 1, 3, 5, ... units along the dimensions, where a
 unit is a tile divided by the number of tilings. A tile gets the next free index when it is first visited; when all
-`memory` indices are given away, a further tile shares the index that a hash of its coordinates says.
+`table_size` indices are given away, a further tile shares the index that a hash of its coordinates says.
 
 States are scaled so that `tiles` tiles span the range from `low` to `high`; a state outside has tiles of its own, and
 shifted tilings have some beyond the upper border. With `hashing=clipped` a tile beyond a border is the one at the
@@ -14,7 +14,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.errors import UserError
-from ucls.features import BUDGET, Room
+from ucls.features import BUDGET, Allocation
 from ucls.kernels._jit import exact, woven
 from ucls.kernels.arrays import IntMatrix, IntScalar, IntVector, Vector
 from ucls.kernels.ranges import MADE, Count, Index, Within, is_permutation
@@ -33,7 +33,9 @@ class Settings(NamedTuple):
 
     tilings: Annotated[int, Whole(1, 4096), "number of tilings, which is the number of active features"] = 8
     tiles: Annotated[int, Whole(1, 10**6), "tiles along each dimension"] = 8
-    memory: Annotated[int, Whole(1, 2**40), "number of indices for the tiles of states; tiles beyond share them"] = 512
+    table_size: Annotated[
+        int, Whole(1, 2**40), "number of indices for the tiles of states; further tiles share them"
+    ] = 512
     feature_value: Annotated[
         int, Choice("1/n", "1/sqrt_n", "1"), "value of an active feature, n being the number of tilings"
     ] = ONE_OVER_N
@@ -54,7 +56,7 @@ class Coder(NamedTuple):
     joint: bool
     least: float
     most: float
-    memory: int
+    table_size: int
     value: float
     low: Annotated[Vector, MADE]
     tiles_per_unit: Annotated[Vector, MADE]
@@ -63,8 +65,8 @@ class Coder(NamedTuple):
     count: Annotated[IntScalar, Count("indices")]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def fault(self) -> str:
-        """Indices are given one after the other, each once and none beyond the memory; every tile is found."""
-        if self.count[0] > self.memory or not is_permutation(self.indices[self.indices >= 0], self.count[0]):
+        """Indices are given one after the other, each once and none beyond the table; every tile is found."""
+        if self.count[0] > self.table_size or not is_permutation(self.indices[self.indices >= 0], self.count[0]):
             return "tiles are numbered wrongly"
         return "" if _consistent(self) else "a tile is not found, or is there twice"
 
@@ -73,51 +75,53 @@ def fit(dimensions: int, n_actions: int) -> dict[str, Any]:
     """The finest tiles, up to the default, that there is room for; in more than two dimensions half the tilings do.
 
     >>> [fit(dimensions, n_actions=3) for dimensions in (2, 3)]
-    [{'tilings': 8, 'tiles': 8, 'memory': 682}, {'tilings': 4, 'tiles': 5, 'memory': 682}]
+    [{'tilings': 8, 'tiles': 8, 'table_size': 682}, {'tilings': 4, 'tiles': 5, 'table_size': 682}]
     """
-    usual, memory = Settings(), max(1, BUDGET // n_actions)
+    usual, table_size = Settings(), max(1, BUDGET // n_actions)
     tilings = usual.tilings if dimensions <= 2 else usual.tilings // 2
-    tiles = next((n for n in range(usual.tiles, 2, -1) if tilings * n**dimensions <= memory), 2)
-    return {"tilings": tilings, "tiles": tiles, "memory": memory}
+    tiles = next((n for n in range(usual.tiles, 2, -1) if tilings * n**dimensions <= table_size), 2)
+    return {"tilings": tilings, "tiles": tiles, "table_size": table_size}
 
 
 def notices(coder: Coder, settings: Settings) -> list[str]:
     """Say that further tiles share indices, if there can be any within the bounds."""
     along = settings.tiles + (settings.hashing != CLIPPED)
     within = coder.n_active * along ** len(coder.low) * (coder.n_actions if coder.joint else 1)
-    if coder.count[0] < coder.memory or within <= coder.memory:
+    if coder.count[0] < coder.table_size or within <= coder.table_size:
         return []
-    return [f"all {coder.memory:,} tiles of the table are taken, new ones share them: raise memory, or lower tiles"]
+    return [
+        f"all {coder.table_size:,} tiles of the table are taken, new ones share them: raise table_size, or lower tiles"
+    ]
 
 
-def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
+def allocation(settings: Settings, low: Any, high: Any, n_actions: int) -> Allocation:
     """The table is the largest part."""
     if not all(b - a > 1e-200 for a, b in zip(low, high, strict=True)):
         raise UserError("tiles need room between the bounds: every number in low must be below its number in high")
     joint = settings.hashing == JOINT
-    memory = settings.memory * (n_actions if joint else 1)
-    return Room(settings.memory * n_actions, settings.tilings, slots_for(memory) * (len(low) + 3))
+    table_size = settings.table_size * (n_actions if joint else 1)
+    return Allocation(settings.table_size * n_actions, settings.tilings, slots_for(table_size) * (len(low) + 3))
 
 
 def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
     """Make a tile coder with an empty table.
 
-    >>> coder = make(Settings(tilings=4, tiles=10, memory=64), [0.0], [1.0], n_actions=2)
+    >>> coder = make(Settings(tilings=4, tiles=10, table_size=64), [0.0], [1.0], n_actions=2)
     >>> coder.size, coder.n_active
     (128, 4)
     """
     low, high = np.array(low, np.float64), np.array(high, np.float64)
     joint, clipped = settings.hashing == JOINT, settings.hashing == CLIPPED
-    memory = settings.memory * (n_actions if joint else 1)
-    slots = slots_for(memory)
+    table_size = settings.table_size * (n_actions if joint else 1)
+    slots = slots_for(table_size)
     return Coder(
-        size=settings.memory * n_actions,
+        size=settings.table_size * n_actions,
         n_active=settings.tilings,
         n_actions=n_actions,
         joint=joint,
         least=0.0 if clipped else -FAR,
         most=float((settings.tiles - 1) * settings.tilings) if clipped else FAR,
-        memory=memory,
+        table_size=table_size,
         value=float([1 / settings.tilings, settings.tilings**-0.5, 1.0][settings.feature_value]),
         low=low,
         tiles_per_unit=settings.tiles / (high - low),
@@ -134,7 +138,7 @@ def encode(coder, s, xs):
 
 
 @exact
-def look(coder, s, xs):
+def lookup(coder, s, xs):
     """Write what `encode` would, and leave the table as it is."""
     _encode(coder, s, xs, False)
 
@@ -143,7 +147,7 @@ def look(coder, s, xs):
 @exact
 def _encode(coder, s, xs, remember):
     keys, indices, count = coder.keys, coder.indices, coder.count  # outside of the loop, where it would cost most of it
-    index, memory, last = xs.index, coder.memory, len(coder.indices) - 1
+    index, table_size, last = xs.index, coder.table_size, len(coder.indices) - 1
     key, rest = np.empty(keys.shape[1], np.int64), np.empty(len(s), np.int64)
     unseen, shared = 0, False
     for a in range(coder.n_actions if coder.joint else 1):
@@ -155,8 +159,8 @@ def _encode(coder, s, xs, remember):
             tile = indices[slot]
             if tile < 0:
                 tile = count[0] + unseen
-                if tile >= memory:
-                    tile, shared = h % memory, True
+                if tile >= table_size:
+                    tile, shared = h % table_size, True
                 elif remember:
                     _give(keys, indices, count, key, slot)
                 else:

@@ -35,7 +35,7 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], distribution: str
     size = abs(float(diagnoses[0].readings["optimum"][0])) or 1.0
     rivers = [d.policies for d in diagnoses if d.policies is not None and _is_line(d.policies.states)]
     with matplotlib.rc_context(STYLE):
-        told = any(d.inside for d in diagnoses)
+        told = any(d.internals for d in diagnoses)
         panels = 3 + bool(rivers) + told
         figure = Figure(figsize=(1.4 + 2.2 * panels, 2.9), layout="constrained")
         axes = figure.subplots(1, panels)
@@ -70,7 +70,7 @@ def _draw_visited(title: str, diagnoses: Sequence[Diagnosis], path: Path) -> Non
     sizes = np.concatenate([d.readings["size"] for d in diagnoses])
     size = float(np.max(sizes, where=np.isfinite(sizes), initial=0.0)) or 1.0
     with matplotlib.rc_context(STYLE):
-        told = any(d.inside for d in diagnoses)
+        told = any(d.internals for d in diagnoses)
         figure = Figure(figsize=(6.6 + 2.2 * told, 2.9), layout="constrained")
         axes = figure.subplots(1, 2 + told)
         figure.suptitle(title, fontsize=9, color=INK)
@@ -127,8 +127,8 @@ def _line(ax: Any, diagnoses: Sequence[Diagnosis], of: Callable[[Any], np.ndarra
 
 def _inside(ax: Any, diagnoses: Sequence[Diagnosis], steps: int) -> None:
     """What was read inside the learners, by size."""
-    by_run = [d._replace(readings={"step": d.readings["step"], **d.inside}) for d in diagnoses if d.inside]
-    for name, color in zip(by_run[0].inside, itertools.cycle((BLUE, SKY, GRAY, VERMILION, GREEN))):
+    by_run = [d._replace(readings={"step": d.readings["step"], **d.internals}) for d in diagnoses if d.internals]
+    for name, color in zip(by_run[0].internals, itertools.cycle((BLUE, SKY, GRAY, VERMILION, GREEN))):
         _line(ax, by_run, lambda f, name=name: np.maximum(np.abs(f[name]), SMALLEST), color, name)
     ax.set_title("composition of the bound", color=INK)
     ax.set_yscale("log")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.core.config import FAR, brief, whole
-from ucls.errors import Notice, UserError
+from ucls.errors import UclsWarning, UserError
 from ucls.gym import observations
 from ucls.gym.layout import Layout, leaves
 from ucls.randomness import generator, scout_seed
@@ -153,5 +153,5 @@ def _tell(found: Bounds, before: Bounds, names: list[str]) -> Bounds:
     if len(names) <= SHOWN:
         sides = [["None" if not before.missing[i] else f"{bound[i]:g}" for i in range(len(names))] for bound in found]
         how = f"change them by low=[{', '.join(sides[0])}], high=[{', '.join(sides[1])}]"
-    warnings.warn(f"bounds learned from {STEPS:,} random steps: {told}{more}; {how}", Notice, stacklevel=4)
+    warnings.warn(f"bounds learned from {STEPS:,} random steps: {told}{more}; {how}", UclsWarning, stacklevel=4)
     return found

@@ -12,7 +12,7 @@ import numpy as np
 
 from ucls.envs import ENVIRONMENTS, make_builtin
 from ucls.envs.gym import BuiltinGymEnv
-from ucls.errors import Notice, UserError
+from ucls.errors import UclsWarning, UserError
 from ucls.gym import registry, wrapping
 from ucls.gym.identity import LIMIT, Origin, described_in, equal, in_words, innermost, is_same
 
@@ -52,13 +52,13 @@ def tell_difference(about: Mapping[str, Any], env: Any) -> None:
     saved, now = saved_origin(about), _inside(env) if bare else origin_of(env)
     if not is_same(saved, now):
         text = f"the agent learned in {in_words(saved)}; it continues in {in_words(now)}, with a new episode"
-        warnings.warn(text, Notice, stacklevel=4)
+        warnings.warn(text, UclsWarning, stacklevel=4)
     elif isinstance(saved, Mapping) and innermost(saved) in ENVIRONMENTS and not bare:
         text = f"{in_words(saved)} continues with a new episode: the state of wrappers is not saved"
-        warnings.warn(text, Notice, stacklevel=4)
+        warnings.warn(text, UclsWarning, stacklevel=4)
     if names := [type(each).__name__ for each in wrapping.normalizers_of(env)]:
         text = f"the statistics of {', '.join(names)} are not saved with an agent: those of this environment are used"
-        warnings.warn(text, Notice, stacklevel=4)
+        warnings.warn(text, UclsWarning, stacklevel=4)
 
 
 def _inside(env: Any) -> Origin | None:

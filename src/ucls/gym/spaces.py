@@ -1,7 +1,6 @@
 """The action and observation spaces of a Gymnasium environment, and default features for them."""
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
 import gymnasium
@@ -117,9 +116,3 @@ def own_features(layout: Layout, n_actions: int, world: BuiltinEnv | None) -> tu
     alone = isinstance(layout, Leaf) and layout.shape == ()
     states = math.prod(int(b) - int(a) + 1 for leaf in own for a, b in zip(leaf.low, leaf.high, strict=True))
     return fitting(dimensions, n_actions, alone or states * n_actions <= ONE_HOT), None
-
-
-def refuse_blind_optimism(given: Mapping[str, object], facts: Mapping[str, float]) -> None:
-    """Refuse optimistic initial values if the maximum possible return is unknown: 0 need not be optimistic."""
-    if given.get("optimistic") == "yes" and "gmax" not in given and "return_max" not in facts:
-        raise UserError("optimistic=yes needs the maximum possible return of this environment: give it as gmax")

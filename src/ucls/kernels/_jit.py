@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numba.core.config
 
-from ucls.errors import Notice
+from ucls.errors import UclsWarning
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -40,7 +40,7 @@ def _find_keeper() -> ModuleType | None:
         warnings.warn(
             f"machine code cannot be saved with numba {numba.__version__} ({missing}), so every process compiles its "
             "kernels again; install a version of numba that ucls allows",
-            Notice,
+            UclsWarning,
             stacklevel=2,
         )
         return None

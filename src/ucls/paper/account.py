@@ -9,8 +9,8 @@ from ucls.paper.domains import DOMAINS, HAS_READING, PRINTED, READING
 from ucls.paper.groups import Group, Scale, cells_of, winners
 from ucls.settings import listed
 from ucls.study import Store, Study
-from ucls.study.cell import RESULTS_VERSION
 from ucls.study.result import Circumstance
+from ucls.study.run_spec import RESULTS_VERSION
 
 RAN = "What was run"
 
@@ -69,8 +69,8 @@ def sweeps_table() -> Table:
         tried = str(len(winner["trials"]))
         settings = listed(winner["settings"])
         where = DOMAINS[winner["env"]].title + (", collision-free table" if key.endswith(" room") else "")
-        rows.append([winner["label"], where, settings, winner["measure"], score, tried])
-    return "Tuned settings", ["algorithm", "domain", "settings", "measure", "score", "candidates"], rows
+        rows.append([winner["label"], where, settings, winner["metric"], score, tried])
+    return "Tuned settings", ["algorithm", "domain", "settings", "metric", "score", "candidates"], rows
 
 
 def runs_table(store: Store, study: Study, groups: list[Group], scale: Scale) -> Table:

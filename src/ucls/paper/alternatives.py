@@ -1,7 +1,7 @@
 """Other interpretations of unspecified details: the runs behind a claim, changed, so that it can be judged again.
 
-A `Reading` maps a group of runs to the group that it would be. For another hash-table size the baselines are tuned
-again, if that search has been done; otherwise they keep their settings. The feature value is changed only for
+An `Interpretation` maps a group of runs to the group that it would be. For another hash-table size the baselines are
+tuned again, if that search has been done; otherwise they keep their settings. The feature value is changed only for
 algorithms without a tuned step size: a tuned one compensates for it, in Sarsa exactly, whose step is divided by |x|^2.
 
 The step size of w is an exception: the pseudocode specifies 1, and 0.1 is that of a later implementation. A claim that
@@ -18,7 +18,7 @@ from ucls.paper.sweeps import DOMAINS_OF, HIGH, SPACES
 Change = Callable[[Group], Group]
 
 SMALL_STEP = 0.1  # of w
-LITERAL_GMAX = {SPARSE: HIGH, PUDDLE: -10_000.0}  # R_max / (1 - gamma), and R_max times the cutoff
+LITERAL_GMAX = {SPARSE: HIGH, PUDDLE: -10_000.0}  # R_max / (1 - gamma), and R_max times the time limit
 PRINTED_TILING = {"tilings": 4, "tiles": 32}
 DISCOUNT, ONE_STATE_RUNS = 0.9, 300
 UNTUNED = ("ucls", "gv-ucb")
@@ -28,18 +28,18 @@ TRACE = 0.001  # what follows beta elsewhere stays where it is, so that beta alo
 LESS_A_FIFTH = 0.8  # what is left of epsilon, where "decayed by a factor of 0.2" is not times 0.2
 
 
-class Reading(NamedTuple):
+class Interpretation(NamedTuple):
     """A reading by the name of what is read."""
 
     name: str
     change: Change
 
-    def joined(self, other: "Reading") -> "Reading":
+    def joined(self, other: "Interpretation") -> "Interpretation":
         """Both at once."""
-        return Reading(f"{self.name} with {other.name}", lambda group: other.change(self.change(group)))
+        return Interpretation(f"{self.name} with {other.name}", lambda group: other.change(self.change(group)))
 
 
-def also_read(groups: Iterable[Group], *readings: Iterable[Reading]) -> list[Group]:
+def also_read(groups: Iterable[Group], *readings: Iterable[Interpretation]) -> list[Group]:
     """The runs as the figures have them, and as each of the readings changes them: each once."""
     groups = [*groups]
     changed = [reading.change(group) for some in readings for reading in some for group in groups]
@@ -66,7 +66,7 @@ def _step(group: Group) -> Group:
 
 def _gmax(group: Group) -> Group:
     literal = LITERAL_GMAX.get(group.env) if group.agent == "lspi-rmax" else None
-    return group if literal is None else group.but(gmax=literal)
+    return group if literal is None else group.but(return_max=literal)
 
 
 def _tiling(group: Group) -> Group:
@@ -100,17 +100,17 @@ def _decay(group: Group) -> Group:
     return group.but(epsilon_decay=LESS_A_FIFTH)._replace(most=ONE_STATE_RUNS) if explores else group
 
 
-TILE_MEMORY = Reading("the hash-table size", _memory)
-THRESHOLD = Reading("the trace threshold", _threshold)
-VALUE = Reading("the feature value", _value("1"))
-ROOT = Reading("the feature value 1/sqrt_n", _value("1/sqrt_n"))
-W_STEP = Reading(f"w_step ({SMALL_STEP} instead of 1)", _step)
-GMAX = Reading("LSPI-Rmax's Gmax", _gmax)
-TILING = Reading("the tiling of River Swim", _tiling)
-DGPQ_SWEEP = Reading("the size of DGPQ's search", _sweep)
-SARSA_START = Reading("the initial values of optimistic Sarsa", _start)
-ONE_STATE_DISCOUNT = Reading("One-State's discount", _discount)
-EPSILON_DECAY = Reading("the decay of epsilon", _decay)
+TILE_MEMORY = Interpretation("the hash-table size", _memory)
+THRESHOLD = Interpretation("the trace threshold", _threshold)
+VALUE = Interpretation("the feature value", _value("1"))
+ROOT = Interpretation("the feature value 1/sqrt_n", _value("1/sqrt_n"))
+W_STEP = Interpretation(f"w_step ({SMALL_STEP} instead of 1)", _step)
+GMAX = Interpretation("LSPI-Rmax's Gmax", _gmax)
+TILING = Interpretation("the tiling of River Swim", _tiling)
+DGPQ_SWEEP = Interpretation("the size of DGPQ's search", _sweep)
+SARSA_START = Interpretation("the initial values of optimistic Sarsa", _start)
+ONE_STATE_DISCOUNT = Interpretation("One-State's discount", _discount)
+EPSILON_DECAY = Interpretation("the decay of epsilon", _decay)
 OF_SCALE = (THRESHOLD, VALUE, ROOT)
 OF_UCLS = (TILE_MEMORY, *OF_SCALE, W_STEP)
 OF_BASELINES = (GMAX, TILING, TILE_MEMORY.joined(GMAX))
@@ -127,7 +127,7 @@ def other_ucls() -> dict[str, Group]:
     return changed | {f"w_step = {step:g}": ucls(PUDDLE).but(w_step=step) for step in STEPS}
 
 
-def in_puddle_world() -> list[Reading]:
+def in_puddle_world() -> list[Interpretation]:
     """UCLS changed in Puddle World alone, as the experiments behind the why change it."""
     found = []
     for name, other in other_ucls().items():
@@ -135,5 +135,5 @@ def in_puddle_world() -> list[Reading]:
         def change(group: Group, other: Group = other) -> Group:
             return other if group == ucls(PUDDLE) else group
 
-        found.append(Reading(f"{name} in Puddle World", change))
+        found.append(Interpretation(f"{name} in Puddle World", change))
     return found

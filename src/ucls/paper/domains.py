@@ -30,7 +30,10 @@ DOMAINS = {
 # the borders (160 and 180 of them), so that tiles share indices; it is the number of tiles of a coder that does not, so
 # that the authors' table had room for all. The environments' own features have it too.
 PRINTED, ROOM = "printed", "room"
-MEMORY: dict[str, dict[str, dict[str, Any]]] = {PRINTED: {RIVER: {"memory": 128}, PUDDLE: {"memory": 128}}, ROOM: {}}
+MEMORY: dict[str, dict[str, dict[str, Any]]] = {
+    PRINTED: {RIVER: {"table_size": 128}, PUDDLE: {"table_size": 128}},
+    ROOM: {},
+}
 HAS_READING = tuple(MEMORY[PRINTED])
 READING = ROOM  # of the figures and claims of the paper: the other is then an open choice
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls import stats
-from ucls.core.measures import sign_of, signed
+from ucls.core.metrics import sign_of, signed
 from ucls.envs import make_builtin
 from ucls.paper.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.groups import Group, Scale, cells_of
@@ -19,17 +19,17 @@ EPISODES, REWARD_STEPS = 20, 2000
 
 # What is "final performance" in a domain.
 FINAL = {
-    RIVER: "last_reward",
-    PUDDLE: "last_return",
-    SPARSE: "last_steps",
-    CLASSIC: "last_steps",
-    ONE_STATE: "last_reward",
-    DEEP_SEA: "last_return",
+    RIVER: "final_reward_per_step",
+    PUDDLE: "final_return",
+    SPARSE: "final_episode_length",
+    CLASSIC: "final_episode_length",
+    ONE_STATE: "final_reward_per_step",
+    DEEP_SEA: "final_return",
 }
 
 
 class Sample(NamedTuple):
-    """A measure of a group's runs: by seed, minus infinity where a run diverged; `sign` is -1 if less is better."""
+    """A metric of a group's runs: by seed, minus infinity where a run diverged; `sign` is -1 if less is better."""
 
     seeds: np.ndarray
     scores: np.ndarray
@@ -37,7 +37,7 @@ class Sample(NamedTuple):
 
     @property
     def mean(self) -> stats.Summary:
-        """The mean of the sound runs, as the measure is read."""
+        """The mean of the sound runs, as the metric is read."""
         summary = stats.summarize(self.scores)
         return stats.Summary(*signed(summary, self.sign), *summary[3:])
 
@@ -56,18 +56,18 @@ class Evidence:
             self._kept[group] = [(seed, result) for seed, result in runs if result is not None]
         return self._kept[group]
 
-    def sample(self, group: Group, measure: str) -> Sample:
-        """A measure of the runs; where no episode ended, its length is that of the run and its return all reward."""
-        sign = sign_of(measure)
+    def sample(self, group: Group, metric: str) -> Sample:
+        """A metric of the runs; where no episode ended, its length is that of the run and its return all reward."""
+        sign = sign_of(metric)
         otherwise: dict[str, Callable[[Result], float]] = {
-            "last_steps": lambda r: float(r.steps),
-            "best_steps": lambda r: float(r.steps),
-            "last_return": lambda r: r.measures.reward,
+            "final_episode_length": lambda r: float(r.steps),
+            "best_episode_length": lambda r: float(r.steps),
+            "final_return": lambda r: r.metrics.reward,
         }
         values, seeds, diverged = [], [], []
         for seed, result in self.results(group):
-            value = getattr(result.measures, measure)
-            values.append(sign * (otherwise[measure](result) if value is None else value))
+            value = getattr(result.metrics, metric)
+            values.append(sign * (otherwise[metric](result) if value is None else value))
             seeds.append(seed)
             diverged.append(result.diverged)
         return Sample(np.array(seeds, np.int64), stats.scores(values, diverged), sign)
@@ -94,7 +94,7 @@ class Evidence:
         return Sample(seeds, stats.scores(values, [r.diverged for _, r in runs]), 1)
 
     def pair(self, mine: Sample, theirs: Sample) -> stats.Paired | None:
-        """Two samples compared on common seeds: the difference as the measure is read, wins where mine are better."""
+        """Two samples compared on common seeds: the difference as the metric is read, wins where mine are better."""
         at, other = stats.common_seeds(mine.seeds, theirs.seeds)
         pair = stats.paired(mine.scores[at], theirs.scores[other])
         if pair is None or pair.difference is None:
@@ -102,7 +102,7 @@ class Evidence:
         return pair._replace(difference=stats.Estimate(*signed(pair.difference, mine.sign)))
 
     def difference(self, mine: Sample, theirs: Sample) -> stats.Estimate | None:
-        """The mean difference on common seeds, as the measure is read, with its interval; None without sound pairs."""
+        """The mean difference on common seeds, as the metric is read, with its interval; None without sound pairs."""
         pair = self.pair(mine, theirs)
         return None if pair is None else pair.difference
 

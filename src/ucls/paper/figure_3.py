@@ -10,21 +10,21 @@ from ucls.paper.groups import Group
 
 # Where the regularizer is, and whether it fades.
 VARIANTS = {
-    "LSTD-in-C": ("in", "constant"),
-    "LSTD-in-F": ("in", "fading"),
-    "LSTD-out-C": ("out", "constant"),
-    "LSTD-out-F": ("out", "fading"),
+    "LSTD-in-C": ("inside", "constant"),
+    "LSTD-in-F": ("inside", "1/t"),
+    "LSTD-out-C": ("outside", "constant"),
+    "LSTD-out-F": ("outside", "1/t"),
 }
 ETAS = (1e-4, 1e-2, 1.0, 100.0)
 # Conjugate gradient costs fifty products with A a step: fewer features and steps than elsewhere, the same for all.
-FEATURES = (("tilings", 8), ("tiles", 4), ("memory", 160))
+FEATURES = (("tilings", 8), ("tiles", 4), ("table_size", 160))
 STEPS = 10_000
 
 
 def group_of(name: str, eta: float) -> Group:
     """The runs of a variant: how many of them learn is judged."""
-    regularizer, fading = VARIANTS[name]
-    settings = (("regularizer", regularizer), ("fading", fading), ("eta", eta), *FEATURES)
+    regularizer, schedule = VARIANTS[name]
+    settings = (("regularizer", regularizer), ("eta_schedule", schedule), ("eta", eta), *FEATURES)
     return Group(name, CLASSIC, "lstd-cg", settings, STEPS).for_shares()
 
 
@@ -51,7 +51,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             band = episodes_band(results, "episode_steps")
             early.append(line_of(band, name)._replace(color=color))
         if name.startswith("LSTD-in") and results:
-            ranked = sorted(results, key=lambda pair: pair[1].measures.episodes)
+            ranked = sorted(results, key=lambda pair: pair[1].metrics.episodes)
             for which, (_, run) in (("worst", ranked[0]), ("best", ranked[-1])):
                 lengths = run.arrays["episode_steps"].astype(float)
                 at = np.arange(1.0, len(lengths) + 1)

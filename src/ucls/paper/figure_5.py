@@ -18,14 +18,14 @@ RIGHT = 1.5  # halfway between what left (1) and right (2) earn
 
 def lstd(name: str, eta: float, epsilon: bool) -> Group:
     """The runs of an LSTD variant, with the decaying epsilon or without."""
-    regularizer, fading = VARIANTS[name]
-    settings = (("regularizer", regularizer), ("fading", fading), ("eta", eta), *(DECAY if epsilon else ()))
+    regularizer, schedule = VARIANTS[name]
+    settings = (("regularizer", regularizer), ("eta_schedule", schedule), ("eta", eta), *(DECAY if epsilon else ()))
     return Group(name, ONE_STATE, "lstd-cg", settings, STEPS, least=RUNS)
 
 
 def sarsa(alpha: float) -> Group:
     """The runs of Sarsa with optimistic values and a step size."""
-    settings = (("optimistic", "yes"), ("epsilon", 0.0), ("alpha", alpha))
+    settings = (("initial_value", "return_max"), ("epsilon", 0.0), ("alpha", alpha))
     return Group("sarsa-optimistic", ONE_STATE, "sarsa", settings, STEPS, least=RUNS)
 
 

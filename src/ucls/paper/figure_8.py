@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ucls.envs import default_measure
+from ucls.envs import default_metric
 from ucls.figures.palette import STYLES
 from ucls.figures.plot import Line, Panel, Plot
 from ucls.paper.domains import DOMAINS, PUDDLE, RIVER
@@ -29,7 +29,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
         best, lines = optimum(env), []
         for key, group in shown(env).items():
             results = [result for _, result in evidence.results(group)]
-            ranked = sorted(results, key=lambda r: (not r.diverged, getattr(r.measures, default_measure(env))))
+            ranked = sorted(results, key=lambda r: (not r.diverged, getattr(r.metrics, default_metric(env))))
             for which, run in (("worst", ranked[0]), ("best", ranked[-1])) if ranked else ():
                 name, color = STYLES[key]
                 label = f"{name}, {which}" + (" (diverged)" if run.diverged else "")
@@ -41,7 +41,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             Panel(DOMAINS[env].title, "thousand steps", y, tuple(lines), level, log_y=env != RIVER, limits=limits)
         )
     caption = (
-        "The best and the worst run of each by the domain's measure: means of "
+        "The best and the worst run of each by the domain's metric: means of "
         f"{EPISODES} episodes or {REWARD_STEPS:,} steps."
     )
     return (Plot("figure-8", "Best and worst runs of UCLS and DGPQ", caption, tuple(panels)),)

@@ -10,7 +10,7 @@ from ucls.paper import domains
 from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, QUADRATIC, RIVER, SPARSE, as_read, dtype_of
 from ucls.paper.sweeps import SPACES, fixed_of, key_of
 from ucls.settings import listed
-from ucls.study import Cell, make_cells
+from ucls.study import RunSpec, make_run_specs
 
 
 class Group(NamedTuple):
@@ -91,7 +91,7 @@ def scale_of(runs: int | None = None, full: bool = False, heavy: int | None = No
     return QUICK
 
 
-def cells_of(group: Group, scale: Scale) -> tuple[Cell, ...]:
+def cells_of(group: Group, scale: Scale) -> tuple[RunSpec, ...]:
     """The cells of a group."""
     seeds = range(scale.runs_of(group))
     if not seeds:
@@ -101,9 +101,9 @@ def cells_of(group: Group, scale: Scale) -> tuple[Cell, ...]:
     return tuple(cell for seed in seeds for cell in _cells(group, scale, [seed], {group.by_seed: seed}))
 
 
-def _cells(group: Group, scale: Scale, seeds: Iterable[int], more: Mapping[str, Any]) -> tuple[Cell, ...]:
+def _cells(group: Group, scale: Scale, seeds: Iterable[int], more: Mapping[str, Any]) -> tuple[RunSpec, ...]:
     settings = {**dict(group.settings), **more}
-    return make_cells(
+    return make_run_specs(
         group.env,
         group.agent,
         steps=scale.steps_of(group),
@@ -123,7 +123,7 @@ def ucls(env: str, **settings: Any) -> Group:
 
 def counts_only(env: str, **settings: Any) -> Group:
     """UCLS with B = I and a = 0; a quick look has it in River Swim, where runs are short."""
-    return Group("ucls-counts", env, "ucls", (("learned", "counts"), *settings.items()), deep=env != RIVER)
+    return Group("ucls-counts", env, "ucls", (("covariance", "visit_counts"), *settings.items()), deep=env != RIVER)
 
 
 def tuned(key: str, env: str, reading: str = "", **more: Any) -> Group:

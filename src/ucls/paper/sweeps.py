@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ucls._files import write_atomic
-from ucls.envs import default_measure
+from ucls.envs import default_metric
 from ucls.errors import unknown
 from ucls.paper.domains import (
     CLASSIC,
@@ -43,14 +43,14 @@ HIGH = 500.0  # R_max / (1 - gamma) in Sparse Mountain Car, where no return is a
 
 # What each algorithm's sweep fixes and ranges over; DGPQ's ranges are those of its box.
 SPACES: dict[str, tuple[str, dict[str, object], Space]] = {
-    "sarsa-optimistic": ("sarsa", {"optimistic": "yes", "epsilon": 0.0}, {"alpha": Range(0.003, 1.0)}),
+    "sarsa-optimistic": ("sarsa", {"initial_value": "return_max", "epsilon": 0.0}, {"alpha": Range(0.003, 1.0)}),
     "sarsa-epsilon": ("sarsa", {}, {"alpha": Range(0.01, 1.0), "epsilon": Range(0.001, 0.5)}),
     "ucls-l": (
         "ucls-l",
-        {"step_size": "plain"},
+        {"normalize_step": False},
         {"p_bar": Range(0.03, 10.0), "alpha": Range(0.01, 1.0), "alpha_var": Range(0.001, 0.3)},
     ),
-    "ucbootstrap": ("ucbootstrap", {}, {"step": Range(0.003, 1.0), "alpha": Range(0.005, 0.5)}),
+    "ucbootstrap": ("ucbootstrap", {}, {"step_size": Range(0.003, 1.0), "alpha": Range(0.005, 0.5)}),
     "dgpq": (
         "dgpq",
         {},
@@ -61,7 +61,7 @@ SPACES: dict[str, tuple[str, dict[str, object], Space]] = {
             "lipschitz": Range(1.0, 20.0),
         },
     ),
-    "rlsvi": ("rlsvi", {}, {"l": Range(1e-4, 100.0)}),
+    "rlsvi": ("rlsvi", {}, {"prior_precision": Range(1e-4, 100.0)}),
     "lspi-rmax": (
         "lspi-rmax",
         {},
@@ -71,7 +71,11 @@ SPACES: dict[str, tuple[str, dict[str, object], Space]] = {
 }
 SPACES["ucls-scale"] = ("ucls", {}, {"p": Range(1e-2, 100.0), "c_max": Range(1e-3, 10.0)})
 SPACES["dgpq-wide"] = SPACES["dgpq"]
-SPACES["sarsa-high"] = ("sarsa", {**SPACES["sarsa-optimistic"][1], "gmax": HIGH}, SPACES["sarsa-optimistic"][2])
+SPACES["sarsa-high"] = (
+    "sarsa",
+    {**SPACES["sarsa-optimistic"][1], "initial_value": HIGH},
+    SPACES["sarsa-optimistic"][2],
+)
 SPACES["ucls-tuned"] = (
     "ucls",
     {},
@@ -83,7 +87,7 @@ SPACES[JOINT] = (
     {
         "feature_value": ("1", "1/sqrt_n", "1/n"),
         "w_step": (1.0, 0.3, 0.1),
-        "initial": ("fades", "stays"),
+        "initial_variance": ("decaying", "constant"),
         "b_step": Range(0.01, 1.0),
         "beta": Range(3e-4, 1e-2),
         "c_max": Range(0.01, 10.0),
@@ -120,7 +124,7 @@ def sweep_of(label: str, env: str, reading: str = PRINTED) -> Sweep:
     agent, _, space = SPACES[label]
     fixed = as_read(agent, env, fixed_of(label, env), reading)
     steps = 20_000 if agent in QUADRATIC and env == SPARSE else 50_000
-    return Sweep(label, agent, env, space, fixed, steps, SIZES[label], RUNS, default_measure(env), dtype_of(agent, env))
+    return Sweep(label, agent, env, space, fixed, steps, SIZES[label], RUNS, default_metric(env), dtype_of(agent, env))
 
 
 def candidates_of(label: str) -> list[dict[str, Any]]:

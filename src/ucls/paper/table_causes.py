@@ -21,13 +21,13 @@ class Experiment(NamedTuple):
     changed: str
     group: Group
     usual: Group
-    measure: str = ""
+    metric: str = ""
 
     def sample(self, evidence: Evidence, group: Group) -> Sample:
         """What is measured of one side."""
-        if self.measure == "early":
+        if self.metric == "early":
             return evidence.early(group, EARLY)
-        return evidence.sample(group, self.measure) if self.measure else evidence.final(group)
+        return evidence.sample(group, self.metric) if self.metric else evidence.final(group)
 
 
 def _of_ucls() -> list[Experiment]:
@@ -42,7 +42,7 @@ def _of_ucls() -> list[Experiment]:
     for name, group in other_ucls().items():
         question, than = asked.get(name.split()[0], tuning)
         experiments.append(Experiment(question, f"{name}, {than}", group, ucls(PUDDLE)))
-    quiet = {"noise_sd": 0.01}
+    quiet = {"noise_std": 0.01}
     usual = ucls(PUDDLE, **quiet)._replace(heavy=True)
     for name, more in (("p", {"p": 0.01}), ("beta", {"beta": 0.01, "trace_threshold": TRACE})):
         changed = f"noise 0.01, and {name} = {more[name]:g}"
@@ -111,6 +111,6 @@ def rows(evidence: Evidence) -> list[list[str]]:
         difference = evidence.difference(other, usual)
         sides = [mean_of_runs(s._replace(scores=s.scores[i]).mean) for s, i in ((usual, at), (other, there))]
         apart = "-" if difference is None else interval(difference)
-        asked = f"{one.question} {DOMAINS[one.group.env].title}, {WORDS[one.measure]}"
+        asked = f"{one.question} {DOMAINS[one.group.env].title}, {WORDS[one.metric]}"
         lines.append([asked, one.changed, *sides, apart, str(len(at))])
     return lines

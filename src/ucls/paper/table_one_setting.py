@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ucls.core.measures import sign_of
+from ucls.core.metrics import sign_of
 from ucls.figures.palette import STYLES
 from ucls.paper.domains import DOMAINS
 from ucls.paper.evidence import Evidence
@@ -24,7 +24,7 @@ KEYS = ("ucbootstrap", "dgpq", "lspi-rmax", "rlsvi", "sarsa-epsilon", "sarsa-opt
 def ranks(key: str, env: str) -> np.ndarray:
     """The rank of every candidate in a domain, from 1 for the best; a diverged run puts it behind all that had none."""
     found = sweep_result(key, env)
-    sign = sign_of(found["measure"])
+    sign = sign_of(found["metric"])
     marks = []
     for settings in candidates_of(key):
         trial = next(trial for trial in found["trials"] if trial["settings"] == settings)

@@ -47,7 +47,7 @@ CHOICES = (
     OpenChoice(*VALUE, RIVER, {"feature_value": "1"}),
     OpenChoice(*VALUE, PUDDLE, {"feature_value": "1"}),
     OpenChoice("the tiling", "4 tilings of 32, literal", RIVER, {"tilings": 4, "tiles": 32}),
-    OpenChoice("the noise", "noise 0.01", PUDDLE, {"noise_sd": 0.01}),
+    OpenChoice("the noise", "noise 0.01", PUDDLE, {"noise_std": 0.01}),
     OpenChoice(*ROOT, RIVER, {"feature_value": "1/sqrt_n"}, deep=True),
     OpenChoice(*ROOT, PUDDLE, {"feature_value": "1/sqrt_n"}, deep=True),
     OpenChoice(*MEMORY, RIVER, {}, deep=True),
@@ -81,7 +81,7 @@ def groups() -> list[Group]:
 
 def optimum_with(choice: OpenChoice) -> float:
     """The optimal reward a step, return or length of an episode, with a choice made the other way."""
-    world = {name: value for name, value in choice.settings.items() if name in ("noise_sd", "probabilities")}
+    world = {name: value for name, value in choice.settings.items() if name in ("noise_std", "probabilities")}
     best = optimum(choice.env, **world)
     return {RIVER: best.reward_rate, PUDDLE: best.episode_return, SPARSE: best.episode_steps}[choice.env]
 

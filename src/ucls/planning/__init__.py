@@ -24,7 +24,7 @@ from ucls.planning.grid import Axes, Model, Nodes
 from ucls.settings import shown
 
 RUN_STEPS = 4_000_000
-CUTOFF = 10_000
+TIME_LIMIT = 10_000
 STARTS = 2000
 
 
@@ -53,7 +53,7 @@ class Tabulated(NamedTuple):
     every action leads to.
 
     A value is the discounted return, of at most `horizon` steps: without a discount a policy that never arrives would
-    have no value, so it is measured up to the cutoff of the environment.
+    have no value, so it is measured up to the time limit of the environment.
     """
 
     points: np.ndarray
@@ -136,8 +136,8 @@ def solve(env: Any, problem: Problem) -> Optimal:
     if problem.over is None:
         rate = _rate(env, problem, axes, model, q)
     else:
-        cutoff = env.cutoff or CUTOFF
-        run = grid.run(problem.reset, problem.step, env, axes, q, cutoff, RUN_STEPS, _generator())
+        time_limit = env.time_limit or TIME_LIMIT
+        run = grid.run(problem.reset, problem.step, env, axes, q, time_limit, RUN_STEPS, _generator())
         total, ended, returns, steps = run
         rate = total / RUN_STEPS
         if ended:
@@ -153,7 +153,7 @@ def tabulate(env: Any, problem: Problem, stride: int = 1, shift: float = 0.0) ->
     twin = grid.twins(problem.over or grid.never, env, axes)
     model = grid.tabulate(problem.move, env, axes, twin, problem.n_actions, problem.nodes)
     points = np.stack(np.meshgrid(*lines, indexing="ij"), axis=-1).reshape(-1, len(lines))
-    horizon = (env.cutoff or CUTOFF) if env.discount == 1 else grid.FOREVER
+    horizon = (env.time_limit or TIME_LIMIT) if env.discount == 1 else grid.FOREVER
     model = model._replace(r=model.r - shift)
     return Tabulated(points, axes, twin, model, problem.n_actions, env.discount, horizon)
 
@@ -175,7 +175,14 @@ def evaluate(table: Tabulated, policy: np.ndarray) -> np.ndarray:
 def earned(env: Any, problem: Problem, table: Tabulated, q: np.ndarray, steps: int) -> float:
     """The reward a step of the policy that is greedy on `q`, a value for every point and action, in some steps."""
     total, *_ = grid.run(
-        problem.reset, problem.step, env, table.axes, np.ascontiguousarray(q), env.cutoff or CUTOFF, steps, _generator()
+        problem.reset,
+        problem.step,
+        env,
+        table.axes,
+        np.ascontiguousarray(q),
+        env.time_limit or TIME_LIMIT,
+        steps,
+        _generator(),
     )
     return total / steps
 

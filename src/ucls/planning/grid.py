@@ -246,7 +246,7 @@ def gain(model, policy):
 
 
 @jit
-def run(reset, step, env, axes, q, cutoff, count, rng):
+def run(reset, step, env, axes, q, time_limit, count, rng):
     """Run the greedy policy in the world itself: the reward of all steps, and what the ended episodes were like."""
     s, values = np.empty(len(axes.shape)), np.empty(q.shape[1])
     total, ended, returns, lengths = 0.0, 0, 0.0, 0
@@ -258,7 +258,7 @@ def run(reset, step, env, axes, q, cutoff, count, rng):
         total, g, t = total + r, g + r, t + 1
         if terminated:
             ended, returns, lengths = ended + 1, returns + g, lengths + t
-        if terminated or t >= cutoff:
+        if terminated or t >= time_limit:
             reset(env, s, rng)
             g, t = 0.0, 0
     return total, ended, returns, lengths

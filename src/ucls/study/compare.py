@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ucls.core.measures import Measures, sign_of, signed
-from ucls.envs import default_measure
+from ucls.core.metrics import Metrics, sign_of, signed
+from ucls.envs import default_metric
 from ucls.errors import unknown
 from ucls.stats import common_seeds, holm, paired, probability_of_improvement, scores, summarize_many
 from ucls.study.records import Row
@@ -23,7 +23,7 @@ class Group(NamedTuple):
 
     env: str
     label: str
-    measure: str
+    metric: str
     runs: int
     diverged: int
     failed: int
@@ -39,42 +39,42 @@ class Group(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """A measure of the runs of a group that ended: by seed, signed so that more is better."""
+    """A metric of the runs of a group that ended: by seed, signed so that more is better."""
 
     seeds: np.ndarray
     scores: np.ndarray
 
 
-def compare_study(rows: Sequence[Row], measure: str | None = None, baseline: str | None = None) -> list[Group]:
+def compare_study(rows: Sequence[Row], metric: str | None = None, baseline: str | None = None) -> list[Group]:
     """Compare all labels in each environment, the best first; shorter episodes are better."""
-    if measure is not None and measure not in Measures._fields:
-        raise unknown("measure", measure, Measures._fields)
+    if metric is not None and metric not in Metrics._fields:
+        raise unknown("metric", metric, Metrics._fields)
     if baseline is not None and baseline not in (labels := sorted({row.label for row in rows})):
         raise unknown("label", baseline, labels)
     members: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         members.setdefault((row.env, row.label), []).append(row)
-    measures = {env: measure or _own_measure(env, rows) for env, _ in members}
-    samples = {(env, label): _sample(some, measures[env]) for (env, label), some in members.items()}
-    groups = _summarized(members, measures, samples)
+    metrics = {env: metric or _own_metric(env, rows) for env, _ in members}
+    samples = {(env, label): _sample(some, metrics[env]) for (env, label), some in members.items()}
+    groups = _summarized(members, metrics, samples)
     if baseline is not None:
         groups = _corrected([_against(group, samples, baseline) for group in groups])
-    return sorted(groups, key=lambda g: (g.env, g.mean[0] is None, -(g.mean[0] or 0.0) * sign_of(g.measure)))
+    return sorted(groups, key=lambda g: (g.env, g.mean[0] is None, -(g.mean[0] or 0.0) * sign_of(g.metric)))
 
 
-def _own_measure(env: str, rows: Sequence[Row]) -> str:
-    """The default measure of an environment; `mean_return` if a run completed no episode."""
-    own = default_measure(env)
-    sound = [row.measures for row in rows if row.env == env and row.measures is not None and row.status == "done"]
-    lacking = own == "last_return" and any(measures.last_return is None for measures in sound)
+def _own_metric(env: str, rows: Sequence[Row]) -> str:
+    """The default metric of an environment; `mean_return` if a run completed no episode."""
+    own = default_metric(env)
+    sound = [row.metrics for row in rows if row.env == env and row.metrics is not None and row.status == "done"]
+    lacking = own == "final_return" and any(metrics.final_return is None for metrics in sound)
     return "mean_return" if lacking else own
 
 
-def _sample(rows: Sequence[Row], measure: str) -> Sample:
-    """The measure of every finished run; a run without one counts as diverged."""
-    ended = [row for row in rows if row.measures is not None]
-    sign = sign_of(measure)
-    raw = [getattr(row.measures, measure) for row in ended]
+def _sample(rows: Sequence[Row], metric: str) -> Sample:
+    """The metric of every finished run; a run without one counts as diverged."""
+    ended = [row for row in rows if row.metrics is not None]
+    sign = sign_of(metric)
+    raw = [getattr(row.metrics, metric) for row in ended]
     values = [np.nan if value is None else sign * value for value in raw]
     seeds = np.array([row.seed for row in ended], np.int64)
     return Sample(seeds, scores(values, [row.status == "diverged" for row in ended]))
@@ -82,7 +82,7 @@ def _sample(rows: Sequence[Row], measure: str) -> Sample:
 
 def _summarized(
     members: Mapping[tuple[str, str], Sequence[Row]],
-    measures: Mapping[str, str],
+    metrics: Mapping[str, str],
     samples: Mapping[tuple[str, str], Sample],
 ) -> list[Group]:
     """The groups by themselves."""
@@ -93,8 +93,8 @@ def _summarized(
         states = [row.status for row in some]
         diverged, failed, waiting, corrupted = (states.count(s) for s in ("diverged", "failed", "waiting", "corrupted"))
         runs = len(some) - failed - waiting - corrupted
-        mean, median, iqm = (_ends(signed(summary[i][:3], sign_of(measures[env]))) for summary in summaries)
-        groups.append(Group(env, label, measures[env], runs, diverged, failed, waiting, corrupted, mean, median, iqm))
+        mean, median, iqm = (_ends(signed(summary[i][:3], sign_of(metrics[env]))) for summary in summaries)
+        groups.append(Group(env, label, metrics[env], runs, diverged, failed, waiting, corrupted, mean, median, iqm))
     return groups
 
 
@@ -108,7 +108,7 @@ def _against(group: Group, samples: Mapping[tuple[str, str], Sample], baseline: 
     better = probability_of_improvement(mine.scores, theirs.scores)
     difference = None
     if pair is not None and pair.difference is not None:
-        difference = _ends(signed(pair.difference, sign_of(group.measure)))
+        difference = _ends(signed(pair.difference, sign_of(group.metric)))
     chance = None if better is None else _ends(better)
     p = None if pair is None else pair.p_rank if pair.dropped else pair.p
     return group._replace(baseline=baseline, difference=difference, p=p, better=chance)

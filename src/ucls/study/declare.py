@@ -7,11 +7,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ucls.core.measures import Measures
-from ucls.envs import default_measure
+from ucls.core.metrics import Metrics
+from ucls.envs import default_metric
 from ucls.errors import UserError, unknown
 from ucls.settings import listed
-from ucls.study.cell import STEPS, Cell, make_cells
+from ucls.study.run_spec import STEPS, RunSpec, make_run_specs
 from ucls.study.sweep import CELLS, TUNING, Range, Sweep, candidates, count, sweep_cells
 from ucls.study.toml import RunTable, StudyTable, check_table, line_of, parse_table, read_text
 
@@ -35,11 +35,11 @@ class Member(NamedTuple):
     """A cell of a study, and what it is called there; the runs of one label in one environment are a group."""
 
     label: str
-    cell: Cell
+    cell: RunSpec
 
 
 class Study(NamedTuple):
-    """A tuple of labeled cells; `baseline` is the label that others are compared with, by `measure`.
+    """A tuple of labeled cells; `baseline` is the label that others are compared with, by `metric`.
 
     `tuned` are the groups whose settings a sweep finds first, `definition` is the text that it was read from, and
     `time_limit` the number of seconds that a run may take at a stretch, None for no limit.
@@ -48,7 +48,7 @@ class Study(NamedTuple):
     name: str
     members: tuple[Member, ...]
     baseline: str | None = None
-    measure: str | None = None
+    metric: str | None = None
     tuned: "tuple[Tuned, ...]" = ()
     definition: str = ""
     time_limit: float | None = None
@@ -74,7 +74,7 @@ def sweep_study(study: Study) -> Study:
         for settings in candidates(t.sweep)
         for cell in sweep_cells(t.sweep, settings)
     ]
-    return Study(f"{study.name}/sweep", tuple(members), measure=study.measure, time_limit=study.time_limit)
+    return Study(f"{study.name}/sweep", tuple(members), metric=study.metric, time_limit=study.time_limit)
 
 
 def parse_seeds(text: str | int | list[int]) -> tuple[int, ...]:
@@ -128,9 +128,9 @@ def parse_study(text: str, source: str = "study", runs: int | None = None, steps
     if (runs or 1) > CELLS or (steps or 1) > STEPS:
         raise UserError(f"a study has at most {CELLS:,} runs, of at most {STEPS:,} steps")
     table = check_table(parse_table(text, source), text, source)
-    for named, where in ((table.measure, ("measure",)), (table.sweep and table.sweep.measure, ("sweep", "measure"))):
-        if named is not None and named not in Measures._fields:
-            raise _at(text, source, where, unknown("measure", named, Measures._fields))
+    for named, where in ((table.metric, ("metric",)), (table.sweep and table.sweep.metric, ("sweep", "metric"))):
+        if named is not None and named not in Metrics._fields:
+            raise _at(text, source, where, unknown("metric", named, Metrics._fields))
     members: list[Member] = []
     tuned: list[Tuned] = []
     seen: set[Member] = set()
@@ -147,7 +147,7 @@ def parse_study(text: str, source: str = "study", runs: int | None = None, steps
     labels = {member.label for member in members} | {t.sweep.label for t in tuned}
     if table.baseline is not None and table.baseline not in labels:
         raise _at(text, source, ("baseline",), unknown("label", table.baseline, sorted(labels)))
-    return Study(table.name, tuple(members), table.baseline, table.measure, tuple(tuned), text, table.time_limit)
+    return Study(table.name, tuple(members), table.baseline, table.metric, tuple(tuned), text, table.time_limit)
 
 
 def _at(text: str, source: str, where: tuple[Any, ...], error: UserError) -> UserError:
@@ -218,10 +218,10 @@ def _expand(run: RunTable, table: StudyTable, runs: int | None, steps: int | Non
         if run.label and isinstance(run.algorithm, list):
             label = f"{run.label} {agent}"
         if table.sweep is not None and varied:
-            measure = table.sweep.measure or table.measure or default_measure(env, fixed)
+            metric = table.sweep.metric or table.metric or default_metric(env, fixed)
             sizes = {"steps": steps, "size": table.sweep.size, "runs": table.sweep.runs}
             sampler = table.sweep.sampler
-            sweep = Sweep(label, agent, env, varied, fixed, measure=measure, sampler=sampler, **sizes, **named)
+            sweep = Sweep(label, agent, env, varied, fixed, metric=metric, sampler=sampler, **sizes, **named)
             for settings in candidates(sweep)[:1] if sampler == "optuna" else candidates(sweep):
                 sweep_cells(sweep, settings)
             yield Tuned(sweep, seeds)
@@ -229,7 +229,7 @@ def _expand(run: RunTable, table: StudyTable, runs: int | None, steps: int | Non
         for values in itertools.product(*varied.values()):
             point = dict(zip(varied, values, strict=True))
             keep: dict[str, Any] = {"resolution": run.resolution, "probe": run.probe, "keep": run.keep}
-            cells = make_cells(env, agent, steps=steps, seeds=seeds, settings={**fixed, **point}, **named, **keep)
+            cells = make_run_specs(env, agent, steps=steps, seeds=seeds, settings={**fixed, **point}, **named, **keep)
             full = f"{label} {listed(point, ' ')}" if point else label
             yield tuple(Member(full, cell) for cell in cells)
 

@@ -5,12 +5,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ucls.errors import printable
-from ucls.study.cell import Cell
 from ucls.study.outcome import Outcome, Tally
+from ucls.study.run_spec import RunSpec
 
 LINE_SECONDS = 10.0
 
-Watch = Callable[[Tally, Cell, Outcome], None]
+Watch = Callable[[Tally, RunSpec, Outcome], None]
 
 
 @contextmanager
@@ -37,7 +37,7 @@ def watching(title: str, steps: int, quiet: bool = False) -> Iterator[Watch]:
     def tell(line: str) -> None:
         console.print(printable(line), markup=False)
 
-    def watch(tally: Tally, cell: Cell, outcome: Outcome) -> None:
+    def watch(tally: Tally, cell: RunSpec, outcome: Outcome) -> None:
         nonlocal spoken
         progress = words(tally, time.monotonic() - began)
         bar.update(task, completed=tally.steps, progress=progress)

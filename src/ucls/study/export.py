@@ -8,18 +8,18 @@ import tempfile
 from pathlib import Path
 
 from ucls._files import write_atomic
-from ucls.core.measures import Measures
+from ucls.core.metrics import Metrics
 from ucls.errors import UserError
 from ucls.study.result import Circumstance
 from ucls.study.store import Store
 
-HEADS = ["id", "label", "agent", "env", "steps", "seed", "settings", "status", *Measures._fields, "arrays_sha256"]
+HEADS = ["id", "label", "agent", "env", "steps", "seed", "settings", "status", *Metrics._fields, "arrays_sha256"]
 PARQUET = b"PAR1"  # at both ends of such a file
 
 
 def export_csv(store: Store, name: str, results_only: bool = False) -> str:
     """Write one row per finished run, sorted by id; equal results give equal text if `results_only`."""
-    rows = {row.id: row for row in store.rows(name) if row.measures is not None}
+    rows = {row.id: row for row in store.rows(name) if row.metrics is not None}
     digests = store.digests(name)
     contents = store.contents(name)
     about = {} if results_only else store.circumstances(name)
@@ -30,7 +30,7 @@ def export_csv(store: Store, name: str, results_only: bool = False) -> str:
         row = rows[id]
         settings = json.dumps(json.loads(contents[id])["settings"], sort_keys=True)
         cells = [id, row.label, row.agent, row.env, row.steps, row.seed, settings, row.status]
-        cells += ["" if value is None else repr(value) for value in row.measures or ()]
+        cells += ["" if value is None else repr(value) for value in row.metrics or ()]
         writer.writerow([*cells, digests[id], *([] if results_only else about[id])])
     return out.getvalue()
 

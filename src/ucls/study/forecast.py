@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 from ucls.envs import ENVIRONMENTS
 from ucls.settings import listed
-from ucls.study.cell import Cell
 from ucls.study.declare import Study, sweep_study
+from ucls.study.run_spec import RunSpec
 from ucls.study.runners.cores import cores
 from ucls.study.store import Store, is_there
 
@@ -95,7 +95,7 @@ class Forecast(NamedTuple):
 
 def groups_of(study: Study) -> list[RunGroup]:
     """The groups of a study, in its order."""
-    cells: dict[tuple[str, str], list[Cell]] = {}
+    cells: dict[tuple[str, str], list[RunSpec]] = {}
     alike: dict[tuple[str, str], list[Mapping[str, Any]]] = {}
     for label, cell in study.members:
         cells.setdefault((label, cell.env), []).append(cell)

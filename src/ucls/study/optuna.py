@@ -6,7 +6,7 @@ The sampler has a fixed seed, so an interrupted search repeats the same candidat
 from collections.abc import Callable
 from typing import Any
 
-from ucls.core.measures import HIGHER_IS_BETTER
+from ucls.core.metrics import HIGHER_IS_BETTER
 from ucls.errors import UserError
 from ucls.study.sweep import Range, Sweep
 
@@ -20,7 +20,7 @@ def search(sweep: Sweep, score: Callable[[dict[str, Any]], float | None]) -> lis
     if not sweep.size:
         raise UserError(f"the sweep of {sweep.label} needs `size`, the number of candidates that Optuna tries")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
-    direction = "maximize" if HIGHER_IS_BETTER[sweep.measure] else "minimize"
+    direction = "maximize" if HIGHER_IS_BETTER[sweep.metric] else "minimize"
     study = optuna.create_study(direction=direction, sampler=optuna.samplers.TPESampler(seed=0))
     tried = []
     for _ in range(sweep.size):

@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from ucls.study.cell import Cell
 from ucls.study.result import Circumstance, Result
+from ucls.study.run_spec import RunSpec
 
 
 class Outcome(NamedTuple):
@@ -33,7 +33,7 @@ class Tally(NamedTuple):
     steps: int = 0
     stopped: bool = False
 
-    def after(self, cell: Cell, outcome: Outcome) -> "Tally":
+    def after(self, cell: RunSpec, outcome: Outcome) -> "Tally":
         """The tally with one more outcome, that of a cell."""
         if outcome.result is not None:
             diverged = self.diverged + outcome.result.diverged

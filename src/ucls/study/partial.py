@@ -11,7 +11,7 @@ from ucls import checkpoint
 from ucls.core.history import History
 from ucls.core.protocol import AnyRun, content_of
 from ucls.errors import UserError
-from ucls.study.cell import Cell
+from ucls.study.run_spec import RunSpec
 from ucls.study.seal import seal_arrays
 
 CHECKPOINT_SECONDS = 120.0
@@ -33,7 +33,7 @@ def partial_file(folder: Path, id: str) -> Path:
     return folder / f"{id}.safetensors"
 
 
-def keep(folder: Path, cell: Cell, run: AnyRun) -> str:
+def keep(folder: Path, cell: RunSpec, run: AnyRun) -> str:
     """Save a checkpoint of a run; return an error message if that fails, for example because the disk is full.
 
     The run itself continues."""
@@ -48,7 +48,7 @@ def keep(folder: Path, cell: Cell, run: AnyRun) -> str:
     return ""
 
 
-def go_on(folder: Path, cell: Cell, run: AnyRun) -> str:
+def go_on(folder: Path, cell: RunSpec, run: AnyRun) -> str:
     """Restore a new run of a cell from its checkpoint, if there is one; return an error message if it is invalid.
 
     Then the run may be partly restored: create another.
@@ -73,7 +73,7 @@ def discard(folder: Path, id: str) -> None:
         return
 
 
-def _verified(cell: Cell, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> int:
+def _verified(cell: RunSpec, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> int:
     """The steps of a checkpoint, if it is one of this cell."""
     steps = about.get("steps")
     if about.get("cell") != cell.id or about.get("numerics") != cell.numerics:
@@ -87,5 +87,5 @@ def _verified(cell: Cell, about: Mapping[str, Any], arrays: Mapping[str, np.ndar
     return steps
 
 
-def _seal(cell: Cell, steps: int, arrays: Mapping[str, np.ndarray]) -> str:
+def _seal(cell: RunSpec, steps: int, arrays: Mapping[str, np.ndarray]) -> str:
     return seal_arrays(arrays, cell.id, cell.numerics, steps)

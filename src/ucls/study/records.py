@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ucls.core.measures import Measures
+from ucls.core.metrics import Metrics
 
 
 class Declaration(NamedTuple):
@@ -10,7 +10,7 @@ class Declaration(NamedTuple):
 
     definition: str
     baseline: str | None
-    measure: str | None
+    metric: str | None
 
 
 class Progress(NamedTuple):
@@ -31,7 +31,7 @@ class Row(NamedTuple):
     steps: int
     seed: int
     status: str
-    measures: Measures | None
+    metrics: Metrics | None
     error: str | None
 
 

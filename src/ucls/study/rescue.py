@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ucls.errors import UserError
-from ucls.study.cell import Cell
+from ucls.study.run_spec import RunSpec
 from ucls.study.store import Store
 
 NAME = "recovered"
@@ -36,9 +36,9 @@ def recover(corrupted: Path, new: Path) -> Recovered:
             return Recovered(results, tuple(name for name in _names(source) if _declare(source, target, name)))
 
 
-def _cells(source: Store) -> dict[str, Cell]:
+def _cells(source: Store) -> dict[str, RunSpec]:
     """Every cell that can be read and is what its id says, read one by one: pages beyond corrupted ones count."""
-    cells: dict[str, Cell] = {}
+    cells: dict[str, RunSpec] = {}
     number = missed = 0
     while missed < GAP:
         number += 1

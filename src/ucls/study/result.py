@@ -1,4 +1,4 @@
-"""The stored result of a run: its episodes, binned rewards and measures, and its provenance."""
+"""The stored result of a run: its episodes, binned rewards and metrics, and its provenance."""
 
 import hashlib
 import zlib
@@ -9,7 +9,7 @@ import numpy as np
 
 from ucls import checkpoint
 from ucls.core.history import TRUNCATED, History
-from ucls.core.measures import Measures, measure
+from ucls.core.metrics import Metrics, compute_metrics
 from ucls.errors import UserError
 
 UNPACKED = 1 << 31  # bytes: a corrupted file must not fill memory
@@ -20,7 +20,7 @@ class Result(NamedTuple):
 
     steps: int
     diverged: bool
-    measures: Measures
+    metrics: Metrics
     arrays: dict[str, np.ndarray]
     learner: bytes | None = None
 
@@ -39,7 +39,7 @@ def summarize(history: History, resolution: int, more: Mapping[str, np.ndarray] 
     """Reduce a history to what a study stores.
 
     >>> kept = summarize(History(np.array([0.0, 1.0, 0.0, 1.0, 5.0]), np.array([0, 1, 0, 1, 0])), resolution=2)
-    >>> kept.measures.episodes, kept.measures.mean_return, kept.arrays["curve"]
+    >>> kept.metrics.episodes, kept.metrics.mean_return, kept.arrays["curve"]
     (2.0, 2.3333333333333335, array([1., 1., 5.]))
     """
     steps = len(history.rewards)
@@ -51,7 +51,7 @@ def summarize(history: History, resolution: int, more: Mapping[str, np.ndarray] 
         "episode_returns": history.episode_returns,
         "truncated": (ends == TRUNCATED).astype(np.uint8),
     }
-    return Result(steps, history.diverged, measure(history), {**arrays, **more})
+    return Result(steps, history.diverged, compute_metrics(history), {**arrays, **more})
 
 
 def pack(arrays: Mapping[str, np.ndarray]) -> bytes:

@@ -9,16 +9,16 @@ from types import MappingProxyType
 from typing import Any
 
 from ucls import _compiling
-from ucls.core.measures import Measures
+from ucls.core.metrics import Metrics
 from ucls.errors import UserError
 from ucls.study import running
-from ucls.study.cell import Cell
 from ucls.study.declare import Member, Study, sweep_study
 from ucls.study.display import Watch, watching
 from ucls.study.optuna import search
 from ucls.study.outcome import Outcome, Tally
 from ucls.study.partial import CHECKPOINT_SECONDS, Checkpoints, discard
 from ucls.study.records import Row
+from ucls.study.run_spec import RunSpec
 from ucls.study.runners.base import Runner
 from ucls.study.runners.local import run_local
 from ucls.study.store import Store
@@ -82,10 +82,10 @@ def with_winners(
     return study._replace(members=tuple(members))
 
 
-def _finder(rows: Mapping[str, Row]) -> Callable[[Cell], tuple[Measures, bool] | None]:
-    def find(cell: Cell) -> tuple[Measures, bool] | None:
+def _finder(rows: Mapping[str, Row]) -> Callable[[RunSpec], tuple[Metrics, bool] | None]:
+    def find(cell: RunSpec) -> tuple[Metrics, bool] | None:
         row = rows.get(cell.id)
-        return None if row is None or row.measures is None else (row.measures, row.status == "diverged")
+        return None if row is None or row.metrics is None else (row.metrics, row.status == "diverged")
 
     return find
 
@@ -96,13 +96,13 @@ def choose(sweep: Sweep, rows: Mapping[str, Row], tried: Sequence[Mapping[str, A
     if trials[0].score is None:
         raise UserError(f"the sweep of {sweep.label} in {sweep.env} has no successful run: see `ucls study status`")
     s = sweep
-    return Winner(s.label, s.agent, s.env, s.measure, s.steps, s.runs, trials[0].settings, trials)
+    return Winner(s.label, s.agent, s.env, s.metric, s.steps, s.runs, trials[0].settings, trials)
 
 
 def declare(store: Store, study: Study) -> None:
     """Write a study down without running it."""
     members: list[Member] = list(study.members)
-    store.declare(study.name, members, study.definition, study.baseline, study.measure)
+    store.declare(study.name, members, study.definition, study.baseline, study.metric)
 
 
 def _run(store: Store, study: Study, runner: Runner, quiet: bool, checkpoint_interval: float) -> Tally:
@@ -114,7 +114,7 @@ def _run(store: Store, study: Study, runner: Runner, quiet: bool, checkpoint_int
         return _give(store, cells, runner, watch, Checkpoints(store.partial, checkpoint_interval, study.time_limit))
 
 
-def _give(store: Store, cells: Sequence[Cell], runner: Runner, watch: Watch, checkpoints: Checkpoints) -> Tally:
+def _give(store: Store, cells: Sequence[RunSpec], runner: Runner, watch: Watch, checkpoints: Checkpoints) -> Tally:
     """Give cells, which the store must contain, to a runner, and write every outcome as it arrives.
 
     Ctrl-C (or SIGTERM) stops the workers, which save checkpoints of unfinished cells beside the store.

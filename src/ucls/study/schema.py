@@ -1,7 +1,10 @@
 """The schema of a store, step by step, and the seals of its rows."""
 
-# A store of version n is brought to the newest by the steps after n. A step never changes: a new measure is a new step.
+# A store of version n is brought to the newest by the steps after n. A step never changes: a new metric is a new step.
 # `seal` and `readable` are functions of ours that a connection knows (see `database`).
+
+# The columns of `result` in the order of `core.metrics.Metrics`.
+METRIC_COLUMNS = ("reward", "last_reward", "episodes", "mean_return", "last_return", "last_steps", "best_steps")
 
 # Text goes into a seal as its bytes: corrupted text may not be text any more.
 RESULT_SEAL = """seal(CAST(c.id AS BLOB), r.steps, r.diverged, r.reward, r.last_reward, r.episodes, r.mean_return,

@@ -14,15 +14,17 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from ucls.core.measures import Measures
+from ucls._earlier import METRICS
+from ucls.core.metrics import Metrics
 from ucls.errors import UserError, unknown
-from ucls.study.cell import Cell
 from ucls.study.database import Database
 from ucls.study.records import Declaration, Failure, Progress, Row
 from ucls.study.result import Circumstance, Result, digest_of, pack, unpack
+from ucls.study.run_spec import RunSpec
 from ucls.study.schema import (
     CHOICE_SEAL,
     MEMBER_SEAL,
+    METRIC_COLUMNS,
     RESULT_PARTS,
     RESULT_SEAL,
     SEAL_MEMBERS,
@@ -31,8 +33,6 @@ from ucls.study.schema import (
     STUDY_SEAL,
 )
 from ucls.study.sweep import Winner
-
-MEASURES = Measures._fields
 
 # A result with the cell it is of, and everything that its seal covers.
 SOUND = f"r.seal IS {RESULT_SEAL}"
@@ -70,7 +70,12 @@ class Store:
         return self.path.with_name(self.path.name + ".partial")
 
     def declare(
-        self, name: str, members: Iterable[tuple[str, Cell]], definition: str, baseline: str | None, measure: str | None
+        self,
+        name: str,
+        members: Iterable[tuple[str, RunSpec]],
+        definition: str,
+        baseline: str | None,
+        metric: str | None,
     ) -> None:
         """Store a study and its cells; a study that is declared again keeps the results of cells that it still has."""
         members = list(members)
@@ -84,7 +89,7 @@ class Store:
                 IS NOT (excluded.agent, excluded.env, excluded.steps, excluded.seed, excluded.content)"""
             db.write_many(sql, rows)
             sql = "INSERT OR REPLACE INTO study (name, definition, baseline, measure) VALUES (?, ?, ?, ?)"
-            db.write(sql, (name, definition, baseline, measure))
+            db.write(sql, (name, definition, baseline, metric))
             db.write("DELETE FROM member WHERE study = ?", (name,))
             sql = "INSERT INTO member (study, place, cell, label) SELECT ?, ?, number, ? FROM cell WHERE id = ?"
             places = enumerate(zip(members, rows, strict=True))
@@ -108,24 +113,25 @@ class Store:
         for *declared, sound in self._db.rows(sql, (name,)):
             if not sound:
                 raise self._corrupted(name)
-            return Declaration(*declared)
+            definition, baseline, metric = declared
+            return Declaration(definition, baseline, METRICS.get(metric, metric))
         known = [str(known) for (known,) in self._db.rows("SELECT name FROM study ORDER BY name")]
         raise unknown(f"study in {self.path}", name, known)
 
     def rows(self, name: str) -> list[Row]:
         """The cells of a study in order, with what came of them."""
-        columns = ", ".join(("r.cell IS NOT NULL", SOUND, "r.diverged", "f.error", *(f"r.{m}" for m in MEASURES)))
+        columns = ", ".join(("r.cell IS NOT NULL", SOUND, "r.diverged", "f.error", *(f"r.{m}" for m in METRIC_COLUMNS)))
         joins = f"LEFT JOIN result r ON r.cell = m.cell {RESULT_PARTS} LEFT JOIN failure f ON f.cell = m.cell"
         rows = []
         for label, cell, (there, sound, diverged, error, *measured) in self._members(name, columns, joins):
-            measures = Measures(*measured) if there and sound else None
+            metrics = Metrics(*measured) if there and sound else None
             status = "failed" if error else "waiting"
             if there:
                 status = ("diverged" if diverged else "done") if sound else "corrupted"
-            rows.append(Row(label, cell.id, cell.agent, cell.env, cell.steps, cell.seed, status, measures, error))
+            rows.append(Row(label, cell.id, cell.agent, cell.env, cell.steps, cell.seed, status, metrics, error))
         return rows
 
-    def waiting(self, name: str) -> list[Cell]:
+    def waiting(self, name: str) -> list[RunSpec]:
         """The cells of a study that have neither a sound result nor a failure, each once."""
         joins = f"LEFT JOIN result r ON r.cell = m.cell {RESULT_PARTS} LEFT JOIN failure f ON f.cell = m.cell"
         members = self._members(name, f"{SOUND}, r.cell, f.cell", joins)
@@ -134,14 +140,14 @@ class Store:
 
     def finish(self, id: str, result: Result, about: Circumstance) -> bool:
         """Store a result; return False and keep the existing one if there is an intact one already."""
-        row = (result.steps, int(result.diverged), *result.measures)
+        row = (result.steps, int(result.diverged), *result.metrics)
         holes = ", ".join("?" * (1 + len(row)))
         db = self._db
         with db.transaction():
             number = self._number(id)
             if db.rows(f"SELECT 1 {RESULTS} WHERE r.cell = ? AND {SOUND}", (number,)):
                 return False
-            names = ", ".join(("cell", "steps", "diverged", *MEASURES))
+            names = ", ".join(("cell", "steps", "diverged", *METRIC_COLUMNS))
             db.write(f"INSERT OR REPLACE INTO result ({names}) VALUES ({holes})", (number, *row))
             db.write("INSERT OR REPLACE INTO circumstance VALUES (?, ?, ?, ?, ?, ?)", (number, *about))
             payload = (number, pack(result.arrays), result.learner)
@@ -175,28 +181,30 @@ class Store:
 
     def account(self, id: str) -> tuple[Result, Circumstance] | None:
         """The result of a cell and how it came about; None if there is none, or only a corrupted one."""
-        measured = ", ".join((*(f"k.{each}" for each in Circumstance._fields), *(f"r.{each}" for each in MEASURES)))
+        measured = ", ".join(
+            (*(f"k.{each}" for each in Circumstance._fields), *(f"r.{each}" for each in METRIC_COLUMNS))
+        )
         sql = f"""SELECT r.steps, r.diverged, p.arrays, p.learner, {measured} {RESULTS}
             WHERE c.number = ? AND +c.id = ? AND {SOUND}"""
         # An index may be corrupted where the table is not: it is not believed, and asked first.
         for how in ("", "NOT INDEXED"):
             for (number,) in self._db.rows(f"SELECT number FROM cell {how} WHERE id = ?", (id,)):
                 for steps, diverged, arrays, learner, *rest in self._db.rows(sql, (number, id)):
-                    about, measures = rest[: len(Circumstance._fields)], rest[len(Circumstance._fields) :]
-                    result = Result(steps, bool(diverged), Measures(*measures), unpack(arrays), learner)
+                    about, metrics = rest[: len(Circumstance._fields)], rest[len(Circumstance._fields) :]
+                    result = Result(steps, bool(diverged), Metrics(*metrics), unpack(arrays), learner)
                     return result, Circumstance(*about)
         return None
 
-    def cell_at(self, number: int) -> Cell | None:
+    def cell_at(self, number: int) -> RunSpec | None:
         """The cell of a number, if there is one that can be read and is what its id says."""
         try:
             rows = self._db.rows("SELECT id, content FROM cell WHERE number = ?", (number,))
         except UserError:
             return None
         sound = [content for id, content in rows if id == _id_of(content)]
-        return Cell.from_json(sound[0]) if sound else None
+        return RunSpec.from_json(sound[0]) if sound else None
 
-    def members(self, name: str) -> list[tuple[str, Cell]]:
+    def members(self, name: str) -> list[tuple[str, RunSpec]]:
         """The labels and cells of a study in order."""
         return [(label, cell) for label, cell, _ in self._members(name)]
 
@@ -253,15 +261,15 @@ class Store:
             WHERE m.study = ? AND {SOUND}"""
         return self._db.rows(sql, (name,))
 
-    def _members(self, name: str, columns: str = "1", joins: str = "") -> list[tuple[str, Cell, tuple[Any, ...]]]:
+    def _members(self, name: str, columns: str = "1", joins: str = "") -> list[tuple[str, RunSpec, tuple[Any, ...]]]:
         """The labels and cells of a study in order, with some columns; none if there is no such study."""
         sql = f"""SELECT m.label, c.id, c.content, m.seal IS {MEMBER_SEAL}, {columns}
             FROM member m LEFT JOIN cell c ON c.number = m.cell {joins} WHERE m.study = ? ORDER BY m.place"""
-        members: list[tuple[str, Cell, tuple[Any, ...]]] = []
+        members: list[tuple[str, RunSpec, tuple[Any, ...]]] = []
         for label, id, content, sound, *more in self._db.rows(sql, (name,)):
             if not sound or _id_of(content) != id:
                 raise self._corrupted(name)
-            members.append((label, Cell.from_json(content), tuple(more)))
+            members.append((label, RunSpec.from_json(content), tuple(more)))
         if members or self._db.rows("SELECT 1 FROM study WHERE name = ?", (name,)):
             self.study(name)
         return members

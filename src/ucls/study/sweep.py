@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls.core.measures import Measures, sign_of
+from ucls._earlier import current_winner
+from ucls.core.metrics import Metrics, sign_of
 from ucls.errors import UserError
 from ucls.settings import Whole
-from ucls.study.cell import Cell, make_cells
+from ucls.study.run_spec import RunSpec, make_run_specs
 
 TUNING = 1_000_000_000
 CELLS = 1_000_000  # maximum number of runs: more is a typing error and would fill memory
@@ -54,7 +55,7 @@ class Sweep(NamedTuple):
     steps: int = 50_000
     size: int = 0
     runs: int = 3
-    measure: str = "reward"
+    metric: str = "reward"
     dtype: str = "float64"
     features: str | None = None
     sampler: str = "random"
@@ -62,11 +63,11 @@ class Sweep(NamedTuple):
     high: Sequence[float | None] | None = None
     discount: float | None = None
 
-    def cells(self, settings: Mapping[str, Any], seeds: Iterable[int]) -> tuple[Cell, ...]:
+    def cells(self, settings: Mapping[str, Any], seeds: Iterable[int]) -> tuple[RunSpec, ...]:
         """The runs of some settings on some seeds."""
         names = ("steps", "dtype", "features", "low", "high", "discount")
         around = {name: getattr(self, name) for name in names}
-        return make_cells(self.env, self.agent, seeds=seeds, settings={**self.fixed, **settings}, **around)
+        return make_run_specs(self.env, self.agent, seeds=seeds, settings={**self.fixed, **settings}, **around)
 
 
 class Trial(NamedTuple):
@@ -84,7 +85,7 @@ class Winner(NamedTuple):
     label: str
     agent: str
     env: str
-    measure: str
+    metric: str
     steps: int
     runs: int
     settings: dict[str, Any]
@@ -97,6 +98,7 @@ class Winner(NamedTuple):
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> "Winner":
         """Read what `as_data` gave."""
+        data = current_winner(data)
         return cls(**{**data, "trials": [Trial(**trial) for trial in data["trials"]]})
 
 
@@ -163,23 +165,23 @@ def _draw(values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
     return values.at(part) if isinstance(values, Range) else values[int(part * len(values))]
 
 
-def sweep_cells(sweep: Sweep, settings: Mapping[str, Any]) -> tuple[Cell, ...]:
+def sweep_cells(sweep: Sweep, settings: Mapping[str, Any]) -> tuple[RunSpec, ...]:
     """The cells that judge one candidate."""
     return sweep.cells(settings, tuning_seeds(sweep.runs))
 
 
 def judge(
     sweep: Sweep,
-    find: Callable[[Cell], tuple[Measures, bool] | None],
+    find: Callable[[RunSpec], tuple[Metrics, bool] | None],
     tried: Sequence[Mapping[str, Any]] | None = None,
 ) -> list[Trial]:
     """Rank the candidates, the best first: any diverged or failed run puts a candidate behind all that had none."""
     trials = []
     for settings in candidates(sweep) if tried is None else tried:
         outcomes = [find(cell) for cell in sweep_cells(sweep, settings)]
-        values = [getattr(o[0], sweep.measure) for o in outcomes if o is not None and not o[1]]
+        values = [getattr(o[0], sweep.metric) for o in outcomes if o is not None and not o[1]]
         sound = [float(value) for value in values if value is not None]
         score = float(np.mean(sound)) if sound else None
         trials.append(Trial(dict(settings), score, sound, len(outcomes) - len(sound)))
-    sign = sign_of(sweep.measure)
+    sign = sign_of(sweep.metric)
     return sorted(trials, key=lambda t: (t.diverged, t.score is None, -sign * (t.score or 0.0)))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 
 from ucls.errors import UserError, unknown
-from ucls.study.cell import STEPS
+from ucls.study.run_spec import STEPS
 from ucls.study.sweep import CELLS
 
 BYTES = 1 << 20  # maximum size of a file
@@ -99,7 +99,7 @@ class SweepTable(_Strict):
 
     runs: int = Field(3, ge=1, le=CELLS)
     size: int = Field(0, ge=0, le=CELLS)
-    measure: Name | None = None
+    metric: Name | None = None
     sampler: Literal["random", "optuna"] = "random"
 
 
@@ -110,7 +110,7 @@ class StudyTable(_Strict):
     steps: Steps = 50_000
     seeds: Seeds = "0-29"
     baseline: str | None = Field(None, max_length=1000)
-    measure: Name | None = None
+    metric: Name | None = None
     time_limit: TimeLimit | None = None
     sweep: SweepTable | None = None
     run: list[RunTable] = Field(min_length=1)

@@ -27,7 +27,7 @@ from ucls.testing.small import small_run, small_settings
 STEPS = 600
 WORLDS = ("ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/DeepSea-v0")  # goes on, has a goal, and whole states
 
-COMPILED = ("start", "act", "update", "value", "interval", "upper", "parts", "learned", "full")
+COMPILED = ("start", "act", "update", "value", "interval", "upper", "radius_terms", "learned", "full")
 
 
 def check_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> None:
@@ -93,14 +93,14 @@ def _takes(function: Any, words: list[str]) -> bool:
 
 
 def settings_say_what_they_are(module: Any) -> None:
-    for field, hint in get_type_hints(module.Hyper, include_extras=True).items():
+    for field, hint in get_type_hints(module.Settings, include_extras=True).items():
         marks = getattr(hint, "__metadata__", ())
         example = f'{field}: Annotated[float, UNIT, "what it is"] = 0.5'
         checked = any(isinstance(mark, Real | Whole | Choice) for mark in marks)
         insist(checked, f"setting {field!r} does not say which values it takes: declare it as in {example}")
-        has_default = field in module.Hyper._field_defaults or any(isinstance(mark, Follows) for mark in marks)
+        has_default = field in module.Settings._field_defaults or any(isinstance(mark, Follows) for mark in marks)
         insist(has_default, f"setting {field!r} has no default: declare it as in {example}")
-    for setting in describe(module.Hyper):
+    for setting in describe(module.Settings):
         insist(setting.doc, f"setting {setting.name!r} has no sentence that says what it is: add one to its Annotated")
         for nonsense in ("nan", "nothing", True):
             if not isinstance(setting.check, Choice) or nonsense not in setting.check.names:

@@ -9,18 +9,18 @@ from ucls.envs import make_builtin
 
 # River Swim's and Mountain Car's tables of tiles overflow on purpose.
 SMALL: dict[str, dict[str, Any]] = {
-    "ucls/RiverSwim-v0": {"tilings": 4, "tiles": 4, "memory": 12},
-    "ucls/PuddleWorld-v0": {"tilings": 3, "tiles": 3, "memory": 48},
-    "ucls/SparseMountainCar-v0": {"tilings": 4, "tiles": 4, "memory": 40, "cutoff": 150},
-    "ucls/MountainCar-v0": {"tilings": 4, "tiles": 4, "memory": 64, "cutoff": 150},
-    "ucls/DeepSea-v0": {"size": 4, "stochastic": "yes"},
+    "ucls/RiverSwim-v0": {"tilings": 4, "tiles": 4, "table_size": 12},
+    "ucls/PuddleWorld-v0": {"tilings": 3, "tiles": 3, "table_size": 48},
+    "ucls/SparseMountainCar-v0": {"tilings": 4, "tiles": 4, "table_size": 40, "time_limit": 150},
+    "ucls/MountainCar-v0": {"tilings": 4, "tiles": 4, "table_size": 64, "time_limit": 150},
+    "ucls/DeepSea-v0": {"size": 4, "stochastic": True},
 }
 
 
 def small_settings(env: str) -> dict[str, Any]:
     """Settings that make an environment of ours and its features small."""
     tiles = make_builtin(env).features[0] == "tiles"
-    return SMALL.get(env, {"tilings": 3, "tiles": 3, "memory": 48} if tiles else {})
+    return SMALL.get(env, {"tilings": 3, "tiles": 3, "table_size": 48} if tiles else {})
 
 
 def small_run(
@@ -29,5 +29,5 @@ def small_run(
     """A run with small tilings, where the agent uses tiles."""
     sizes = small_settings(env)
     if hasattr(algorithm_module(agent), "FEATURES"):
-        sizes = {name: size for name, size in sizes.items() if name not in ("tilings", "tiles", "memory")}
+        sizes = {name: size for name, size in sizes.items() if name not in ("tilings", "tiles", "table_size")}
     return make_run(env, agent, seed=seed, settings={**sizes, **settings}, dtype=dtype)

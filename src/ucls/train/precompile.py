@@ -130,5 +130,5 @@ def compile_shell(learner: Learner) -> None:
     entry(kernels.choices, (*looks, s[None], xs, rng, np.zeros(1, np.int64)))
     if hasattr(me.algorithm, "upper"):
         entry(kernels.survey, (*looks, s[None], xs, of_all, of_all))
-    if hasattr(me.algorithm, "parts"):
+    if hasattr(me.algorithm, "radius_terms"):
         entry(kernels.split, (*looks, s[None], xs, of_all, of_all, of_all))

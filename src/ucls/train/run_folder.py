@@ -17,7 +17,7 @@ from ucls._json import as_json, read_json
 from ucls._npz import read_heads
 from ucls.agent import model_card
 from ucls.core.history import History
-from ucls.errors import Notice, UserError
+from ucls.errors import UclsWarning, UserError
 
 CHECKPOINT, HISTORY, RESULT = "agent.safetensors", "history.npz", "result.json"
 LOCK, TRIES = ".lock", 100
@@ -151,7 +151,7 @@ def _hold(handle: int, out: Path) -> None:
         raise _busy(out) from None
     except OSError as error:
         why = f"this file system does not support locks ({error.strerror})"
-        warnings.warn(f"{why}: do not start a second `ucls train` with --out {out}", Notice, stacklevel=4)
+        warnings.warn(f"{why}: do not start a second `ucls train` with --out {out}", UclsWarning, stacklevel=4)
 
 
 def _busy(out: Path) -> UserError:

@@ -2,7 +2,7 @@
 
 A CSV has a line for each transition, in the order in which they happened, under a line of column names: `reward`,
 `discount` (0 where an episode ended), any columns NAME of the features with their partners NAME_next, and if wanted
-`start` (1 where an episode begins that did not follow an end: after a cutoff) and `rho` (importance ratio). Cells of
+`start` (1 where an episode begins after a truncated one) and `rho` (importance ratio). Cells of
 NAME_next may be empty where the discount is 0. An .npz has arrays of the same names; `x` and `x_next` have a row for
 each transition: integers are indices of active features, floats are all features.
 """

@@ -1,6 +1,6 @@
 """The worst run of each algorithm, and how many runs end within 10% of the optimum."""
 
-from ucls.paper.beyond.comparison import MEASURES, NOT_RUN, WORDS, Contest, contests, each_run, groups, name_of, sample
+from ucls.paper.beyond.comparison import METRICS, NOT_RUN, WORDS, Contest, contests, each_run, groups, name_of, sample
 from ucls.paper.evidence import FINAL, Evidence, optimum
 from ucls.paper.groups import Group
 from ucls.paper.numbers import grouped
@@ -10,7 +10,7 @@ __all__ = ["HEADS", "groups", "rows"]
 NEAR = 0.1
 HEADS = [
     *("domain", "algorithm", "worst run, whole run"),
-    *("final measure", "worst run, final", "optimum", "runs within 10% of optimum", "runs"),
+    *("final metric", "worst run, final", "optimum", "runs within 10% of optimum", "runs"),
 ]
 
 
@@ -18,7 +18,7 @@ def rows(evidence: Evidence) -> list[list[str]]:
     """A row for each domain and algorithm, `ucls-exact` first."""
     lines = []
     for one in contests():
-        whole = next((name for name in MEASURES.get(one.env, ()) if name in ("reward", "goals")), "reward")
+        whole = next((name for name in METRICS.get(one.env, ()) if name in ("reward", "goals")), "reward")
         final, level = FINAL[one.env], _optimum(one)
         for key, group in reversed(one.shown.items()):
             ended = sample(evidence, group, final)
@@ -30,9 +30,13 @@ def rows(evidence: Evidence) -> list[list[str]]:
 
 
 def _optimum(one: Contest) -> float:
-    """The final measure of an optimal policy."""
+    """The final metric of an optimal policy."""
     best = optimum(one.env, **one.world)
-    levels = {"last_reward": best.reward_rate, "last_return": best.episode_return, "last_steps": best.episode_steps}
+    levels = {
+        "final_reward_per_step": best.reward_rate,
+        "final_return": best.episode_return,
+        "final_episode_length": best.episode_steps,
+    }
     return float(levels[FINAL[one.env]] or 0.0)
 
 
@@ -41,10 +45,10 @@ def _near(value: float, level: float, sign: int) -> bool:
     return sign * (value - level) >= -NEAR * abs(level)
 
 
-def _worst(evidence: Evidence, group: Group, measure: str) -> str:
-    values = sample(evidence, group, measure)
+def _worst(evidence: Evidence, group: Group, metric: str) -> str:
+    values = sample(evidence, group, metric)
     if not len(values.scores):
         return NOT_RUN
     lowest = float(values.scores.min())
-    unit = {"reward": "reward", "goals": "episodes"}.get(measure, "")
+    unit = {"reward": "reward", "goals": "episodes"}.get(metric, "")
     return f"{grouped(values.sign * lowest)} {unit}".strip() if lowest > float("-inf") else "diverged"

@@ -23,18 +23,18 @@ NOT_RUN = "not run"
 RIGHT = 1.5  # halfway between the mean rewards of the two actions of One-State
 CHEAP = ("sarsa-optimistic", "sarsa-epsilon")  # as many runs as the others in a quick reproduction
 BASELINES = (*CHEAP, "ucls-l", "rlsvi", "ucbootstrap", "dgpq", "lspi-rmax")
-MEASURES = {
+METRICS = {
     RIVER: ("reward",),
-    PUDDLE: ("last_return", "goals"),
-    SPARSE: ("goals", "last_steps"),
-    CLASSIC: ("goals", "last_steps"),
+    PUDDLE: ("final_return", "goals"),
+    SPARSE: ("goals", "final_episode_length"),
+    CLASSIC: ("goals", "final_episode_length"),
 }
 WORDS = {
     "reward": "total reward",
-    "last_reward": "final reward per step",
-    "last_return": "final episode return",
+    "final_reward_per_step": "final reward per step",
+    "final_return": "final episode return",
     "goals": "episodes reaching the goal",
-    "last_steps": "final episode length",
+    "final_episode_length": "final episode length",
 }
 
 
@@ -90,14 +90,14 @@ def untuned(env: str, *agents: str, **world: Any) -> dict[str, Group]:
 
 def optimistic_sarsa(env: str, **settings: Any) -> Group:
     """Sarsa with optimistic values, untuned."""
-    given = {"optimistic": "yes", "epsilon": 0.0, **settings}
+    given = {"initial_value": "return_max", "epsilon": 0.0, **settings}
     return Group("sarsa-optimistic", env, "sarsa", tuple(given.items()), reading=ROOM)
 
 
 def contests() -> list[Contest]:
     """The domains and what is compared in each."""
     main = [Contest(env, {}, baselines(env)) for env in (SPARSE, PUDDLE, RIVER)]
-    less = {"noise_sd": 0.01}
+    less = {"noise_std": 0.01}
     quiet = Contest(PUDDLE, less, untuned(PUDDLE, "ucls", **less))
     dgpq = tuned("dgpq", CLASSIC)._replace(heavy=True, reading=ROOM)
     classic = Contest(CLASSIC, {}, {**untuned(CLASSIC, "ucls"), "dgpq": dgpq})
@@ -129,19 +129,19 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     return (Plot("beyond", "UCLS-Exact and baselines", caption, panels),)
 
 
-HEADS = ["domain", "measure", "baseline", "ucls-exact", "baseline value", "difference", "runs"]
+HEADS = ["domain", "metric", "baseline", "ucls-exact", "baseline value", "difference", "runs"]
 
 
 def rows(evidence: Evidence) -> list[list[str]]:
-    """A row for each domain, measure and baseline: both means with intervals, and the difference paired by seed."""
+    """A row for each domain, metric and baseline: both means with intervals, and the difference paired by seed."""
     lines = []
     for one in contests():
-        for measure in MEASURES.get(one.env, ()):
-            mine = sample(evidence, one.exact, measure)
+        for metric in METRICS.get(one.env, ()):
+            mine = sample(evidence, one.exact, metric)
             for key, group in one.baselines.items():
-                theirs = sample(evidence, group, measure)
+                theirs = sample(evidence, group, metric)
                 sides = [mean_of_runs(side.mean, grouped, NOT_RUN) for side in on_common_seeds(mine, theirs)]
-                lines.append([one.title, WORDS[measure], STYLES[key][0], *sides, *apart(evidence, mine, theirs)])
+                lines.append([one.title, WORDS[metric], STYLES[key][0], *sides, *apart(evidence, mine, theirs)])
     return [*lines, *_actions(evidence)]
 
 
@@ -161,10 +161,10 @@ def _right(evidence: Evidence, group: Group) -> tuple[str, int]:
     return NOT_RUN if part is None else share(right, len(values), part), len(values)
 
 
-def sample(evidence: Evidence, group: Group, measure: str) -> Sample:
-    """A measure of the runs of a group; `goals` is the number of episodes that were not truncated."""
-    if measure != "goals":
-        return evidence.sample(group, measure)
+def sample(evidence: Evidence, group: Group, metric: str) -> Sample:
+    """A metric of the runs of a group; `goals` is the number of episodes that were not truncated."""
+    if metric != "goals":
+        return evidence.sample(group, metric)
     runs = evidence.results(group)
     values = [float((r.arrays["truncated"] == 0).sum()) for _, r in runs]
     seeds = np.array([seed for seed, _ in runs], np.int64)
@@ -189,5 +189,5 @@ def apart(evidence: Evidence, mine: Sample, theirs: Sample) -> list[str]:
 
 
 def each_run(values: Sample) -> Iterator[float]:
-    """The measure of each run that did not diverge."""
+    """The metric of each run that did not diverge."""
     return (values.sign * float(score) for score in values.scores if np.isfinite(score))

@@ -17,13 +17,13 @@ VALUES = {
     CLASSIC: (-100.0, -30.0, 0.0, 10.0, 100.0),
 }
 DECLARED = {RIVER: 100.0, PUDDLE: 0.0, SPARSE: 1.0, CLASSIC: 0.0}
-SHOWN = {RIVER: "reward", PUDDLE: "last_return", SPARSE: "goals", CLASSIC: "goals"}
+SHOWN = {RIVER: "reward", PUDDLE: "final_return", SPARSE: "goals", CLASSIC: "goals"}
 CARS, CAR_STEPS = (SPARSE, CLASSIC), 20_000
 
 
 def group_of(env: str, v0: float, m: float) -> Group:
     """The runs with a v0 and an m."""
-    group = exact(env, return_max=v0, m=m)
+    group = exact(env, return_max=v0, prior_visits=m)
     return group._replace(steps=CAR_STEPS, most=3) if env in CARS else group._replace(most=5)
 
 
@@ -38,7 +38,7 @@ def groups() -> list[Group]:
 
 
 def plots(evidence: Evidence) -> tuple[Plot, ...]:
-    """The measure of each domain over v0, a line for each m, and the level with the declared values."""
+    """The metric of each domain over v0, a line for each m, and the level with the declared values."""
     caption = (
         "Mean performance over v0 (`return_max`) with 95% intervals, a line for each m. The dashed line is the level "
         f"with the declared v0 and m = 1. The two Mountain Car domains have {CAR_STEPS:,} steps."
@@ -70,6 +70,6 @@ def panel(evidence: Evidence, env: str) -> Panel:
 
 
 def mean_of(evidence: Evidence, env: str, v0: float, m: float) -> Summary:
-    """The mean of the domain's measure; in Puddle World as a cost."""
+    """The mean of the domain's metric; in Puddle World as a cost."""
     values = sample(evidence, group_of(env, v0, m), SHOWN[env])
     return values._replace(sign=-1 if env == PUDDLE else values.sign).mean

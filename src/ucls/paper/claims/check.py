@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls.core.measures import signed
-from ucls.paper.alternatives import Change, Reading
+from ucls.core.metrics import signed
+from ucls.paper.alternatives import Change, Interpretation
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.numbers import interval, number, share
 from ucls.report import Verdict
@@ -154,7 +154,9 @@ def _named(found: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if names[1:] else names)
 
 
-def read_otherwise(claim: Claim, checks: Callable[[Change], Sequence[Check]], *readings: Iterable[Reading]) -> Claim:
+def read_otherwise(
+    claim: Claim, checks: Callable[[Change], Sequence[Check]], *readings: Iterable[Interpretation]
+) -> Claim:
     """The claim with what its verdict turns on, of the ways in which its runs may be read."""
     return turned(claim, {reading.name: checks(reading.change) for some in readings for reading in some})
 

@@ -13,7 +13,7 @@ from ucls.paper.alternatives import (
     TILE_MEMORY,
     W_STEP,
     Change,
-    Reading,
+    Interpretation,
     also_read,
     as_here,
     in_puddle_world,
@@ -61,7 +61,7 @@ def learned() -> dict[str, tuple[str, float]]:
     }
 
 
-def _in_puddle_with_gmax() -> list[Reading]:
+def _in_puddle_with_gmax() -> list[Interpretation]:
     return [one.joined(GMAX) for one in in_puddle_world()]
 
 
@@ -74,8 +74,8 @@ def _in_puddle_with_gmax() -> list[Reading]:
         figure_theorem.long_rlsvi(),
     ],
     because={
-        FAILED: "Only LSPI-Rmax ends significantly better, in Puddle World, and only with a `gmax` of 0 instead of "
-        "the pseudocode's."
+        FAILED: "Only LSPI-Rmax ends significantly better, in Puddle World, and only with a `return_max` of 0 instead "
+        "of the pseudocode's."
     },
     before=Before(FAILED, f"{TABLE}; {SARSA}; more of the {OTHERWISE}"),
 )
@@ -176,7 +176,7 @@ IN_PUDDLE_WORLD = (TILE_MEMORY, *OF_SCALE, GMAX, DGPQ_SWEEP)
     ],
     because={
         OPEN: "DGPQ is significantly worse; UCBootstrap finishes about as many episodes as UCLS.",
-        TURNS: "With a feature value of 1, UCLS finishes fewer episodes. With the pseudocode's `gmax`, LSPI-Rmax "
+        TURNS: "With a feature value of 1, UCLS finishes fewer episodes. With the pseudocode's `return_max`, LSPI-Rmax "
         "varies more than DGPQ.",
     },
     before=Before(OPEN, f"{TABLE}; DGPQ's standard deviation is compared with every baseline's; {OTHERWISE}"),
@@ -193,8 +193,8 @@ def puddle_world(evidence: Evidence) -> Claim:
         mine, bootstrap, dgpq = (read(group) for group in (ucls(PUDDLE), *map(_in_puddle, ("ucbootstrap", "dgpq"))))
         summary = evidence.sample(mine, "episodes").mean
         made = within(summary, 1080 * scale, 1320 * scale, "episodes of UCLS, within 10% of 1200", summary.runs)
-        for measure, word in (("episodes", "episodes"), ("mean_return", "mean return per episode")):
-            ours, theirs = (evidence.sample(group, measure) for group in (mine, bootstrap))
+        for metric, word in (("episodes", "episodes"), ("mean_return", "mean return per episode")):
+            ours, theirs = (evidence.sample(group, metric) for group in (mine, bootstrap))
             what = f"{word}, UCBootstrap minus UCLS, as a fraction of UCLS's"
             made += apart(evidence, theirs, ours, -ALIKE, ALIKE, what, abs(ours.mean.center or 1.0))
         theirs = evidence.sample(dgpq, "mean_return")

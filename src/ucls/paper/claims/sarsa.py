@@ -12,7 +12,7 @@ from ucls.paper.alternatives import (
     TILING,
     W_STEP,
     Change,
-    Reading,
+    Interpretation,
     also_read,
     as_here,
     in_puddle_world,
@@ -63,7 +63,7 @@ def optimistic_sarsa(evidence: Evidence) -> Claim:
     return read_otherwise(found, checks, READINGS)
 
 
-def _of_puddle_world() -> list[Reading]:
+def _of_puddle_world() -> list[Interpretation]:
     return [*OF_UCLS, TILING, *in_puddle_world()]
 
 

@@ -52,12 +52,12 @@ DEVIATIONS = (
     Deviation(
         "River Swim, Puddle World: hash-table size",
         "128",
-        "160 and 180, which is collision-free (`memory`)",
+        "160 and 180, which is collision-free (`table_size`)",
         "tilings that overlap the borders have 160 and 180 tiles, so that 128 entries cause collisions, mostly near "
         "the goal; `hashing=clipped` has 128 and 125 tiles",
         (
-            Trial("ucls", RIVER, {"memory": 128}, "final reward per step"),
-            Trial("ucls", PUDDLE, {"memory": 128}, "final return"),
+            Trial("ucls", RIVER, {"table_size": 128}, "final reward per step"),
+            Trial("ucls", PUDDLE, {"table_size": 128}, "final return"),
         ),
     ),
     Deviation(
@@ -67,7 +67,7 @@ DEVIATIONS = (
         "the printed sizes are the numbers of tiles of the state alone",
         (
             Trial("ucls", PUDDLE, {"hashing": "joint"}, "episodes"),
-            Trial("ucls", PUDDLE, {"hashing": "joint", "memory": 128}, "episodes", default={"memory": 128}),
+            Trial("ucls", PUDDLE, {"hashing": "joint", "table_size": 128}, "episodes", default={"table_size": 128}),
         ),
     ),
     Deviation(
@@ -167,9 +167,9 @@ DEVIATIONS = (
     Deviation(
         "LSPI-Rmax: Gmax",
         "R_max/(1 - gamma), or R_max h with h = 10,000: 500 in Sparse Mountain Car, -10,000 in Puddle World",
-        "the maximum possible return: 1 and 0 (`gmax`)",
+        "the maximum possible return: 1 and 0 (`return_max`)",
         "500 is unreachable, and -10,000 is pessimistic",
-        (Trial("lspi-rmax", PUDDLE, {"gmax": -10000}, "episodes"),),
+        (Trial("lspi-rmax", PUDDLE, {"return_max": -10000}, "episodes"),),
     ),
     Deviation(
         "LSTD, conjugate gradient: residual",
@@ -223,7 +223,7 @@ DEVIATIONS = (
     Deviation(
         "All episodes: time limit",
         "episodes are truncated after 10,000 steps; learning from the last transition is not specified",
-        "truncation is not termination: the last transition bootstraps, then the trace restarts (`cutoff`)",
+        "truncation is not termination: the last transition bootstraps, then the trace restarts (`time_limit`)",
         "treating it as termination would teach that the last state has no further value",
         unmeasured="there is no literal version",
     ),

@@ -12,14 +12,14 @@ from ucls.paper._markdown import csv_text
 from ucls.paper.domains import DOMAINS, PUDDLE, SPARSE, as_read, dtype_of
 from ucls.paper.numbers import number
 from ucls.stats import Estimate, paired, scores, summarize
-from ucls.study import Cell, Member, Store, Study, make_cells, run_study
+from ucls.study import Member, RunSpec, Store, Study, make_run_specs, run_study
 from ucls.study.records import Row
 from ucls.study.runners.base import Runner
 
-MEASURES = {
-    "final reward per step": "last_reward",
+METRICS = {
+    "final reward per step": "final_reward_per_step",
     "episodes": "episodes",
-    "final return": "last_return",
+    "final return": "final_return",
 }
 
 
@@ -30,7 +30,7 @@ class Trial:
     agent: str
     env: str
     literal: dict[str, Any]
-    measure: str
+    metric: str
     steps: int = 50_000
     default: dict[str, Any] = field(default_factory=dict)
 
@@ -87,7 +87,7 @@ def measurements(deviations: Sequence[Deviation], differences: list[list[Differe
 
 
 HEADS = [
-    *("deviation", "algorithm", "domain", "steps", "literal", "default", "both", "measure"),
+    *("deviation", "algorithm", "domain", "steps", "literal", "default", "both", "metric"),
     *("literal mean", "default mean", "difference", "low", "high", "runs"),
     *("literal runs diverged", "default runs diverged"),
 ]
@@ -100,7 +100,7 @@ def _measurement(deviation: Deviation, found: Difference) -> dict[str, str]:
     apart = [] if found.difference is None else [number(value, 3) for value in found.difference if not isnan(value)]
     cells = [
         *(deviation.where, trial.agent, DOMAINS[trial.env].title, str(trial.steps)),
-        *(*map(_words, sides), _words(dict(sorted(both)), none=""), trial.measure),
+        *(*map(_words, sides), _words(dict(sorted(both)), none=""), trial.metric),
         *("" if mean is None else number(mean) for mean in (found.literal, found.default)),
         *(*apart, "", "", "")[:3],
         *map(str, (found.runs, *found.diverged)),
@@ -112,8 +112,8 @@ def _words(settings: Mapping[str, Any], none: str = "default") -> str:
     return ", ".join(f"{name}={value}" for name, value in settings.items()) or none
 
 
-def _cells(trial: Trial, side: str, runs: int) -> tuple[Cell, ...]:
-    return make_cells(
+def _cells(trial: Trial, side: str, runs: int) -> tuple[RunSpec, ...]:
+    return make_run_specs(
         trial.env,
         trial.agent,
         steps=trial.steps,
@@ -126,7 +126,7 @@ def _cells(trial: Trial, side: str, runs: int) -> tuple[Cell, ...]:
 def _difference(trial: Trial, runs: int, rows: dict[str, Row]) -> Difference:
     pairs = [[rows[cell.id] for cell in _cells(trial, side, runs)] for side in ("literal", "default")]
     literal, default = (
-        scores([_score(row, trial.measure) for row in side], [row.status == "diverged" for row in side])
+        scores([_score(row, trial.metric) for row in side], [row.status == "diverged" for row in side])
         for side in pairs
     )
     pair = paired(literal, default)
@@ -137,9 +137,9 @@ def _difference(trial: Trial, runs: int, rows: dict[str, Row]) -> Difference:
 
 def _score(row: Row, name: str) -> float:
     """The measure of a run; one that finished no episode counts with the whole of its reward."""
-    if row.measures is None:
+    if row.metrics is None:
         raise UserError(
             f"a run of {row.agent} in {row.env} is missing ({row.error or 'stopped'}): repeat the command to resume"
         )
-    value = getattr(row.measures, MEASURES[name])
-    return row.measures.reward if value is None else value
+    value = getattr(row.metrics, METRICS[name])
+    return row.metrics.reward if value is None else value

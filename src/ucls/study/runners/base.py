@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from threading import Event
 
-from ucls.study.cell import Cell
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
 from ucls.study.result import Circumstance
+from ucls.study.run_spec import RunSpec
 from ucls.study.runners.run_cell import run_cell
 from ucls.study.runners.time_limit import limited, over_limit
 
@@ -21,10 +21,10 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 
 
 # Runs cells and yields their outcomes as they finish; stops within seconds once the event is set.
-Runner = Callable[[Sequence[Cell], Checkpoints, Event], Iterator[Outcome]]
+Runner = Callable[[Sequence[RunSpec], Checkpoints, Event], Iterator[Outcome]]
 
 
-def outcome_of(cell: Cell, checkpoints: Checkpoints, stopped: Callable[[], bool] = lambda: False) -> Outcome:
+def outcome_of(cell: RunSpec, checkpoints: Checkpoints, stopped: Callable[[], bool] = lambda: False) -> Outcome:
     """Run a cell in this process; an error becomes part of the outcome, and so does a time limit that it reaches."""
     try:
         with limited(cell, checkpoints) as over:

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from ucls.errors import UserError
-from ucls.study.cell import Cell
 from ucls.study.partial import Checkpoints
+from ucls.study.run_spec import RunSpec
 from ucls.study.runners.base import PATIENCE, THREADS, one_thread_each, outcome_of
 from ucls.study.runners.outcome_file import outcome_file, write_outcome
 
@@ -26,7 +26,7 @@ Key = tuple[str, int]
 class Batch(NamedTuple):
     """The work of one job: run cells one after another, and leave the outcome of each in a folder."""
 
-    cells: tuple[Cell, ...]
+    cells: tuple[RunSpec, ...]
     checkpoints: Checkpoints
     outcomes: Path
     halt: Path

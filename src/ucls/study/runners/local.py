@@ -9,10 +9,10 @@ from multiprocessing.connection import Connection, wait
 from threading import Event
 
 from ucls import _compiling
-from ucls.core.progress import Notice
-from ucls.study.cell import Cell
+from ucls.core.progress import CompileProgress
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
+from ucls.study.run_spec import RunSpec
 from ucls.study.runners.base import PATIENCE, Runner, one_thread_each, outcome_of
 from ucls.study.runners.cores import cores
 from ucls.study.runners.queue import Queue
@@ -23,7 +23,7 @@ CONTEXT = multiprocessing.get_context("spawn")
 
 
 def run_local(
-    cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event, jobs: int | None = None
+    cells: Sequence[RunSpec], checkpoints: Checkpoints, stop: Event, jobs: int | None = None
 ) -> Iterator[Outcome]:
     """Run the cells in a pool of processes; once `stop` is set they save checkpoints and end, within seconds.
 
@@ -85,7 +85,7 @@ class _Worker:
         with one_thread_each():
             self.process.start()
         theirs.close()  # so that either side sees the other's end
-        self.cell: Cell | None = None
+        self.cell: RunSpec | None = None
         self._given = 0.0
 
     @property
@@ -93,7 +93,7 @@ class _Worker:
         """How long it has been at its cell."""
         return time.monotonic() - self._given
 
-    def give(self, cell: Cell | None) -> None:
+    def give(self, cell: RunSpec | None) -> None:
         """Give it a cell; with none left it stays idle."""
         self.cell, self._given = cell, time.monotonic()
         if cell is not None:
@@ -144,7 +144,7 @@ class _Termination:
 
 def run_given(pipe: Connection, checkpoints: Checkpoints, told: "Once") -> None:
     """Run the cells that come through a pipe, until it closes; a message in the middle of a cell means stop."""
-    _compiling.watch(Notice(told.first, bar=False))
+    _compiling.watch(CompileProgress(told.first, bar=False))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the driver decides
     termination = _Termination()
     with suppress(EOFError, OSError):  # the driver is gone

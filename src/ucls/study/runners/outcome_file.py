@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ucls import checkpoint
-from ucls.core.measures import Measures
+from ucls.core.metrics import Metrics
 from ucls.errors import UserError
 from ucls.study.outcome import Outcome
 from ucls.study.result import Circumstance, Result
@@ -28,8 +28,8 @@ def write_outcome(folder: Path, outcome: Outcome) -> None:
     about: dict[str, Any] = {name: getattr(outcome, name) for name in FIELDS}
     arrays: dict[str, np.ndarray] = {}
     if outcome.result is not None and outcome.about is not None:
-        steps, diverged, measures, own, learner = outcome.result
-        about |= {"steps": steps, "diverged": diverged, "measures": measures, "circumstance": outcome.about}
+        steps, diverged, metrics, own, learner = outcome.result
+        about |= {"steps": steps, "diverged": diverged, "metrics": metrics, "circumstance": outcome.about}
         arrays = {f"result.{name}": array for name, array in own.items()}
         if learner is not None:
             arrays["learner"] = np.frombuffer(learner, np.uint8)
@@ -46,11 +46,11 @@ def read_outcome(path: Path) -> Outcome:
     outcome = Outcome(
         about["id"], None, None, about["error"], about["traceback"], about["attempts"], note=about["note"]
     )
-    if "measures" not in about:
+    if "metrics" not in about:
         return outcome
     own = {name.removeprefix("result."): array for name, array in arrays.items() if name != "learner"}
     learner = arrays["learner"].tobytes() if "learner" in arrays else None
-    result = Result(about["steps"], about["diverged"], Measures(*about["measures"]), own, learner)
+    result = Result(about["steps"], about["diverged"], Metrics(*about["metrics"]), own, learner)
     return outcome._replace(result=result, about=Circumstance(*about["circumstance"]))
 
 

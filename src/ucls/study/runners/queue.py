@@ -4,13 +4,13 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Any
 
-from ucls.study.cell import Cell
 from ucls.study.outcome import Outcome
+from ucls.study.run_spec import RunSpec
 
 TRIES = 3  # of a cell among others, and as many again with no other beside it
 
 
-def kind(cell: Cell) -> tuple[str, str, str, str]:
+def kind(cell: RunSpec) -> tuple[str, str, str, str]:
     """What cells share that need the same compiled kernels."""
     return cell.agent, cell.env, cell.features, cell.dtype
 
@@ -27,7 +27,7 @@ class Losses:
         self._times: dict[str, int] = {}
 
     def count(
-        self, cell: Cell, hint: str = "it may have run out of memory", last: Outcome | None = None
+        self, cell: RunSpec, hint: str = "it may have run out of memory", last: Outcome | None = None
     ) -> Outcome | None:
         """Count a loss; a failure if it is one too many, with the last word of its worker if there was one."""
         self._times[cell.id] = times = self._times.get(cell.id, 0) + 1
@@ -37,7 +37,7 @@ class Losses:
             return last._replace(error=f"{last.error} ({times} times)", attempts=times, lost=False)
         return Outcome(cell.id, error=f"its process was killed {times} times: {hint}", attempts=times)
 
-    def suspect(self, cell: Cell) -> bool:
+    def suspect(self, cell: RunSpec) -> bool:
         """Whether the cell was lost so often that it should run with no other beside it."""
         return self._times.get(cell.id, 0) >= TRIES
 
@@ -45,10 +45,10 @@ class Losses:
 class Queue:
     """The cells still to be given, and how often each was lost."""
 
-    def __init__(self, cells: Sequence[Cell]) -> None:
-        self._kinds: dict[Any, deque[Cell]] = {}
+    def __init__(self, cells: Sequence[RunSpec]) -> None:
+        self._kinds: dict[Any, deque[RunSpec]] = {}
         self._taken: Counter[Any] = Counter()
-        self._aside: deque[Cell] = deque()
+        self._aside: deque[RunSpec] = deque()
         self._losses = Losses()
         for cell in cells:
             self._kinds.setdefault(kind(cell), deque()).append(cell)
@@ -60,7 +60,7 @@ class Queue:
         """How many cells could be taken now."""
         return len(self) - len(self._aside) or int(alone and bool(self._aside))
 
-    def take(self, last: Cell | None, alone: bool) -> Cell | None:
+    def take(self, last: RunSpec | None, alone: bool) -> RunSpec | None:
         """The next cell: of the kind that the worker has compiled, or else of the first that no worker is at.
 
         What was put aside comes last, and only to a worker that is `alone`, with no other at a cell.
@@ -77,7 +77,7 @@ class Queue:
             del self._kinds[mine]
         return cell
 
-    def put_back(self, cell: Cell, last: Outcome | None = None) -> Outcome | None:
+    def put_back(self, cell: RunSpec, last: Outcome | None = None) -> Outcome | None:
         """Give a lost cell another chance, or say that it had enough of them."""
         outcome = self._losses.count(cell, last=last)
         if outcome is None:

@@ -17,9 +17,9 @@ from typing import Any
 from uuid import uuid4
 
 from ucls.errors import ClusterLost, UserError
-from ucls.study.cell import Cell
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
+from ucls.study.run_spec import RunSpec
 from ucls.study.runners.base import PATIENCE, THREADS, Runner, one_thread_each, outcome_of
 from ucls.study.runners.cores import cores
 from ucls.study.runners.queue import Queue
@@ -42,7 +42,7 @@ STARTS = 6  # workers in a row that may die before they answer
 
 
 def run_ray(
-    cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event, address: str = "local", jobs: int | None = None
+    cells: Sequence[RunSpec], checkpoints: Checkpoints, stop: Event, address: str = "local", jobs: int | None = None
 ) -> Iterator[Outcome]:
     """Run the cells on Ray; once `stop` is set the workers save checkpoints and end, within seconds.
 
@@ -75,7 +75,7 @@ class Worker:
     def ready(self) -> None:
         """Answer, which shows that the worker has started."""
 
-    def run(self, cell: Cell) -> Outcome:
+    def run(self, cell: RunSpec) -> Outcome:
         """Run a cell."""
         return outcome_of(cell, self._checkpoints, self._stop.is_set)
 
@@ -114,7 +114,7 @@ class _Team:
         self._make = api.remote(num_cpus=1, max_concurrency=2)(Worker)
         self._checkpoints = checkpoints
         self._about = (checkpoints, mark, [str(Path(folder).absolute()) for folder in sys.path])
-        self._calls: dict[Any, tuple[Any, Cell | None]] = {}
+        self._calls: dict[Any, tuple[Any, RunSpec | None]] = {}
         self._given: dict[str, float] = {}
         self._dead_starts = 0
 
@@ -174,7 +174,7 @@ class _Team:
             self._given[following.id] = time.monotonic()
         return (None if outcome is None else _own(outcome)), True
 
-    def _lost(self, cell: Cell, waiting: Queue) -> Outcome | None:
+    def _lost(self, cell: RunSpec, waiting: Queue) -> Outcome | None:
         """Give a cell whose worker is gone to another one, unless the time limit ended it."""
         seconds = time.monotonic() - self._given[cell.id]
         return ended(cell, self._checkpoints, seconds) or waiting.put_back(cell)

@@ -14,9 +14,9 @@ from ucls.core.saveable import fault_of
 from ucls.diagnostics import probed
 from ucls.errors import UserError, without_notices
 from ucls.study import partial
-from ucls.study.cell import RESULTS_VERSION, Cell, code_of, env_code_of
 from ucls.study.partial import Checkpoints
 from ucls.study.result import Result, summarize
+from ucls.study.run_spec import RESULTS_VERSION, RunSpec, code_of, env_code_of
 from ucls.train.open_run import closed_after, open_run
 
 CHUNK_SECONDS = 0.5
@@ -36,7 +36,7 @@ class Done(NamedTuple):
 
 @without_notices()
 def run_cell(
-    cell: Cell, checkpoints: Checkpoints = Checkpoints(), stopped: Callable[[], bool] = lambda: False
+    cell: RunSpec, checkpoints: Checkpoints = Checkpoints(), stopped: Callable[[], bool] = lambda: False
 ) -> Done | None:
     """Run a cell to its end, from its last checkpoint if there is one; None if it was stopped before.
 
@@ -73,7 +73,7 @@ def run_cell(
     return Done(result, time.perf_counter() - began, timed / stepping if stepping else 0.0, note)
 
 
-def _begin(cell: Cell, folder: Path | None) -> tuple[AnyRun, str]:
+def _begin(cell: RunSpec, folder: Path | None) -> tuple[AnyRun, str]:
     """Make the run of a cell, at its last checkpoint if a sound one is there; and a note if there is an unsound one."""
     _refuse_changed(cell)
     run, note = _make(cell), ""
@@ -83,12 +83,12 @@ def _begin(cell: Cell, folder: Path | None) -> tuple[AnyRun, str]:
     return run, note
 
 
-def _refuse_changed(cell: Cell) -> None:
+def _refuse_changed(cell: RunSpec) -> None:
     """Refuse a cell whose code is not what it was when it was declared."""
     if cell.numerics != RESULTS_VERSION:
         versions = f"has results version {cell.numerics}, and this ucls has {RESULTS_VERSION}"
         raise UserError(f"run {cell.id} {versions}: declare the study again")
-    if cell.code != code_of(cell.agent, cell.features):
+    if cell.code != code_of(cell.agent, cell.current_features):
         raise UserError(f"{_other_code(cell.agent)}: declare the study again")
     if cell.env_code != env_code_of(cell.env):
         raise UserError(f"{_other_code(cell.env)}: declare the study again")
@@ -98,16 +98,21 @@ def _other_code(name: str) -> str:
     return f"the code of {name!r}, or of a package that it uses, has changed since the study was declared"
 
 
-def _make(cell: Cell) -> AnyRun:
+def _make(cell: RunSpec) -> AnyRun:
     around: dict[str, Any] = {"low": cell.low or None, "high": cell.high or None, "discount": cell.discount}
     return open_run(cell.env, cell.agent, **_asked(cell), **around)
 
 
-def _asked(cell: Cell) -> dict[str, Any]:
-    return {"seed": cell.seed, "settings": cell.complete_settings, "features": cell.features, "dtype": cell.dtype}
+def _asked(cell: RunSpec) -> dict[str, Any]:
+    return {
+        "seed": cell.seed,
+        "settings": cell.current_settings,
+        "features": cell.current_features,
+        "dtype": cell.dtype,
+    }
 
 
-def _save(run: AnyRun, cell: Cell, folder: Path | None) -> str:
+def _save(run: AnyRun, cell: RunSpec, folder: Path | None) -> str:
     if folder is None or run.diverged or run.steps == 0 or not cell.ours:
         return ""
     return partial.keep(folder, cell, run)

@@ -16,9 +16,9 @@ from uuid import uuid4
 
 from ucls._files import write_atomic
 from ucls.errors import UserError
-from ucls.study.cell import Cell
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
+from ucls.study.run_spec import RunSpec
 from ucls.study.runners.base import PATIENCE, Runner
 from ucls.study.runners.cluster import Batch, Cluster, Key, open_cluster
 from ucls.study.runners.outcome_file import SUFFIX, read_outcome
@@ -43,7 +43,7 @@ class Terms(NamedTuple):
 
 
 def run_slurm(
-    cells: Sequence[Cell], checkpoints: Checkpoints, stop: Event, terms: Terms = Terms()
+    cells: Sequence[RunSpec], checkpoints: Checkpoints, stop: Event, terms: Terms = Terms()
 ) -> Iterator[Outcome]:
     """Run the cells as job arrays; once `stop` is set the jobs keep what they have and end, and are canceled.
 
@@ -68,9 +68,9 @@ def slurm_runner(
     return lambda cells, checkpoints, stop: run_slurm(cells, checkpoints, stop, terms)
 
 
-def batches_of(cells: Sequence[Cell], jobs: int) -> list[list[Cell]]:
+def batches_of(cells: Sequence[RunSpec], jobs: int) -> list[list[RunSpec]]:
     """Cells in about so many batches, each of one kind, so that a job compiles once."""
-    kinds: dict[object, list[Cell]] = {}
+    kinds: dict[object, list[RunSpec]] = {}
     for cell in cells:
         kinds.setdefault(kind(cell), []).append(cell)
     size = max(1, -(-len(cells) // jobs))
@@ -81,7 +81,7 @@ class _Campaign:
     """The cells still wanted, the jobs that are at them, and the folder where they leave outcomes."""
 
     def __init__(
-        self, cells: Sequence[Cell], checkpoints: Checkpoints, folder: Path, cluster: Cluster, terms: Terms
+        self, cells: Sequence[RunSpec], checkpoints: Checkpoints, folder: Path, cluster: Cluster, terms: Terms
     ) -> None:
         self._wanted = {cell.id: cell for cell in cells}
         self._checkpoints, self._folder, self._cluster, self._terms = checkpoints, folder, cluster, terms
@@ -132,7 +132,7 @@ class _Campaign:
             elif not self._halt(record.stem).exists():  # those that were told to stop are about to end
                 self._jobs |= jobs
 
-    def _submit(self, batches: list[list[Cell]]) -> None:
+    def _submit(self, batches: list[list[RunSpec]]) -> None:
         for first in range(0, len(batches), ARRAY):
             some = batches[first : first + ARRAY]
             name = f"ucls-{uuid4().hex[:12]}"
@@ -156,7 +156,7 @@ class _Campaign:
 
     def _resubmit(self, alive: set[Key]) -> Iterator[Outcome]:
         """Submit again what jobs that died did not finish: the cell that each was at by itself, then the others."""
-        again: list[list[Cell]] = []
+        again: list[list[RunSpec]] = []
         dead_start = False
         for key in self._jobs.keys() - alive:
             left = [self._wanted[id] for id in self._jobs.pop(key) if id in self._wanted]

@@ -9,15 +9,15 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ucls.study import running
-from ucls.study.cell import Cell
 from ucls.study.outcome import Outcome
 from ucls.study.partial import Checkpoints
+from ucls.study.run_spec import RunSpec
 
 GRACE = 8.0  # seconds that a cell has to stop by itself
 
 
 @contextmanager
-def limited(cell: Cell, checkpoints: Checkpoints) -> Iterator[Callable[[], bool]]:
+def limited(cell: RunSpec, checkpoints: Checkpoints) -> Iterator[Callable[[], bool]]:
     """Announce a cell and limit its time; gives the function that says whether the limit has passed."""
     limit, began = checkpoints.time_limit, time.monotonic()
     with running.announced(checkpoints.folder, cell.id) as file:
@@ -33,12 +33,12 @@ def limited(cell: Cell, checkpoints: Checkpoints) -> Iterator[Callable[[], bool]
                 faulthandler.cancel_dump_traceback_later()
 
 
-def over_limit(cell: Cell, limit: float | None) -> Outcome:
+def over_limit(cell: RunSpec, limit: float | None) -> Outcome:
     """The failure of a cell that reached its limit and saved what it had."""
     return Outcome(cell.id, error=f"it reached the time limit of {limit or 0:g} s{_advice(cell)}")
 
 
-def ended(cell: Cell, checkpoints: Checkpoints, seconds: float = 0.0) -> Outcome | None:
+def ended(cell: RunSpec, checkpoints: Checkpoints, seconds: float = 0.0) -> Outcome | None:
     """The failure of a cell whose process is gone, if the time limit ended it; None if something else did.
 
     `seconds` is how long its worker had it at most: where worker and driver share no folder, that must do.
@@ -53,6 +53,6 @@ def ended(cell: Cell, checkpoints: Checkpoints, seconds: float = 0.0) -> Outcome
     return Outcome(cell.id, error=error, traceback=traceback)
 
 
-def _advice(cell: Cell) -> str:
+def _advice(cell: RunSpec) -> str:
     after = " from its checkpoint" if cell.ours and not cell.probe else ""
     return f"; to run it again{after}, use `ucls study retry` and a larger --time-limit"

@@ -1,6 +1,6 @@
 """What is read inside a learner: numbers of its own that tell what its bounds are made of.
 
-An algorithm that has such numbers gives them by `inside`, each under the name that a person reads. One whose squared
+An algorithm that has such numbers gives them by `internals`, each under the name that a person reads. One whose squared
 radius is a start that fades and something learned tells by `learned` how much of it was learned. That is averaged over
 a distribution, as the radius is, in two ways: by the size of the squared radius, and every state and action alike. The
 second is the larger where the start has faded: what is left of the radius there is learned, and next to nothing.
@@ -18,14 +18,14 @@ from ucls.kernels._jit import engine_of
 LEARNED, ALIKE = "learned part", "learned part by state"
 
 
-def inside(learner: Learner, points: np.ndarray, d_s: np.ndarray, d: np.ndarray | None = None) -> dict[str, float]:
+def internals(learner: Learner, points: np.ndarray, d_s: np.ndarray, d: np.ndarray | None = None) -> dict[str, float]:
     """The numbers of a learner by name, nothing if it has none.
 
     The learned parts are means over the weights `d` of states and actions, or, where there are none, over `d_s` of
     states with the action that the agent would take.
     """
     algorithm: Any = learner.algorithm
-    found = algorithm.inside(learner.state, learner.hyper) if hasattr(algorithm, "inside") else {}
+    found = algorithm.internals(learner.state, learner.hyper) if hasattr(algorithm, "internals") else {}
     if not hasattr(algorithm, "learned"):
         return found
     mean, top = learner.survey(points)
@@ -54,12 +54,12 @@ def _parts(learner: Learner, points: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def _kernel(algorithm: Any, features: Any) -> Any:
-    learned, look = algorithm.learned, features.look
+    learned, lookup = algorithm.learned, features.lookup
 
     @engine_of(algorithm)
     def learned_parts(hyper, coder, state, points, xs, parts):
         for i in range(len(points)):
-            look(coder, points[i], xs)
+            lookup(coder, points[i], xs)
             for a in range(parts.shape[1]):
                 parts[i, a] = learned(state, hyper, la.of_action(xs, a))
 

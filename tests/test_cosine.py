@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ucls.errors import UserError
-from ucls.features import fourier, rbf
+from ucls.features import fourier, random_fourier
 from ucls.kernels import active as la
 
 LOW, HIGH = [-1.0, 0.0, 10.0], [1.0, 4.0, 30.0]
@@ -16,10 +16,10 @@ def features_of(module, settings, s, n_actions=2):
     coder = module.make(settings, LOW, HIGH, n_actions)
     xs, seen = (la.no_features(n_actions, coder.n_active) for _ in range(2))
     module.encode(coder, np.array(s), xs)
-    module.look(coder, np.array(s), seen)
+    module.lookup(coder, np.array(s), seen)
     np.testing.assert_array_equal(seen.index, xs.index)
     np.testing.assert_array_equal(seen.value, xs.value)
-    assert module.room(settings, LOW, HIGH, n_actions)[:2] == (coder.size, coder.n_active)
+    assert module.allocation(settings, LOW, HIGH, n_actions)[:2] == (coder.size, coder.n_active)
     np.testing.assert_array_equal(xs.index, np.arange(coder.size).reshape(-1, n_actions).T)
     np.testing.assert_array_equal(xs.value[0], xs.value[1])
     return xs.value[0]
@@ -40,20 +40,23 @@ def test_the_full_basis_couples_all_dimensions():
 
 
 def test_products_of_random_waves_are_a_gaussian_kernel():
-    settings = rbf.Settings(number=20_000, width=0.4)
+    settings = random_fourier.Settings(n_features=20_000, length_scale=0.4)
     one, other = [0.3, 3.0, 14.0], [0.1, 2.0, 18.0]
     distance = np.sum((np.array([0.65, 0.75, 0.2]) - [0.55, 0.5, 0.4]) ** 2)
-    similarity = features_of(rbf, settings, one) @ features_of(rbf, settings, other)
+    similarity = features_of(random_fourier, settings, one) @ features_of(random_fourier, settings, other)
     assert similarity == pytest.approx(np.exp(-distance / (2 * 0.4**2)), abs=0.03)
 
 
 def test_waves_are_drawn_from_their_setting_alone():
-    draws = [features_of(rbf, rbf.Settings(number=20, draw=draw), [0.3, 3.0, 14.0]) for draw in (7, 7, 8)]
+    draws = [
+        features_of(random_fourier, random_fourier.Settings(n_features=20, feature_seed=draw), [0.3, 3.0, 14.0])
+        for draw in (7, 7, 8)
+    ]
     np.testing.assert_array_equal(draws[0], draws[1])
     assert (draws[0] != draws[2]).any()
 
 
-@pytest.mark.parametrize("module", [fourier, rbf])
+@pytest.mark.parametrize("module", [fourier, random_fourier])
 def test_a_state_outside_is_taken_to_be_at_the_nearest_bound(module):
     far, near = ([5.0, -7.0, 1e300], [1.0, 0.0, 30.0])
     np.testing.assert_array_equal(*(features_of(module, module.Settings(), s) for s in (far, near)))
@@ -61,4 +64,4 @@ def test_a_state_outside_is_taken_to_be_at_the_nearest_bound(module):
 
 def test_a_basis_that_nobody_can_mean_is_refused():
     with pytest.raises(UserError, match="lower order or coupled"):
-        fourier.room(fourier.Settings(order=9, coupled=30), [0.0] * 30, [1.0] * 30, 2)
+        fourier.allocation(fourier.Settings(order=9, coupled=30), [0.0] * 30, [1.0] * 30, 2)

@@ -1,8 +1,8 @@
-"""Waves over the state: what `fourier` and `rbf` features are made of.
+"""Cosines of the state, which the features `fourier` and `random_fourier` consist of.
 
 A feature is cos(f'u + p), where u is the state scaled so that its bounds become 0 and 1, f its frequencies and p its
 phase. All are active everywhere, with the same values for every action. A state outside the bounds is taken to be at
-the nearest bound: waves repeat, and would take a far state for another one.
+the nearest bound: cosines repeat, so that a far state would look like another one.
 """
 
 from collections.abc import Sequence
@@ -28,10 +28,10 @@ class Coder(NamedTuple):
     phases: Annotated[Vector, MADE]
 
 
-def waves(
+def cosines(
     frequencies: np.ndarray, phases: np.ndarray, low: Sequence[float], high: Sequence[float], n_actions: int
 ) -> Coder:
-    """Make a coder of these waves, whose values are such that the squares of a state's features sum to about 1."""
+    """Make a coder of these cosines, scaled so that the squares of a state's features sum to about 1."""
     bottom, top = np.array(low, np.float64), np.array(high, np.float64)
     number = len(phases)
     return Coder(
@@ -48,7 +48,7 @@ def waves(
 
 @exact
 def encode(coder, s, xs):
-    """Write the waves at state s into xs, once for every action."""
+    """Write the cosines at state s into xs, once for every action."""
     for i in range(coder.n_active):
         angle = coder.phases[i]
         for k in range(len(s)):
@@ -60,6 +60,6 @@ def encode(coder, s, xs):
 
 
 @exact
-def look(coder, s, xs):
+def lookup(coder, s, xs):
     """Write what `encode` would: there is no table to leave alone."""
     encode(coder, s, xs)

@@ -6,13 +6,14 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from ucls._earlier import FEATURES as FEATURES_BEFORE
+from ucls._earlier import current_run
 from ucls.algorithms import ALGORITHMS, DEFAULT, algorithm_module
 from ucls.core.config import DTYPES
 from ucls.diagnostics import DISTRIBUTIONS
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError, unknown
 from ucls.features import FEATURES, features_module
-from ucls.settings import completed, without_later
 from ucls.study.code import digest
 from ucls.train.open_run import plan_anywhere
 
@@ -24,14 +25,11 @@ STEPS = 10**12  # maximum per run: the rewards of more would fill any memory
 Pairs = tuple[tuple[str, Any], ...]
 
 
-OWN = "agent."  # before the name of an algorithm's setting
-
-
-class Cell(NamedTuple):
+class RunSpec(NamedTuple):
     """One run as data.
 
     `settings` are all settings, resolved, as pairs of a name with its group (`agent.p`, `features.tilings`,
-    `env.noise_sd`) and a value. Rewards are stored as sums over `resolution` steps. `probe` names the state
+    `env.noise_std`) and a value. Rewards are stored as sums over `resolution` steps. `probe` names the state
     distribution under which the quantities of the Optimistic Values Theorem are measured during the run, `keep` saves
     the final learner, and `code` is the digest of an algorithm or features outside this package (`study.code`).
 
@@ -68,19 +66,21 @@ class Cell(NamedTuple):
         return json.dumps({**content, "settings": dict(self.settings)}, sort_keys=True, separators=(",", ":"))
 
     @classmethod
-    def from_json(cls, text: str) -> "Cell":
+    def from_json(cls, text: str) -> "RunSpec":
         """Read what `json` wrote."""
         content = json.loads(text)
         bounds = {name: tuple(content[name]) for name in ("low", "high") if name in content}
         return cls(**{**content, **bounds, "settings": tuple(sorted(content["settings"].items()))})
 
     @property
-    def complete_settings(self) -> dict[str, Any]:
-        """All settings as they are spelled now, with those of its algorithm that did not exist when it was written."""
-        module: Any = algorithm_module(self.agent)
-        own = {name.removeprefix(OWN): value for name, value in self.settings if name.startswith(OWN)}
-        others = {name: value for name, value in self.settings if not name.startswith(OWN)}
-        return {**{f"{OWN}{name}": value for name, value in completed(module.Hyper, own).items()}, **others}
+    def current_settings(self) -> dict[str, Any]:
+        """All settings under their present names: those of a cell in a store are kept as they were written."""
+        return current_run(self.agent, self.features, self.env, dict(self.settings))
+
+    @property
+    def current_features(self) -> str:
+        """The present name of its features."""
+        return FEATURES_BEFORE.get(self.features, self.features)
 
     @property
     def ours(self) -> bool:
@@ -88,7 +88,7 @@ class Cell(NamedTuple):
         return self.env in ENVIRONMENTS
 
 
-def make_cells(
+def make_run_specs(
     env: str,
     algorithm: str = DEFAULT,
     *,
@@ -103,12 +103,12 @@ def make_cells(
     low: Sequence[float | None] | None = None,
     high: Sequence[float | None] | None = None,
     discount: float | None = None,
-) -> tuple[Cell, ...]:
+) -> tuple[RunSpec, ...]:
     """Make a cell for each seed, with every setting checked and resolved once.
 
     A third-party environment is created for that; `ucls.gym.registry` says how to name one.
 
-    >>> cells = make_cells("ucls/RiverSwim-v0", "ucls", steps=1000, seeds=range(2), settings={"p": 0.2})
+    >>> cells = make_run_specs("ucls/RiverSwim-v0", "ucls", steps=1000, seeds=range(2), settings={"p": 0.2})
     >>> dict(cells[1].settings)["agent.p"], cells[1].seed, cells[0].id == cells[1].id
     (0.2, 1, False)
     """
@@ -131,11 +131,10 @@ def make_cells(
     )
     if probe and env not in ENVIRONMENTS:
         raise UserError(f"probe requires a known optimum, and {env} has none: remove it")
-    module: Any = algorithm_module(algorithm)
-    groups = {"agent": without_later(module.Hyper, plan.settings), "features": plan.feature_settings, "env": world}
+    groups = {"agent": plan.settings, "features": plan.feature_settings, "env": world}
     resolved = sorted((f"{group}.{name}", value) for group, named in groups.items() for name, value in named.items())
     resolution = resolution or max(1, -(-steps // BINS))
-    one = Cell(
+    one = RunSpec(
         algorithm,
         env,
         steps,

@@ -12,30 +12,30 @@ LAST_EPISODES = 20
 T = TypeVar("T", float, float | None)
 
 
-class Measures(NamedTuple):
+class Metrics(NamedTuple):
     """The numbers that runs are compared by; None where there is no episode to measure.
 
-    `reward` is the sum over all steps and `last_reward` the mean of a step over the last fifth. `mean_return` is the
-    reward of all steps over the number of episodes, the unfinished last one counted: few long episodes are not
-    flattered by the step budget. `last_return` and `last_steps` are means over the last 20 episodes, `best_steps` is
-    the least mean length of 20 consecutive ones (of all, where there are fewer).
+    `reward` is the sum over all steps and `final_reward_per_step` the mean over the final 20% of steps. `mean_return`
+    is the total reward divided by the number of episodes, the unfinished last one included, so that the step budget
+    does not favor few long episodes. `final_return` and `final_episode_length` are means over the last 20 episodes, and
+    `best_episode_length` is the smallest mean length of 20 consecutive ones (of all, if there are fewer).
     """
 
     reward: float
-    last_reward: float
+    final_reward_per_step: float
     episodes: float
     mean_return: float
-    last_return: float | None
-    last_steps: float | None
-    best_steps: float | None
+    final_return: float | None
+    final_episode_length: float | None
+    best_episode_length: float | None
 
 
-HIGHER_IS_BETTER = {name: name not in ("last_steps", "best_steps") for name in Measures._fields}
+HIGHER_IS_BETTER = {name: name not in ("final_episode_length", "best_episode_length") for name in Metrics._fields}
 
 
-def sign_of(measure: str) -> int:
-    """The sign that makes more of a measure better: -1 for the lengths of episodes."""
-    return 1 if HIGHER_IS_BETTER[measure] else -1
+def sign_of(metric: str) -> int:
+    """The sign that makes more of a metric better: -1 for the lengths of episodes."""
+    return 1 if HIGHER_IS_BETTER[metric] else -1
 
 
 def signed(estimate: Sequence[T], sign: int) -> tuple[T, T, T]:
@@ -51,21 +51,21 @@ def signed(estimate: Sequence[T], sign: int) -> tuple[T, T, T]:
     return sign * center, low, high
 
 
-def measure(history: History) -> Measures:
-    """Take the measures of a run."""
+def compute_metrics(history: History) -> Metrics:
+    """Compute the metrics of a run."""
     lengths, returns, rewards = history.episode_steps, history.episode_returns, history.rewards
     last = slice(len(lengths) - min(LAST_EPISODES, len(lengths)), None)
     unfinished = len(rewards) > 0 and not history.ends[-1]
     total = float(rewards.sum())
     some = len(lengths) > 0
-    return Measures(
+    return Metrics(
         reward=total,
-        last_reward=history.last_fifth_reward,
+        final_reward_per_step=history.last_fifth_reward,
         episodes=float(len(lengths)),
         mean_return=total / max(1, len(lengths) + unfinished),
-        last_return=float(returns[last].mean()) if some else None,
-        last_steps=float(lengths[last].mean()) if some else None,
-        best_steps=_best(lengths) if some else None,
+        final_return=float(returns[last].mean()) if some else None,
+        final_episode_length=float(lengths[last].mean()) if some else None,
+        best_episode_length=_best(lengths) if some else None,
     )
 
 

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from ucls import cli
 from ucls.algorithms import gv_ucb, ucls, ucls_l
 from ucls.core.run import make_run
-from ucls.diagnostics import diagnose, inside
+from ucls.diagnostics import diagnose, internals
 from ucls.kernels import active as la
 from ucls.kernels import preconditioner
 
@@ -19,7 +19,7 @@ MOVED, AGREES, LEARNED = "|B - I| / |I|", "corr(a, A^-1 nu)", "learned part"
 
 def hand_made():
     """Four features of which three were seen, B' = 2 A^-1, and half of the start left of the first."""
-    hyper = ucls.Hyper()
+    hyper = ucls.Settings()
     state = ucls.init(hyper, 4, 1, 2)
     A = np.array([[2.0, 0.0, 0.0], [1.0, 1.0, 0.0], [0.0, 0.0, 4.0]])
     state.system.seen[0], state.system.scale[0] = 3, 0.5
@@ -33,14 +33,14 @@ def hand_made():
 
 def test_the_numbers_inside_ucls_are_those_of_its_letters():
     state, hyper = hand_made()
-    found = ucls.inside(state, hyper)
+    found = ucls.internals(state, hyper)
     A = state.system.At[:3, :3].T * 0.5
     B = 2 * np.linalg.inv(A).T
     assert found[MOVED] == pytest.approx(np.linalg.norm(B - np.eye(3)) / np.sqrt(3))
     assert found[AGREES] == pytest.approx(1.0)  # twice as large, and the same direction
     assert found["c_max"] == 2.0
     state.system.Bt[:3, :3] *= -1
-    assert ucls.inside(state, hyper)[AGREES] == pytest.approx(-1.0)
+    assert ucls.internals(state, hyper)[AGREES] == pytest.approx(-1.0)
 
 
 def test_the_learned_part_is_what_is_not_left_of_the_start():
@@ -55,7 +55,7 @@ def test_the_learned_part_is_what_is_not_left_of_the_start():
 
 
 def test_the_linear_agent_tells_its_learned_part_too():
-    hyper = ucls_l.Hyper()
+    hyper = ucls_l.Settings()
     state = ucls_l.init(hyper, 2, 1, 1)
     x = la.Active(np.array([0]), np.array([0.5]))
     assert ucls_l.learned(state, hyper, x) == 0.0
@@ -64,7 +64,7 @@ def test_the_linear_agent_tells_its_learned_part_too():
 
 
 def test_a_learner_that_has_seen_nothing_has_nothing_to_correlate():
-    state = gv_ucb.init(gv_ucb.Hyper(), 3, 1, 1)
+    state = gv_ucb.init(gv_ucb.Settings(), 3, 1, 1)
     assert preconditioner.moved(state.system) == 0.0
     assert np.isnan(preconditioner.agreement(state.system, state.zbar))
 
@@ -86,7 +86,7 @@ def test_hardly_anything_of_the_shipped_radius_is_learned():
     run = make_run(RIVER, "ucls", seed=0)
     run.advance(5_000)
     points = np.linspace(0, 1, 11)[:, None]
-    found = inside(run.learner, points, np.full(11, 1 / 11))
+    found = internals(run.learner, points, np.full(11, 1 / 11))
     assert found["c_max"] == 1.0
     assert 0.0 < found[LEARNED] < 0.01
     assert found[LEARNED] < found["learned part by state"] < 0.05
@@ -98,13 +98,13 @@ def test_the_command_tells_what_bounds_are_made_of(tmp_path):
     assert "composition of the bound" in text
     assert all(name in text for name in (MOVED, AGREES, "c_max", LEARNED))
     (row,) = json.loads((tmp_path / "diagnosis.json").read_text())["runs"]
-    assert row["inside"][MOVED][0] == 0.0
-    assert row["inside"][AGREES][0] is None  # nothing learned yet
-    assert {len(values) for values in row["inside"].values()} == {len(row["readings"]["step"])}
+    assert row["internals"][MOVED][0] == 0.0
+    assert row["internals"][AGREES][0] is None  # nothing learned yet
+    assert {len(values) for values in row["internals"].values()} == {len(row["readings"]["step"])}
     assert "bounds are made of" not in CliRunner().invoke(cli.app, [*words, "dgpq"]).stdout
 
 
 def test_readings_stay_what_studies_keep():
     (one,) = diagnose("ucls/OneState-v0", "gv-ucb", 200, [0], measurements=2)
-    assert not set(one.inside) & set(one.readings)
-    assert set(one.inside) == {MOVED, "corr(a, A^-1 z_bar)", "sigma"}
+    assert not set(one.internals) & set(one.readings)
+    assert set(one.internals) == {MOVED, "corr(a, A^-1 z_bar)", "sigma"}

@@ -5,7 +5,7 @@ An agent uses them if its features are a user's function or array: the result of
 
 from typing import Any, NamedTuple
 
-from ucls.features import Room
+from ucls.features import Allocation
 from ucls.kernels._jit import exact
 
 
@@ -21,9 +21,9 @@ class Coder(NamedTuple):
     n_actions: int
 
 
-def room(settings: Settings, low: Any, high: Any, n_actions: int) -> Room:
+def allocation(settings: Settings, low: Any, high: Any, n_actions: int) -> Allocation:
     """No arrays are needed."""
-    return Room(len(low) * n_actions, len(low), 0)
+    return Allocation(len(low) * n_actions, len(low), 0)
 
 
 def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
@@ -41,6 +41,6 @@ def encode(coder, s, xs):
 
 
 @exact
-def look(coder, s, xs):
+def lookup(coder, s, xs):
     """Write what `encode` would: there is no table to leave alone."""
     encode(coder, s, xs)
