@@ -2,19 +2,21 @@
 
 import copy
 import signal
+from types import ModuleType
 
 import gymnasium
 import numpy as np
 import pytest
 
 from ucls import Agent
-from ucls.algorithms import dgpq, rlsvi, sarsa
-from ucls.core import protocol
+from ucls.algorithms import ALGORITHMS, algorithm_module, dgpq, rlsvi, sarsa
+from ucls.core import past, protocol
 from ucls.core.history import TERMINATED, TRUNCATED, History, join
 from ucls.core.protocol import AnyRun, in_chunks
 from ucls.core.run import make_run
 from ucls.errors import Terminated, UserError
 from ucls.features import features_module
+from ucls.kernels import lapack
 from ucls.train.signals import stopping
 
 GROWING = ("dgpq", "rlsvi")  # arrays of theirs get longer
@@ -178,6 +180,63 @@ def test_arithmetic_that_fails_ends_a_run_before_the_step_at_which_it_did(error)
     assert (run.steps, shell.steps, run.diverged, shell.diverged) == (3, 3, True, True)
     with pytest.raises(UserError, match="have diverged"):
         shell.checkpoint()
+
+
+def failing(at, error):
+    """Sarsa in plain Python that fails at an update, or when an episode begins, with half of its work done."""
+    module, calls = ModuleType("failing"), []
+
+    def fail(state):
+        calls.append(1)
+        if len(calls) == at:
+            state.w[:] = 7.0
+            raise error("singular")
+
+    def start(state, hyper, rng):
+        fail(state)
+        rng.random()
+        return sarsa.start.py_func(state, hyper, rng)
+
+    def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+        fail(state)
+        rng.random()
+        return sarsa.update.py_func(state, hyper, xs, a, r, gamma, xs_next, a_next, rng)
+
+    functions = {name: getattr(part, "py_func", part) for name, part in vars(sarsa).items()}
+    own = {"start": start, "update": update, "COMPILED": False, "CAN_FAIL": True, "__name__": "failing", "calls": calls}
+    vars(module).update({**functions, **own})
+    return module
+
+
+@pytest.mark.parametrize("make", [make_run, Agent])
+@pytest.mark.parametrize("share", [past.SHARE, 0], ids=["few copies", "many copies"])
+@pytest.mark.parametrize("at", [1, 12, 14, 58])  # episodes of ten steps begin with calls 1 and 12
+def test_a_run_that_can_fail_ends_as_it_was_before_the_step(make, share, at, monkeypatch):
+    monkeypatch.setattr(past, "SHARE", share)
+    modules = [failing(call, np.linalg.LinAlgError) for call in (at, -1)]
+    run, twin = (make("ucls/DeepSea-v0", module, seed=3) for module in modules)
+    found = [run.advance(n) for n in (20, 100) if not run.diverged]
+    assert run.diverged
+    assert sum(len(part.rewards) for part in found) == run.steps
+    twin.advance(run.steps)
+    assert len(modules[1].calls) == at - 1
+    one, other = run.learner.checkpoint(), twin.learner.checkpoint()
+    assert all(np.array_equal(one[name], other[name]) for name in other)
+    if make is make_run:
+        assert (run.s.tolist(), run.clock[0]) == (twin.s.tolist(), twin.clock[0])
+        assert run.world_rng.bit_generator.state == twin.world_rng.bit_generator.state
+    with pytest.raises(UserError, match="have diverged"):
+        run.checkpoint()
+
+
+def test_an_algorithm_that_uses_lapack_can_fail():
+    assert not any(past.can_fail(algorithm_module(name)) for name in ALGORITHMS)
+    for part in (lapack, lapack.solve):
+        module = ModuleType("own")
+        module.part = part
+        assert past.can_fail(module)
+        module.CAN_FAIL = False
+        assert not past.can_fail(module)
 
 
 @pytest.mark.parametrize(

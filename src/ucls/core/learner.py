@@ -17,6 +17,7 @@ from ucls.algorithms import ALGORITHMS
 from ucls.core import state as states
 from ucls.core.binding import BoundKernel
 from ucls.core.config import DTYPES, SPARE, Plan, Resolved, brief, refuse_too_large, resolve_plan
+from ucls.core.past import BROKEN, Past, Undone, can_fail
 from ucls.core.progress import tell_of_compiling
 from ucls.core.saveable import ADVICE, AFTER, WHILE, Saveable
 from ucls.core.steps import Pending, kernels
@@ -27,7 +28,6 @@ from ucls.kernels.ranges import Sizes, check, require
 from ucls.randomness import from_words, generator, spawn, to_words
 
 OWN_PARTS = ("coder", "pending")  # saved in addition to the state of the algorithm
-BROKEN = (ZeroDivisionError, np.linalg.LinAlgError)  # raised by failed arithmetic in a kernel
 
 
 class FailedArithmetic(UserError):
@@ -92,6 +92,9 @@ class Learner:
     def _bind(self, features: Any) -> None:
         self.kernels = kernels(self.algorithm, features)
         self._begin, self._advance = BoundKernel(self.kernels.begin), BoundKernel(self.kernels.advance)
+        if can_fail(self.algorithm):
+            past = Past(self)
+            self._begin, self._advance = Undone(self._begin, past), Undone(self._advance, past)
         self._s = np.zeros(len(self.plan.low))  # the state that kernels read, copied from any array
 
     def begin(self, s: np.ndarray) -> None:
@@ -102,7 +105,8 @@ class Learner:
 
     def advance(self, r: float, gamma: float, s_next: np.ndarray, terminated: bool) -> bool | None:
         """Learn from the result of the chosen action and choose the next one. Return False if the values have diverged,
-        None if the arithmetic failed: then the step does not count."""
+        None if the arithmetic failed: then the step does not count, and if the algorithm can fail (`core.past`), the
+        learner is as it was before."""
         self._s[:] = s_next
         parts = self.hyper, self.coder, self.state, self.pending, self.rng
         try:

@@ -7,6 +7,7 @@
 (100, False)
 """
 
+import copy
 import math
 from collections.abc import Mapping
 from dataclasses import asdict
@@ -21,7 +22,8 @@ from ucls.algorithms import DEFAULT
 from ucls.core.advice import advise_on_cost
 from ucls.core.config import Plan, Resolved, choose, read_saved, refuse_too_large, whole
 from ucls.core.history import NOTHING, History, join
-from ucls.core.learner import BROKEN, Learner, refuse_diverged, saved_learner
+from ucls.core.learner import Learner, refuse_diverged, saved_learner
+from ucls.core.past import BROKEN, Copies, can_fail
 from ucls.core.protocol import content_of
 from ucls.core.steps import compiled
 from ucls.envs import BuiltinEnv, from_arrays, make_builtin, module_of, to_arrays
@@ -59,7 +61,8 @@ class Run:
         """Take some steps and return their history; a run whose values diverge stops and cannot continue.
 
         If the arithmetic of a kernel fails (`BROKEN`), the run has diverged too. The step at which it failed is neither
-        counted nor in the history, and the learner, which may be half updated, can no longer be saved.
+        counted nor in the history. The run is as it was before that step if the algorithm says that it can fail
+        (`core.past`); otherwise the learner may be half updated. In either case it can no longer be saved.
 
         `seconds` is for runs that can stop between two steps (`AnyRun`); the compiled loop cannot.
         """
@@ -67,27 +70,46 @@ class Run:
         steps = whole("steps", steps)
         refuse_too_large(2 * steps, f"a history of {steps:,} steps")
         rewards, ends = np.full(steps, np.nan), np.zeros(steps, np.uint8)
-        world = self.world.env, self.s, self.clock, self.world_rng
-        me = self.learner
-        taken, healthy = 0, True
-        while healthy and taken < steps:
+        before = self._copies() if can_fail(self.learner.algorithm) else None
+        try:
+            taken, self.diverged = self._take(rewards, ends)
+        except BROKEN:
+            taken, self.diverged = self._counted(rewards), True
+            if before is not None:
+                self._come_back(before, taken)
+        except Exception:  # of a plain algorithm: its state may be half updated, so the run cannot continue
+            self.steps += self._counted(rewards)
+            self.diverged = True
+            raise
+        self.steps += taken
+        self.learner.tell(None if self.diverged else self.steps)
+        self._parts.append(History(rewards[:taken], ends[:taken], self.diverged))
+        return self._parts[-1]
+
+    def _take(self, rewards: np.ndarray, ends: np.ndarray) -> tuple[int, bool]:
+        """Take a step for each place, or up to that at which values diverge; return their number, and whether."""
+        me, taken, healthy = self.learner, 0, True
+        while healthy and taken < len(rewards):
             parts = me.hyper, me.coder, me.state, me.pending, me.rng
-            try:
-                more, healthy, full = self.loop(*world, *parts, rewards[taken:], ends[taken:])
-            except BROKEN:  # the step at which it failed does not count
-                more, healthy, full = int(np.isfinite(rewards[taken:]).sum()), False, False
-            except Exception:  # of a plain algorithm: its state may be half updated, so the run cannot continue
-                self.steps += taken + int(np.isfinite(rewards[taken:]).sum())
-                self.diverged = True
-                raise
+            world = self.world.env, self.s, self.clock, self.world_rng
+            more, healthy, full = self.loop(*world, *parts, rewards[taken:], ends[taken:])
             taken += more
             if full:
                 me.grow()
-        self.steps += taken
-        self.diverged = not healthy
-        me.tell(None if self.diverged else self.steps)
-        self._parts.append(History(rewards[:taken], ends[:taken], self.diverged))
-        return self._parts[-1]
+        return taken, not healthy
+
+    @staticmethod
+    def _counted(rewards: np.ndarray) -> int:
+        return int(np.isfinite(rewards).sum())
+
+    def _copies(self) -> tuple[Any, ...]:
+        return Copies(self.learner), *copy.deepcopy((self.s, self.clock, self.world_rng))
+
+    def _come_back(self, before: tuple[Any, ...], steps: int) -> None:
+        """Return to what was copied, and repeat so many steps."""
+        learner, self.s, self.clock, self.world_rng = before
+        learner.put_back(self.learner)
+        self._take(np.empty(steps), np.zeros(steps, np.uint8))
 
     def save(self, path: str | Path) -> Path:
         """Write a checkpoint; a run loaded from it continues bit for bit."""

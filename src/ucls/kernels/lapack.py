@@ -2,7 +2,7 @@
 
 numba calls LAPACK through SciPy. Matrices are of float32 or float64 and of any layout, such as a leading block
 `A[:n, :n]`; they are not changed. What is singular, not positive definite or not finite raises
-`numpy.linalg.LinAlgError`, which ends a run as a division by zero does.
+`numpy.linalg.LinAlgError`, which ends a run before the step at which it is raised.
 
 The last digits that OpenBLAS and MKL compute depend on the number of their threads, which would make a run depend on
 the machine. Importing this module therefore limits SciPy's own LAPACK to one thread for this process; NumPy has another
