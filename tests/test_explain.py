@@ -47,7 +47,7 @@ def test_discrete_states_are_the_cells_of_their_grid_or_stand_in_rows_of_twenty(
 
 
 def test_a_recorded_run_is_the_same_run():
-    plain, watched = small_run(PUDDLE, "ucls-exact"), small_run(PUDDLE, "ucls-exact")
+    plain, watched = small_run(RIVER, "ucls-exact"), small_run(RIVER, "ucls-exact")
     plain.advance(300)
     maps = record(watched, 300, moments=3)
     assert checkpoint.to_bytes(plain.checkpoint(), {}) == checkpoint.to_bytes(watched.checkpoint(), {})

@@ -105,6 +105,6 @@ def test_the_command_tells_what_bounds_are_made_of(tmp_path):
 
 
 def test_readings_stay_what_studies_keep():
-    (one,) = diagnose("ucls/OneState-v0", "gv-ucb", 200, [0], measurements=2)
+    (one,) = diagnose("ucls/RiverSwim-v0", "gv-ucb", 200, [0], measurements=2)
     assert not set(one.internals) & set(one.readings)
     assert set(one.internals) == {MOVED, "corr(a, A^-1 z_bar)", "sigma"}

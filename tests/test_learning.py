@@ -1,4 +1,4 @@
-"""UCLS learns, untuned, at the paper's size: full checks are slow, a sized-down version of each always runs."""
+"""UCLS learns, untuned, at the paper's size: full checks are slow, smaller ones in two environments always run."""
 
 import numpy as np
 import pytest
@@ -36,6 +36,7 @@ def test_puddle_world_is_learned_within_15000_steps():
     assert happened.episode_returns[-20:].mean() > -120
 
 
+@pytest.mark.slow
 def test_sparse_mountain_car_finds_the_goal_again_and_again_with_coarser_tiles():
     coarse = {"tilings": 4, "tiles": 6}
     happened = make_run("ucls/SparseMountainCar-v0", "ucls", seed=10, settings=coarse).advance(40_000)

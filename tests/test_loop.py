@@ -132,7 +132,7 @@ def test_one_checkpoint_serves_as_often_as_it_is_restored_whatever_was_learned_s
     monkeypatch.setattr(rlsvi, "CELLS", 8)
     monkeypatch.setattr(rlsvi, "MOVES", 8)
     small = {} if agent == "dgpq" else {"tilings": 3, "tiles": 3, "table_size": 48}
-    run = make("ucls/PuddleWorld-v0", agent, seed=3, settings=small)
+    run = make("ucls/RiverSwim-v0", agent, seed=3, settings=small)
     run.advance(4)
     saved = run.checkpoint()
     before, sizes = copy.deepcopy(saved), _lengths(run)

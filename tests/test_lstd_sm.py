@@ -42,7 +42,7 @@ def test_plain_python_equals_the_box():
 
 
 def test_a_run_that_lost_its_digits_stops_and_says_so():
-    run = small_run("ucls/PuddleWorld-v0", "lstd-sm", beta=0.3)
+    run = small_run("ucls/RiverSwim-v0", "lstd-sm", beta=0.3)
     happened = run.advance(20_000)
     assert happened.diverged
     assert 0 < len(happened.rewards) < 20_000

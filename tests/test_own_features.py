@@ -133,11 +133,11 @@ def test_the_culprit_is_the_features_function_and_not_the_environment(made, word
 def test_a_module_of_features_is_taken_as_it_is_or_by_its_import_path(tmp_path, monkeypatch):
     (tmp_path / "my_features.py").write_text(Path(str(scaled.__file__)).read_text())
     monkeypatch.syspath_prepend(tmp_path)
-    by_path = Agent("ucls/PuddleWorld-v0", features="my_features").learn(100)
+    by_path = Agent("ucls/PuddleWorld-v0", "sarsa", features="my_features").learn(100)
     module = sys.modules["my_features"]
     assert features_module(module) is module
-    as_it_is = Agent("ucls/PuddleWorld-v0", features=module).learn(100)
-    ours = Agent("ucls/PuddleWorld-v0", features="scaled").learn(100)
+    as_it_is = Agent("ucls/PuddleWorld-v0", "sarsa", features=module).learn(100)
+    ours = Agent("ucls/PuddleWorld-v0", "sarsa", features="scaled").learn(100)
     for agent in (by_path, as_it_is):
         np.testing.assert_array_equal(agent.history.rewards, ours.history.rewards)
     path = by_path.save(tmp_path / "agent.safetensors")

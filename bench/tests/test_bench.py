@@ -36,6 +36,7 @@ def test_the_stream_has_distinct_features_and_closes():
     assert np.array_equal(stream.index[0], stream.index[-1])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("version", [DenseNumpy, TunedNumpy, LazyNumpy])
 def test_numpy_versions_agree_with_the_kernel(kernel, version):
     learner = version(make_stream(D), "float64")
@@ -43,6 +44,7 @@ def test_numpy_versions_agree_with_the_kernel(kernel, version):
     check_agreement(version.NAME, learner, kernel, 1e-8)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("dtype", "tolerance"), [("float64", 1e-8), ("float32", 1e-3)])
 @pytest.mark.skipif(native.compiler() is None, reason="no C compiler")
 def test_c_agrees_with_the_kernel(kernel, dtype, tolerance):
@@ -54,6 +56,7 @@ def test_c_agrees_with_the_kernel(kernel, dtype, tolerance):
     check_agreement("C", learner, kernel, tolerance)
 
 
+@pytest.mark.slow
 def test_jax_scans_agree_with_the_kernel():
     pytest.importorskip("jax")
     from bench.steps.jax_scan import PlainScan, StructuredScan
@@ -66,6 +69,7 @@ def test_jax_scans_agree_with_the_kernel():
         check_agreement(version.NAME, learner, ours, 1e-8)
 
 
+@pytest.mark.slow
 def test_the_numpy_loop_of_policy_evaluation_agrees_with_the_evaluator():
     stream = make_stream(D)
     loop, lstd = evaluation.NumpyLoop(stream, D), LSTD(D, evaluation.LAMBDA)
@@ -84,6 +88,7 @@ def test_the_numpy_loop_of_policy_evaluation_agrees_with_the_evaluator():
     np.testing.assert_allclose(lstd.spread("sandwich").covariance, fit.around(S), rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_a_wrong_version_is_refused(kernel):
     other = DenseNumpy(make_stream(D), "float64")
     other.run(STEPS)
@@ -92,6 +97,7 @@ def test_a_wrong_version_is_refused(kernel):
         check_agreement("wrong", other, kernel, 1e-8)
 
 
+@pytest.mark.slow
 def test_the_step_taken_apart_is_the_step(kernel):
     apart = Kernel(make_stream(D), "float64")
     parts = profile.walk(apart, STEPS)
@@ -206,6 +212,7 @@ def test_tables_line_up():
     assert "| long name | 2 |" in markdown(table)
 
 
+@pytest.mark.slow
 def test_the_inverse_of_ucls_exact_drifts_by_rounding_only():
     """A^-1 against A summed in the open, over 40,000 steps."""
     found = exact.drift("float64", 40_000)

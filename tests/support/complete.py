@@ -1,14 +1,16 @@
 """The complete bound as batch formulas: A, b and the sum of squared errors over all transitions, solved in the open."""
 
 import numpy as np
+from scipy.linalg import lu_factor, lu_solve
 
 
 class UCLSExact:
-    """UCLS with its complete bound. Nothing here is a recursion but the trace: every step solves dense systems."""
+    """UCLS with its complete bound. Nothing here is a recursion but the trace: every step factors A anew."""
 
     def __init__(self, d, m=1.0, factor=0.3, lambda_=0.4, return_max=None, least=0.1):
         self.m, self.factor, self.lambda_, self.return_max, self.least = m, factor, lambda_, return_max, least
         self.d, self.kappa, self.guarded = d, None, 0
+        self.factors = None  # of A, until it changes
         self.A, self.b, self.p, self.S = np.zeros((d, d)), np.zeros(d), np.zeros(d), np.zeros((d, d))
         self.z, self.gamma = np.zeros(d), 0.0
         self.episodes = [[]]  # (reward, discount) of every step of every episode
@@ -25,8 +27,12 @@ class UCLSExact:
     def h(self):
         return self.solve(self.p)
 
-    def solve(self, right):
-        return np.zeros(self.d) if self.kappa is None else np.linalg.solve(self.A, right)
+    def solve(self, right, transposed=False):
+        if self.kappa is None:
+            return np.zeros(self.d)
+        if self.factors is None:
+            self.factors = lu_factor(self.A)
+        return lu_solve(self.factors, right, int(transposed))
 
     @property
     def C(self):
@@ -70,7 +76,7 @@ class UCLSExact:
         if self.kappa is None:
             return np.full(len(xs), self.v0)
         w, h = self.w, self.h
-        ys = np.linalg.solve(self.A.T, xs.T)  # x'Cx = y'Sy with y = A^-T x
+        ys = self.solve(xs.T, transposed=True)  # x'Cx = y'Sy with y = A^-T x
         noise = np.sqrt(np.maximum(0, np.einsum("ia,ij,ja->a", ys, self.S, ys, optimize=True)))
         return xs @ w + self.v0 * np.clip(1 - xs @ h, 0, 1) + self.factor * noise
 
@@ -82,13 +88,14 @@ class UCLSExact:
         w = self.w
         self.z = self.gamma * self.lambda_ * self.z + x
         d = x - gamma * x_next
-        s = d @ np.linalg.solve(self.A, self.z)
+        s = d @ self.solve(self.z)
         c = 1.0
         if 1 + s < self.least:
             c = (1 - self.least) / -s
             self.guarded += 1
         delta = r - d @ w
         self.A += c * np.outer(self.z, d)
+        self.factors = None
         self.b += c * r * self.z
         self.p += c * (1 - gamma) * self.z
         self.S += c**2 * delta**2 * np.outer(self.z, self.z)
