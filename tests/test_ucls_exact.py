@@ -43,7 +43,9 @@ def test_kernel_equals_the_batch_formulas_on_every_environment(env_id):
     check_against_oracle(env_id, 200)
 
 
-@pytest.mark.parametrize("settings", [{"lambda": 0.9}, {"return_max": "unknown"}, {"noise_scale": 0, "lambda": 0}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{"lambda": 0.9}, {"return_max": "unknown"}, {"noise_scale": 0, "lambda": 0}], ids=str
+)
 @pytest.mark.parametrize("env", always(["ucls/DeepSea-v0", "ucls/RiverSwim-v0"], ENVIRONMENTS))
 def test_kernel_equals_the_batch_formulas_with_other_settings(env, settings):
     check_against_oracle(env, 300, settings)
