@@ -37,7 +37,7 @@ def check_against_oracle(env, steps, kind=("inside", "constant", 0.0), iteration
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: "-".join(map(str, kind)))
 def test_kernel_equals_the_box_on_every_environment(unlike, kind):
-    check_against_oracle(unlike, 300, kind)
+    check_against_oracle(unlike, 150, kind)
 
 
 @pytest.mark.parametrize("regularizer", ["inside", "outside"])
@@ -46,7 +46,7 @@ def test_every_step_ends_within_the_tolerance(unlike, regularizer):
     run = small_run(unlike, "lstd-cg", seed=7, regularizer=regularizer, iterations=20000)
     system = run.learner.state.system
     oracle = boxes.LSTDCG(run.learner.coder.size, regularizer=regularizer, most=0)
-    for t in follow(run, 200):
+    for t in follow(run, 100):
         if t.starts:
             oracle.start()
         oracle.update(t.xs[t.a], t.r, t.gamma, t.xs_next[t.a_next])
