@@ -1,26 +1,26 @@
 """DGPQ: Delayed Gaussian Process Q-learning, Algorithm DGPQ of the paper's appendix.
 
 Grande, Walsh and How, "Sample Efficient Reinforcement Learning with Gaussian Processes", ICML 2014. The agent acts
-greedily on Q-hat, an optimistic value that basis vectors (s_i, mu_i) push down from V_max around them, as far as the
-Lipschitz constant L_Q lets them. A Gaussian process for each action, with Q-hat as its prior mean, collects the samples
-q_t; when it has become sure of a value that is clearly lower than Q-hat, that value becomes a basis vector and all
-processes start anew.
+greedily on Q-hat, an optimistic value that starts at V_max. Basis vectors (s_i, mu_i) lower it in their neighborhood,
+as far as the Lipschitz constant L_Q allows. A Gaussian process for each action, with Q-hat as its prior mean, collects
+the samples q_t; once its variance is small and its value clearly lower than Q-hat, that value becomes a basis vector
+and all processes restart.
 
 The reward is shifted to r - R_max, so that V_max = 0 is an upper bound: values are those of the shifted reward. The
-state comes scaled to [0, 1] (features `scaled`). Values can come out right only if none is steeper than L_Q; where some
-are and the discount is 1, Q-hat falls for ever.
+state is scaled to [0, 1] (features `scaled`). Values can be accurate only if none is steeper than L_Q; where some are
+and the discount is 1, Q-hat decreases without limit.
 
 `interval` gives Q-hat, on which the agent acts, and the standard deviation of the process, 1 where it has no data. The
-mean of the process would mislead: it lies below Q-hat where the agent has been and on it elsewhere, so that its best
-action is often the one not tried. Room for basis vectors and for points grows as they fill; nothing is dropped.
+mean of the process would mislead: it is below Q-hat in visited states and equal to it elsewhere, so that its best
+action is often one that was not tried. Arrays of basis vectors and points grow as they fill; nothing is dropped.
 
-The box leaves the process open: the kernel is exp(-d^2 / (2 sigma^2)), samples have the variance `noise`, and the
-variance that is tested is of the function, without that noise.
+The pseudocode does not specify the process: the kernel is exp(-d^2 / (2 sigma^2)), samples have the variance `noise`,
+and the variance that is tested is that of the function, without this noise.
 
-Deviations from the printed box, the first a setting that can be put back:
-- an old basis vector is deleted if the new one makes it needless, mu_j >= mu + L_Q d(s, s_j); the printed sign deletes
-  the needed ones and always the new one, so that Q-hat never leaves V_max. Literal: `deletion=printed`.
-- where a process is sure already, q_t is not computed, since the box makes no use of it there.
+Deviations from the pseudocode, the first with a setting for the literal version:
+- an old basis vector is deleted if the new one makes it redundant, mu_j >= mu + L_Q d(s, s_j); the printed sign deletes
+  the ones that are needed and always the new one, so that Q-hat never leaves V_max. Literal: `deletion=printed`.
+- where the variance of a process is small already, q_t is not computed, because the pseudocode does not use it there.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -41,20 +41,24 @@ DOMINATED, PRINTED = range(2)
 
 
 class Settings(NamedTuple):
-    """The settings of DGPQ; the defaults are in the middle of the ranges of the box, on a log scale."""
+    """The settings of DGPQ; the defaults are the middle of the paper's ranges, on a log scale."""
 
-    bandwidth: Annotated[float, POSITIVE, "sigma^2 of the kernel: how far a sample speaks for other states"] = 0.02
-    sigma_tol: Annotated[float, OPEN_UNIT, "variance below which a process is sure; smaller averages more"] = 0.03
+    bandwidth: Annotated[float, POSITIVE, "sigma^2 of the kernel: how far a sample affects other states"] = 0.02
+    sigma_tol: Annotated[
+        float, OPEN_UNIT, "variance below which a value may become a basis vector; smaller averages more"
+    ] = 0.03
     epsilon: Annotated[float, NOT_NEGATIVE, "margin: a value must be lower by twice this to become a basis vector"] = (
         0.03
     )
     lipschitz: Annotated[float, POSITIVE, "L_Q, slope of Q-hat around a basis vector; larger explores more"] = 5.0
     noise: Annotated[float, NOT_NEGATIVE, "variance of the noise that a process expects in q"] = 0.1
-    r_max: Annotated[float, Real(), Follows("reward_max"), "R_max, the largest reward: learned is r - R_max"] = 0.0
+    r_max: Annotated[
+        float, Real(), Follows("reward_max"), "R_max, the largest reward: the agent learns from r - R_max"
+    ] = 0.0
     deletion: Annotated[
         int,
         Choice("dominated", "printed"),
-        "which basis vectors a new one deletes; printed is the box: it never learns",
+        "which basis vectors a new one deletes; printed, the literal pseudocode, never learns",
     ] = DOMINATED
 
 

@@ -1,29 +1,29 @@
-"""GV-UCB(lambda): one global variance for all contexts, boxes GetOptimisticActionGlobal and GV-UCB of the appendix.
+"""GV-UCB(lambda): one global variance for all contexts, GetOptimisticActionGlobal and GV-UCB of the appendix.
 
-The sibling of UCLS that Corollary 1 gives: the noise nu of the TD error is taken to be independent with one variance
-sigma^2 everywhere, so that the action is the one with the largest x'w + sigma sqrt((1 + 1/p) x'Cx). sigma^2 is the
-average of nu^2 less the squared average of nu, both for the weights of the moment: they are written in averages of r,
-r^2, d = x - gamma x', r d and D = d d', which do not depend on w. C is averaged as in UCLS, with a = B'z_bar. As in
-UCLS, with features of 1/n B stays I within a hundredth, so that a is z_bar rather than A^-1 z_bar (`ucls diagnose`):
-runs with the defaults do not tell whether the covariance of Corollary 1 is right, in either reading.
+The variant of UCLS that follows from Corollary 1: the noise nu of the TD error is assumed to be independent with the
+same variance sigma^2 everywhere, so that the agent maximizes x'w + sigma sqrt((1 + 1/p) x'Cx). sigma^2 is the average
+of nu^2 minus the squared average of nu, both for the current weights: they are computed from averages of r, r^2,
+d = x - gamma x', r d and D = d d', which do not depend on w. C is averaged as in UCLS, with a = B'z_bar. As in UCLS,
+with features of 1/n B stays within a hundredth of I, so that a is z_bar rather than A^-1 z_bar (`ucls diagnose`): runs
+with the defaults do not show whether the covariance of Corollary 1 is right, in either interpretation.
 
 What is C? With averages of weights k_t, w - w* = A^-1 sum_t k_t z_t nu_t, so the covariance of w is sigma^2 A^-1 S
-A^-T, where S = sum_t k_t^2 z_t z_t'. Corollary 1 prints z_bar z_bar' in the place of S, as if all noises were one: with
-one-hot features A^-1 z_bar is (1, ..., 1), so its variance of any one value is sigma^2 for ever, and of a difference of
-two values it is 0. `global_cov=corrected` averages z_bar <- (1 - beta) z_bar + beta e z with random signs e = +1 or -1;
-nothing else changes. Then E[z_bar z_bar'] = S exactly, for a sign is a noise of variance 1. The number of samples needs
-no count: the weights k_t = beta (1 - beta)^(T - t) have sum_t k_t^2 = beta (1 - (1 - beta)^2T) / (2 - beta). At first
-that is T beta^2, where A is T beta times its mean, so the covariance falls as 1/T; in the long run it is
-beta / (2 - beta), the 1/T of an average of about 2/beta samples.
+A^-T, where S = sum_t k_t^2 z_t z_t'. Corollary 1 has z_bar z_bar' instead of S, as if all noises were the same: with
+one-hot features A^-1 z_bar is (1, ..., 1), so the variance of any single value is always sigma^2, and that of the
+difference of two values is 0. `global_cov=corrected` averages z_bar <- (1 - beta) z_bar + beta e z with random signs
+e = +1 or -1; nothing else changes. Then E[z_bar z_bar'] = S exactly, because a random sign is noise of variance 1. The
+number of samples is accounted for: the weights k_t = beta (1 - beta)^(T - t) have sum_t k_t^2 = beta (1 - (1 -
+beta)^2T) / (2 - beta). At first that is T beta^2, where A is T beta times its mean, so the covariance falls as 1/T; in
+the long run it is beta / (2 - beta), the 1/T of an average of about 2/beta samples.
 
-Deviations from the printed boxes, each a setting that can be put back:
+Deviations from the pseudocode, each with a setting for the literal version:
 - C_ij is averaged where |z_i| and |z_j| exceed `trace_threshold` (default beta), not where they differ from 0. Literal:
   `trace_threshold=0`.
 - the trace decays by the discount of the previous transition. Literal: `trace_discount=current`.
 - w moves by (B' + eta I)(b - Aw), not (B + eta I)(b - Aw), because B is an estimate of A^-T. Literal:
   `preconditioner=printed`.
-- x'Cx and sigma^2 are cut at 0 from below: a partial average can lose positive semi-definiteness, and a difference of
-  averages can be rounded below 0.
+- x'Cx and sigma^2 are clipped at 0 from below: a partial average can lose positive semi-definiteness, and a difference
+  of averages can be rounded below 0.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -44,9 +44,11 @@ TRANSPOSED, PRINTED = range(2)
 
 
 class Settings(NamedTuple):
-    """The settings of GV-UCB; the defaults are the box's."""
+    """The settings of GV-UCB; the defaults are the pseudocode's."""
 
-    p: Annotated[float, POSITIVE, "confidence: a bound holds with probability 1 - p; smaller explores more"] = 0.01
+    p: Annotated[
+        float, POSITIVE, "failure probability: a bound holds with probability 1 - p; smaller explores more"
+    ] = 0.01
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
     beta: Annotated[float, OPEN_UNIT, "weight of the newest sample in every average"] = 0.001
     eta: Annotated[float, NOT_NEGATIVE, "regularizer of the preconditioner B' + eta I"] = 1e-4
@@ -57,13 +59,13 @@ class Settings(NamedTuple):
         int, Choice("printed", "corrected"), "C as in Corollary 1, or the covariance that its assumption implies"
     ] = AS_PRINTED
     trace_threshold: Annotated[
-        float, NOT_NEGATIVE, Follows("beta"), "C is averaged where |z| exceeds this; 0 is the printed box"
+        float, NOT_NEGATIVE, Follows("beta"), "C is averaged where |z| exceeds this; 0 is the literal pseudocode"
     ] = 0.001
     trace_discount: Annotated[
-        tr.Discount, "which transition's discount decays the trace; current is the printed box"
+        tr.Discount, "which transition's discount decays the trace; current is the literal pseudocode"
     ] = tr.PREVIOUS
     preconditioner: Annotated[
-        int, Choice("transposed", "printed"), "w moves by B' + eta I, or by B + eta I as in the printed box"
+        int, Choice("transposed", "printed"), "w moves by B' + eta I, or by B + eta I as in the literal pseudocode"
     ] = TRANSPOSED
 
 
@@ -155,7 +157,7 @@ def act(state, hyper, xs, rng):
 
 @jit
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
-    """Learn from one transition: the body of the box after a' is chosen."""
+    """Learn from one transition: the pseudocode after a' is chosen."""
     system, z, w, beta = state.system, state.trace.z, state.system.w, hyper.beta
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
     n = max(la.see(system.seen, x), la.see(system.seen, x_next))

@@ -1,14 +1,16 @@
-"""LSPI-Rmax(m): least-squares control that expects the best of what is not known, boxes IsKnown and LSPI-Rmax.
+"""LSPI-Rmax(m): least-squares control with optimistic values for unknown states, pseudocode IsKnown and LSPI-Rmax.
 
 The paper's incremental form of Li, Littman and Mansley, "Online Exploration in Least-Squares Policy Iteration", 2009.
-A state and action are known when each of their active features has been visited more than m times with that action, and
-a state when they have been over all actions. What is known is learned by least-squares TD (lambda = 0); the value of
-what is not known is regressed towards `return_max`, the maximum possible return. Actions are greedy.
+A state-action pair is known once each of its active features has been visited more than m times with that action; a
+state is known once they have been visited that often over all actions. Values of known pairs are learned by
+least-squares TD (lambda = 0); values of unknown ones are regressed towards `return_max`, the maximum possible return.
+Actions are greedy.
 
-Deviations from the printed boxes, each a setting that can be put back where there is another reading that can work:
+Deviations from the pseudocode, each with a setting for the literal version if that can work:
 - a visit counts 1 for each active feature, not the feature's value, so that m does not depend on the tilings. Literal:
   `counting=values`.
-- the smallest count is that of the *active* features; over all of them, as printed, nothing is known until all is.
+- the smallest count is taken over the *active* features; taken over all features, as printed, nothing is known until
+  everything is.
 - w moves by (B' + eta I)(b - Aw), not (B + eta I)(b - Aw), because B is an estimate of A^-T. Literal:
   `preconditioner=printed`.
 - `return_max` is a fact of the environment; the paper's rule for Gmax gives 500 in Sparse Mountain Car, where no
@@ -33,10 +35,10 @@ TRANSPOSED, PRINTED = range(2)
 
 
 class Settings(NamedTuple):
-    """The settings of LSPI-Rmax; the defaults are the box's."""
+    """The settings of LSPI-Rmax; the defaults are the pseudocode's."""
 
-    m: Annotated[int, Whole(), "known is what has been visited more often than this"] = 5
-    return_max: Annotated[float, Real(), Follows("return_max"), "value of what is not known: the maximum return"] = 1.0
+    m: Annotated[int, Whole(), "a feature is known once it has been visited more often than this"] = 5
+    return_max: Annotated[float, Real(), Follows("return_max"), "value of unknown states: the maximum return"] = 1.0
     beta: Annotated[float, OPEN_UNIT, "weight of the newest sample in every average"] = 0.001
     eta: Annotated[float, NOT_NEGATIVE, "regularizer of the preconditioner B' + eta I"] = 1e-4
     b_step: Annotated[float, POSITIVE, "numerator of alpha, the step size of B"] = 0.01
@@ -45,7 +47,7 @@ class Settings(NamedTuple):
         int, Choice("visits", "values"), "what a visit adds to the count of a feature: 1, or the feature's value"
     ] = VISITS
     preconditioner: Annotated[
-        int, Choice("transposed", "printed"), "w moves by B' + eta I, or by B + eta I as in the printed box"
+        int, Choice("transposed", "printed"), "w moves by B' + eta I, or by B + eta I as in the literal pseudocode"
     ] = TRANSPOSED
 
 
@@ -111,7 +113,7 @@ def is_known_state(counts, m, xs):
 
 @jit
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
-    """Learn from one transition: the body of the box after a' is chosen."""
+    """Learn from one transition: the pseudocode after a' is chosen."""
     system, counts, w, m = state.system, state.counts, state.system.w, hyper.m
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
     n = la.see(system.seen, x_next)

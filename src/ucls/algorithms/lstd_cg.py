@@ -1,11 +1,11 @@
-"""LSTD(lambda) with conjugate gradient: the two boxes of that name in the appendix.
+"""LSTD(lambda) with conjugate gradient: the two algorithms of that name in the appendix.
 
 Control by plain least-squares TD, greedy or epsilon-greedy, to study its regularizer: `regularizer=inside` solves (A +
 eta I) w = b, as a Sherman-Morrison update does implicitly, and `regularizer=outside` minimizes |Aw - b|^2 + eta |w|^2
 (the paper's eta_r). `eta_schedule=1/t` divides eta by t. Every step solves the system again, from the last w, by
 conjugate gradient on the normal equations, which are symmetric while A is not.
 
-Deviations from the printed boxes:
+Deviations from the pseudocode:
 - the residual is A'b - (A'A + eta_r I) w and the step divides by d'(A'A + eta_r I) d; printed are b - (A'A + eta_r I) w
   and d'Ad, which belong to two other systems: together they solve none.
 - it stops at |residual| <= `tolerance` |A'b|, tested before the first step too, or after `iterations` steps; printed is
@@ -48,7 +48,7 @@ class Settings(NamedTuple):
     tolerance: Annotated[float, POSITIVE, "size of the residual, relative to A'b, that is small enough"] = 1e-3
     iterations: Annotated[int, Whole(1, 10**6), "most conjugate gradient steps for each step of the agent"] = 50
     trace_discount: Annotated[
-        tr.Discount, "which transition's discount decays the trace; current is the printed box"
+        tr.Discount, "which transition's discount decays the trace; current is the literal pseudocode"
     ] = tr.PREVIOUS
 
 
@@ -97,7 +97,7 @@ def act(state, hyper, xs, rng):
 
 @jit
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
-    """Learn from one transition: the body of the box after a' is chosen."""
+    """Learn from one transition: the pseudocode after a' is chosen."""
     system, z = state.system, state.trace.z
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
     n = max(la.see(system.seen, x), la.see(system.seen, x_next))

@@ -1,18 +1,19 @@
-"""LSTD(lambda) with Sherman-Morrison updates: the paper's box of that name, epsilon-greedy.
+"""LSTD(lambda) with Sherman-Morrison updates: the paper's pseudocode of that name, epsilon-greedy.
 
 Least-squares TD: w = A^-1 b, where A and b are averages of z (x - gamma x')' and r z, and A starts from eta I. The
-inverse is kept instead of A (see `ucls.kernels.sherman_morrison`). With beta = 1/(t+1) every sample counts the same.
+inverse is stored instead of A (see `ucls.kernels.sherman_morrison`). With beta = 1/(t+1) every sample has equal weight.
 
 A constant beta forgets old samples, and with them the regularizer: A^-1 grows as (1 - beta)^-t in every direction that
-is not visited. A run in which that has cost more digits than there are stops, and says that it diverged.
+is not visited. A run stops, and is reported as diverged, once that has cost all significant digits.
 
-Deviations from the printed box, the second a setting that can be put back:
+Deviations from the pseudocode, the second with a setting for the literal version:
 - beta = 1/(t+1), with t from 1, not 1/t, which divides by zero at t = 1.
-- the trace decays by the discount of the previous transition, and starts from 0 in each episode; the printed one, of
-  the transition just taken, wipes the trace when a reward arrives at the goal. Literal: `trace_discount=current`.
-- w <- w + delta beta A^-1 z in place of w <- A^-1 b: the same in exact arithmetic, cheaper, and closer to the solution
+- the trace decays by the discount of the previous transition, and starts from 0 in each episode; with the discount of
+  the current transition, as printed, the trace is lost when a reward arrives at the goal. Literal:
+  `trace_discount=current`.
+- w <- w + delta beta A^-1 z instead of w <- A^-1 b: the same in exact arithmetic, cheaper, and closer to the solution
   where A is nearly singular.
-- epsilon may fade, as in the paper's One-State experiment.
+- epsilon may decay, as in the paper's One-State experiment.
 """
 
 from typing import Annotated, Any, NamedTuple
@@ -30,14 +31,14 @@ from ucls.settings import POSITIVE, UNIT, Real, Whole
 class Settings(NamedTuple):
     """The settings of LSTD with Sherman-Morrison updates."""
 
-    epsilon: Annotated[float, UNIT, "probability of an action at random, at first"] = 0.1
-    epsilon_decay: Annotated[float, UNIT, "factor of epsilon, every `epsilon_every` steps"] = 1.0
-    epsilon_every: Annotated[int, Whole(1), "steps between two changes of epsilon"] = 100
+    epsilon: Annotated[float, UNIT, "probability of a random action at first"] = 0.1
+    epsilon_decay: Annotated[float, UNIT, "factor by which epsilon decays"] = 1.0
+    epsilon_every: Annotated[int, Whole(1), "number of steps after which epsilon decays"] = 100
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
     beta: Annotated[float, Real(at_least=0, below=1), "weight of the newest sample; 0 is 1/(t+1)"] = 0.0
     eta: Annotated[float, POSITIVE, "initial regularizer: A starts from eta I"] = 1e-4
     trace_discount: Annotated[
-        tr.Discount, "which transition's discount decays the trace; current is the printed box"
+        tr.Discount, "which transition's discount decays the trace; current is the literal pseudocode"
     ] = tr.PREVIOUS
 
 
@@ -89,7 +90,7 @@ def act(state, hyper, xs, rng):
 
 @jit
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
-    """Learn from one transition: the body of the box after a' is chosen."""
+    """Learn from one transition: the pseudocode after a' is chosen."""
     inverse, z, w = state.inverse, state.trace.z, state.w
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
     n = max(la.see(inverse.seen, x), la.see(inverse.seen, x_next))

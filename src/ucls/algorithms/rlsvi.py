@@ -1,28 +1,28 @@
 """RLSVI: randomized least-squares value iteration, the stationary variant.
 
-Osband, Van Roy and Wen, "Generalization and Exploration via Randomized Value Functions", ICML 2016. Now and then the
-agent regresses on all transitions so far, with targets y = r + gamma max_a x(s',a)'theta from the parameters theta it
-has been acting on, and samples new ones from the posterior, theta ~ N(mean, Lambda^-1) with
+Osband, Van Roy and Wen, "Generalization and Exploration via Randomized Value Functions", ICML 2016. From time to time
+the agent regresses on all transitions so far, with targets y = r + gamma max_a x(s',a)'theta from the parameters theta
+that it has been acting on, and samples new ones from the posterior, theta ~ N(mean, Lambda^-1) with
 
     Lambda = X'X / sigma^2 + prior_precision I    and    mean = Lambda^-1 X'y / sigma^2.
 
-Until the next sample it acts greedily on theta. What it is unsure of varies from sample to sample, so it is tried.
+Until the next sample it acts greedily on theta. Uncertain values vary between samples, so uncertain actions are tried.
 
-No transition is forgotten, and none is visited again. X'X and X'r are sums. The rest of X'y needs only, for every two
-distinct states and an action that led from one to the other, the sum of the discounts: features are the same all over a
-tile, so these are few however long the run (`cells` are the states, `moves` the ways between them). Where every state
-is new, memory grows with the run, by at most 32 |A| k + 32 bytes a state with k active features and 80 a move, room to
-grow included. X'X and its factor are as large as the number of features squared.
+No transition is forgotten, and none is processed twice. X'X and X'r are sums. The rest of X'y needs only the sum of the
+discounts for every two distinct states and an action that led from one to the other: features are constant within a
+tile, so there are few of these even in a long run (`cells` are the states, `moves` the transitions between them). If
+every state is new, memory grows with the run, by at most 32 |A| k + 32 bytes per state with k active features and 80
+per move, including spare capacity. X'X and its factor have as many entries as the number of features squared.
 
-`value` is x'mean and `interval` the mean and standard deviation of x'theta, both as of the last sample. Sums, and the
-factor of Lambda, are float64 whatever the dtype: a sum in float32 stops growing.
+`value` is x'mean and `interval` the mean and standard deviation of x'theta, both as of the last sample. Sums and the
+factor of Lambda are float64 for every dtype: a sum in float32 stops growing.
 
-Deviations: the paper has no box for it, and resamples at the start of every episode in Puddle World and Sparse Mountain
-Car, and every 5000 steps in River Swim, which has one episode. Here it is both everywhere, so an episode beyond 5000
-steps is resampled within; `resample_every=0` leaves it to episodes. `n_backups` repeats regression and sample. Osband's
-variant without episodes samples often, and lets what is random in theta last: with `correlation` c, theta is mean +
-L^-T xi, where xi is c times the last xi plus sqrt(1 - c^2) times fresh noise. The paper does not say whether it did; 0,
-the default, draws each sample afresh.
+Deviations: the paper has no pseudocode for it. It resamples at the start of every episode in Puddle World and Sparse
+Mountain Car, and every 5000 steps in River Swim, which has one episode. Here both apply everywhere, so theta is also
+resampled within episodes of more than 5000 steps; `resample_every=0` resamples only at the start of episodes.
+`n_backups` repeats regression and sample. Osband's variant without episodes samples often and correlates the samples:
+with `correlation` c, theta is mean + L^-T xi, where xi is c times the last xi plus sqrt(1 - c^2) times new noise. The
+paper does not say whether it did; with 0, the default, samples are independent.
 """
 
 from typing import Annotated, Any, NamedTuple

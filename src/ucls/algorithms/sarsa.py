@@ -1,17 +1,17 @@
-"""Sarsa(lambda) with accumulating traces, epsilon-greedy or optimistic from the start.
+"""Sarsa(lambda) with accumulating traces, epsilon-greedy or with optimistic initial values.
 
-Rummery and Niranjan, 1994; Sutton and Barto, "Reinforcement Learning", section 12.7. The paper's baseline, for which it
-gives no box: w <- w + alpha delta z. It explores by chance (`epsilon`), by starting from values that are too high
-(`initial_value`, the value of every action in every state at the start), or both.
+Rummery and Niranjan, 1994; Sutton and Barto, "Reinforcement Learning", section 12.7. It is the paper's baseline, for
+which the paper gives no pseudocode: w <- w + alpha delta z. It explores with random actions (`epsilon`), with initial
+values that are too high (`initial_value`, for every action in every state), or both.
 
-A step costs as much as there are active features and live traces, whatever the number of features.
+The cost of a step depends on the number of active features and live traces, not on the number of features.
 
 Deviations, where the paper says nothing:
 - the initial value is a constant, Q = initial_value + x'w with w = 0 at the start. Where the values of the active
   features have the same sum in every state, w = initial_value / sum gives the same, step by step; where they have not
   (two tiles share an index), Q still starts at initial_value everywhere.
-- alpha is divided by |x|^2, so that it is the part of the error in Q(s,a) that one step without trace removes, whatever
-  the number of tilings and the feature value. Plain: `normalize_step=false`.
+- alpha is divided by |x|^2, so that it is the fraction of the error in Q(s,a) that one step without trace removes, for
+  any number of tilings and any feature value. Plain: `normalize_step=false`.
 - the trace decays by the discount of the previous transition, and starts from 0 in each episode, as in UCLS.
 """
 
@@ -30,7 +30,7 @@ class Settings(NamedTuple):
     """The settings of Sarsa."""
 
     alpha: Annotated[float, POSITIVE, "step size"] = 0.1
-    epsilon: Annotated[float, UNIT, "probability of an action at random"] = 0.1
+    epsilon: Annotated[float, UNIT, "probability of a random action"] = 0.1
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
     initial_value: Annotated[
         float,

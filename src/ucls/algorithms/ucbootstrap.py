@@ -1,19 +1,20 @@
-"""UCBootstrap: actions by bootstrapped upper bounds over a window of recent weights, the paper's box of that name.
+"""UCBootstrap: bootstrapped upper bounds over a window of recent weights, the paper's pseudocode of that name.
 
 White and White, "Interval Estimation for Reinforcement-Learning Algorithms in Continuous-State Domains", 2010, in its
-global form. A base learner, Sarsa(lambda) or LSTD(lambda), leaves its w in a circular window after every step. For
+global form. A base learner, Sarsa(lambda) or LSTD(lambda), stores its w in a circular window after every step. For
 each action, the values Q_N = w'x of the window's weights are resampled in blocks of consecutive ones; T* are the means
 of the resamples, and the bound is u = 2 mean(Q_N) - T*_{alpha/2}, with the alpha/2 quantile of T*.
 
-The letters are the box's: l the length of a block, M the number of blocks in a resample, B the number of resamples.
+Notation follows the pseudocode: l is the length of a block, M the number of blocks in a resample, B the number of
+resamples.
 
-Deviations, where the box is silent:
-- while the window is filling, it is as long as it is full, and l is at most that; before it holds anything all bounds
-  are equal, and the action is any.
+Deviations, where the pseudocode says nothing:
+- while the window fills, only its filled part is used, and l is at most its length; while it is empty all bounds are
+  equal, and the action is random.
 - order statistics are numbered from 1, which makes the quantile Hyndman and Fan's eighth; beyond either end it is the
   smallest or the largest.
-- every action draws blocks of its own. Means of blocks are differences of running sums of Q_N - mean(Q_N).
-- Sarsa's step size is divided by |x|^2, so that it is the part of the error in Q(s,a) that one step without trace
+- every action draws its own blocks. Means of blocks are differences of running sums of Q_N - mean(Q_N).
+- Sarsa's step size is divided by |x|^2, so that it is the fraction of the error in Q(s,a) that one step without trace
   removes. Plain: `normalize_step=false`.
 - the trace decays by the discount of the previous transition, and starts from 0 in each episode, as in UCLS.
 """
@@ -34,13 +35,13 @@ SARSA, LSTD = range(2)
 
 
 class Settings(NamedTuple):
-    """The settings of UCBootstrap and of its base learner; the defaults are the box's examples."""
+    """The settings of UCBootstrap and of its base learner; the defaults are the pseudocode's examples."""
 
-    window: Annotated[int, Whole(1, 10**6), "number of recent weights that are kept"] = 100
+    window: Annotated[int, Whole(1, 10**6), "number of recent weights that are stored"] = 100
     block: Annotated[int, Whole(1), "length of a block, l"] = 10
     resamples: Annotated[int, Whole(1, 10**6), "number of bootstrap resamples, B"] = 50
-    alpha: Annotated[float, OPEN_UNIT, "confidence level; smaller explores more"] = 0.05
-    base: Annotated[int, Choice("sarsa", "lstd"), "the learner whose weights are kept"] = SARSA
+    alpha: Annotated[float, OPEN_UNIT, "failure probability; smaller explores more"] = 0.05
+    base: Annotated[int, Choice("sarsa", "lstd"), "the learner whose weights are stored"] = SARSA
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
     step_size: Annotated[float, POSITIVE, "step size of Sarsa"] = 0.1
     normalize_step: Annotated[int, Flag(), "divide it by |x|^2, so that it is a fraction of the error"] = 1

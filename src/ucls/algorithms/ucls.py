@@ -1,31 +1,32 @@
 """UCLS(lambda): Upper-Confidence Least-Squares, Algorithms 1 and 2 of the paper.
 
 Kumaraswamy, Schlegel, White and White, "Context-Dependent Upper-Confidence Bounds for Directed Exploration",
-NeurIPS 2018. The agent learns action values x'w by least-squares TD, keeps an estimate C of the covariance of w, and
-takes the action with the largest upper bound x'w + sqrt((1 + 1/p) x'Cx). C starts as c_max I and is averaged with a a'
-where the agent is (where the trace z is large), so that the bound stays wide where it has not been.
+NeurIPS 2018. The agent learns action values x'w by least-squares TD, estimates the covariance C of w, and takes the
+action with the largest upper bound x'w + sqrt((1 + 1/p) x'Cx). C starts as c_max I and is averaged with a a' where the
+agent is (where the trace z is large), so that the bound stays wide in unvisited states.
 
-The letters are the paper's: A and b the averages of LSTD, B the running estimate of A^-T, nu the average of TD error
-times trace, c_max the largest a_i^2 so far, which every C_ii is taken to have started from (c counts how much of that
-start is left).
+Notation follows the paper: A and b are the averages of LSTD, B is the running estimate of A^-T, nu the average of TD
+error times trace, and c_max the largest a_i^2 so far, which every C_ii is taken to have started from (c is the
+remaining fraction of that initial variance).
 
-What is learned in practice is less than the letters say. With features of 1/n and beta = 0.001, the defaults, A is so
-small that B stays I within a hundredth, and a a' is so small that x'Cx is what is left of the start, c_max sum_i x_i^2
-(1 - beta)^(visits of i), until that has faded to next to nothing. Then the radius counts visits, hardly knows of a
-variance, and w moves by a fixed step of b - Aw. `ucls diagnose` shows it along a run (docs/diagnose.md has numbers).
-`covariance=visit_counts` enforces this, with B = I and a = 0, for comparison; larger features (`feature_value=1`,
-with a smaller `w_step`) let B move.
+In practice less is learned than the notation suggests. With features of 1/n and beta = 0.001, the defaults, A is so
+small that B stays within a hundredth of I, and a a' is so small that x'Cx consists of the residual initial variance,
+c_max sum_i x_i^2 (1 - beta)^(visits of i), until almost nothing of it is left. The radius is then a visit-count bonus
+that hardly depends on a variance, and w moves by a fixed step of b - Aw. `ucls diagnose` shows this along a run
+(docs/diagnose.md has numbers). `covariance=visit_counts` enforces it, with B = I and a = 0, for comparison; larger
+features (`feature_value=1`, with a smaller `w_step`) let B move.
 
-Deviations from the printed box, each a setting that can be put back:
+Deviations from the pseudocode, each with a setting for the literal version:
 - C_ij is averaged where |z_i| and |z_j| exceed `trace_threshold` (default beta), not where they differ from 0: a trace
-  that decays never reaches 0, and optimism would fade everywhere at once. Literal: `trace_threshold=0`.
-- the trace decays by the discount of the previous transition, and starts from 0 in each episode; the printed one, of
-  the transition just taken, wipes the trace when a reward arrives at the goal. Literal: `trace_discount=current`.
-- x'Cx is cut at 0 from below: a partial average can lose positive semi-definiteness.
-- `solver` names other ways to move w towards the solution of A w = b, those of the appendix "Alternative updates for
-  LSTD" and `direct`; preconditioned is the box. Nothing else changes: C is learned with B in all of them.
-- `averages=sample` has beta_t = 1/(t + 1) in the place of beta, the paper's 1/t with the start as one more sample: at
-  t = 1 the printed one would wipe the start of C where the trace is. A w = b has the same solution with either.
+  that decays never reaches 0, and optimism would decay everywhere at once. Literal: `trace_threshold=0`.
+- the trace decays by the discount of the previous transition, and starts from 0 in each episode; with the discount of
+  the current transition, as printed, the trace is lost when a reward arrives at the goal. Literal:
+  `trace_discount=current`.
+- x'Cx is clipped at 0 from below: a partial average can lose positive semi-definiteness.
+- `solver` selects other ways to move w towards the solution of A w = b, those of the appendix "Alternative updates for
+  LSTD" and `direct`; `preconditioned` is the pseudocode's. Nothing else changes: C is learned with B in all of them.
+- `averages=sample` uses beta_t = 1/(t + 1) instead of beta, the paper's 1/t with the initial value as one more sample:
+  at t = 1 the printed one would erase the initial C where the trace is. A w = b has the same solution with either.
 - `initial_variance=constant` leaves c at 1, where the pseudocode lets it decay; it matters only if c_max grows.
 """
 
@@ -56,7 +57,9 @@ DECAYING, CONSTANT = range(2)
 class Settings(NamedTuple):
     """The settings of UCLS; the defaults are the paper's."""
 
-    p: Annotated[float, POSITIVE, "confidence: a bound holds with probability 1 - p; smaller explores more"] = 0.1
+    p: Annotated[
+        float, POSITIVE, "failure probability: a bound holds with probability 1 - p; smaller explores more"
+    ] = 0.1
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
     beta: Annotated[float, OPEN_UNIT, "weight of the newest sample in every average"] = 0.001
     eta: Annotated[float, NOT_NEGATIVE, "regularizer of the preconditioner B' + eta I"] = 1e-4
@@ -64,15 +67,15 @@ class Settings(NamedTuple):
     b_step: Annotated[float, POSITIVE, "numerator of alpha, the step size of B"] = 0.01
     w_step: Annotated[float, POSITIVE, "step size of w, for the solvers preconditioned and fixed_step"] = 1.0
     trace_threshold: Annotated[
-        float, NOT_NEGATIVE, Follows("beta"), "C is averaged where |z| exceeds this; 0 is the printed box"
+        float, NOT_NEGATIVE, Follows("beta"), "C is averaged where |z| exceeds this; 0 is the literal pseudocode"
     ] = 0.001
     trace_discount: Annotated[
-        tr.Discount, "which transition's discount decays the trace; current is the printed box"
+        tr.Discount, "which transition's discount decays the trace; current is the literal pseudocode"
     ] = tr.PREVIOUS
     solver: Annotated[
         int,
         Choice("preconditioned", "sherman_morrison", "fixed_step", "conjugate_gradient", "direct", "pseudo_inverse"),
-        "how w moves towards A w = b; preconditioned is the box",
+        "how w moves towards A w = b; preconditioned is the paper's",
     ] = PRECONDITIONED
     solve_every: Annotated[int, Whole(1), "steps between two solutions of the solver direct"] = 100
     covariance: Annotated[
@@ -251,7 +254,7 @@ def average_where(state, hyper, n, beta, avec):
 
 @jit
 def solve(state, hyper, n, beta, delta, x, gamma, x_next, v):
-    """Move w as one of the alternatives to the box does; v is b - Aw."""
+    """Move w with one of the alternative solvers; v is b - Aw."""
     system = state.system
     if hyper.solver == SHERMAN_MORRISON:
         gain = inv.sherman_morrison(state.inverse, n, beta, state.trace.z, x, gamma, x_next)

@@ -1,33 +1,35 @@
-"""UCLS with its complete bound, exactly: least-squares TD with sums, the bias of its regularizer, and no step size.
+"""UCLS-Exact: least-squares TD with an exact bound that includes the prior, and without a step size.
 
 The model of the paper is r = d'w* + nu, where d = x - gamma x'. With A = kappa I + sum z d' and b = sum z r, the
-solution w = A^-1 b differs from w* by two things:
+solution w = A^-1 b differs from w* by two terms:
 
     x'w* = x'w + kappa x'A^-1 w* - x'A^-1 sum z nu.
 
-The last is noise: its variance is x'Cx with C = A^-1 (sum nu^2 z z') A^-T, and it is the bound of the paper's UCLS. The
-one before is what the regularizer still holds back because the data have not overruled it. If no return exceeds v0, it
-is at most v0 (1 - x'h), where h is LSTD of the pseudo-reward 1 - gamma (1 at an end): h says how much of the way ahead
-has been seen, and 1 - x'h is 1 where nothing is known and 0 where all is. The agent maximizes
+The last one is noise: its variance is x'Cx with C = A^-1 (sum nu^2 z z') A^-T, and the paper's UCLS bounds only this
+one. The other one is the bias of the regularizer, which shrinks as data arrive. If no return exceeds v0, it is at most
+v0 (1 - x'h), where h is LSTD with the pseudo-reward 1 - gamma (1 at termination). x'h is the fraction of the value
+that data determine, and 1 - x'h the prior's remaining weight: 1 without data, 0 once data determine the value. The
+agent maximizes
 
     upper(x) = x'w + v0 (1 - x'h) + noise_scale sqrt(x'Cx).
 
-All of it has exact recursions of order d^2 (`update`): nothing is forgotten, and nothing has a step size. The matrices
-A^-1 and C are changed by rank one and two and read in few rows and columns, so they wait (`lazy_matrix`); and the
-trace z is never needed, because A^-1 z is what remains of the last gain, gamma lambda A^-1 z_before + A^-1 x.
+Everything has exact recursions of order d^2 (`update`): nothing is forgotten, and nothing has a step size. The matrices
+A^-1 and C change by rank one and two and are read in few rows and columns, so changes are applied in batches
+(`lazy_matrix`). The trace z is not needed, because A^-1 z follows from the last gain:
+gamma lambda A^-1 z_before + A^-1 x.
 
-Deviations from the paper: the regularizer's term, sums in place of averages, A^-1 in place of B. The rest is a matter
-of judgment:
+Deviations from the paper: the regularizer's term, sums instead of averages, A^-1 instead of B. The rest is a matter of
+judgment:
 - v0 (1 - x'h) is a bound if the features of every state sum to 1 and kappa A^-1 x has no negative entry, as with
-  one-hot features and lambda = 0. Otherwise it is a heuristic; 1 - x'h is held within [0, 1].
-- each nu is estimated by the TD error at the w before its step, so that C holds errors of estimation besides noise.
-- it is a bound on the values of the policies that the agent had, mixed (the fixed point of Sarsa), not on q*.
-- where 1 + d'A^-1 z falls below `DENOMINATOR`, the transition is weighed less, so that A stays far from singular; it is
-  counted (`guarded`).
-- nothing is refactored: rounding drifts, in float64 by 3e-11 in a million steps, which is of no account, in float32 by
-  as much as it holds, so that long runs in it are told so.
-- a trace makes up for features that states share. Where none do (one-hot), it adds only noise and what followed under
-  policies of before, so `lambda` is 0 there unless it is given. Nor does a state there learn from its neighbors, so
+  one-hot features and lambda = 0. Otherwise it is a heuristic; 1 - x'h is clipped to [0, 1].
+- each nu is estimated by the TD error at the w before its step, so C contains estimation errors besides noise.
+- it bounds the values of the mixture of policies that the agent has followed (the fixed point of Sarsa), not q*.
+- where 1 + d'A^-1 z falls below `DENOMINATOR`, the transition gets a smaller weight, so that A stays far from singular;
+  such transitions are counted (`guarded`).
+- nothing is refactored. Rounding errors grow to 3e-11 in a million steps in float64, which is negligible; in float32
+  they become as large as the values, and long runs in it get a warning.
+- a trace compensates for features that states share. Where none do (one-hot), it only adds noise and returns of earlier
+  policies, so `lambda` is 0 there by default. A state there does not learn from its neighbors either, so
   `prior_visits` is 1.75 instead of 1: the prior must outlast a few unlucky visits, which have shown no noise yet.
 - `return_max` may be unknown: see `kernels.returns`. Where it is known and a return above it is observed, it is raised.
 """

@@ -1,22 +1,24 @@
-"""UCLS-L(lambda): UCLS at linear cost, boxes GetOptimisticActionLinear and UCLS-L of the paper.
+"""UCLS-L(lambda): UCLS at linear cost, the paper's pseudocode GetOptimisticActionLinear and UCLS-L.
 
-w and its spread are both learned by TD(lambda) instead of least squares: w_var follows the TD errors of w, so that
+w and w_var are both learned by TD(lambda) instead of least squares: w_var follows the TD errors of w, so that
 w_var w_var' stands for the covariance C of UCLS. The agent takes the action with the largest upper bound
-x'w + sqrt((1 + 1/p) ((x'w_var)^2 + sum_i x_i^2 w_varInit_i)), where w_varInit is what is left of the initial variance
-v_init: it fades where the agent is (where the trace z is large). v_init is the largest w_var_i^2 so far, which every
-w_varInit_i is taken to have started from (c counts how much of that start is left).
+x'w + sqrt((1 + 1/p) ((x'w_var)^2 + sum_i x_i^2 w_varInit_i)), where w_varInit is the residual initial variance: it
+decays where the agent is (where the trace z is large). v_init is the largest w_var_i^2 so far, which every w_varInit_i
+is taken to have started from (c is the remaining fraction).
 
-A step costs as much as there are active features and live traces, except for the rare one that raises v_init.
+The cost of a step depends on the number of active features and live traces, except for the rare step that raises
+v_init.
 
-Deviations from the printed box, each a setting that can be put back where one is named:
-- w_varInit_i and c_i fade where |z_i| exceeds `trace_threshold` (default beta), not where it differs from 0: a trace
-  that decays never reaches 0, and optimism would fade everywhere at once. Literal: `trace_threshold=0`.
-- w_varInit_i fades for its own i. The box says "for all i" inside the loop over i, so that every entry, visited or
-  not, fades once for each feature that has a trace. Literal: `fade=all`.
-- the trace decays by the discount of the previous transition, and starts from 0 in each episode; the printed one, of
-  the transition just taken, wipes the trace when a reward arrives at the goal. Literal: `trace_discount=current`.
-- z starts at 0, which the box does not say.
-- both step sizes are divided by |x|^2, as in Sarsa, so that they are parts of an error whatever the features, and alpha
+Deviations from the pseudocode, with a setting for the literal version where one is named:
+- w_varInit_i and c_i decay where |z_i| exceeds `trace_threshold` (default beta), not where it differs from 0: a trace
+  that decays never reaches 0, and optimism would decay everywhere at once. Literal: `trace_threshold=0`.
+- w_varInit_i decays for its own i. The pseudocode says "for all i" inside the loop over i, so that every entry, visited
+  or not, decays once for each feature that has a trace. Literal: `fade=all`.
+- the trace decays by the discount of the previous transition, and starts from 0 in each episode; with the discount of
+  the current transition, as printed, the trace is lost when a reward arrives at the goal. Literal:
+  `trace_discount=current`.
+- z starts at 0, which the pseudocode does not say.
+- both step sizes are divided by |x|^2, as in Sarsa, so that they are fractions of an error with any features, and alpha
   is 0.1. Literal: `normalize_step=false`, with the paper's `alpha=0.01`.
 """
 
@@ -34,23 +36,27 @@ OWN, ALL = range(2)
 
 
 class Settings(NamedTuple):
-    """The settings of UCLS-L; the defaults are the paper's, but for the step sizes."""
+    """The settings of UCLS-L; the defaults are the paper's, except for the step sizes."""
 
-    p: Annotated[float, POSITIVE, "confidence: a bound holds with probability 1 - p; smaller explores more"] = 0.1
+    p: Annotated[
+        float, POSITIVE, "failure probability: a bound holds with probability 1 - p; smaller explores more"
+    ] = 0.1
     p_bar: Annotated[float, NOT_NEGATIVE, "factor of the radius in place of sqrt(1 + 1/p), if above 0"] = 0.0
     alpha: Annotated[float, POSITIVE, "step size of w"] = 0.1
     alpha_var: Annotated[float, POSITIVE, "step size of w_var"] = 0.1
     lambda_: Annotated[float, UNIT, "decay of the eligibility trace"] = 0.9
-    beta: Annotated[float, OPEN_UNIT, "part of the initial variance that fades in one step"] = 0.001
+    beta: Annotated[float, OPEN_UNIT, "fraction of the initial variance that decays in one step"] = 0.001
     v_init: Annotated[float, POSITIVE, "initial variance of every weight; grows as larger ones are seen"] = 1.0
     trace_threshold: Annotated[
-        float, NOT_NEGATIVE, Follows("beta"), "w_varInit fades where |z| exceeds this; 0 is the printed box"
+        float, NOT_NEGATIVE, Follows("beta"), "w_varInit decays where |z| exceeds this; 0 is the literal pseudocode"
     ] = 0.001
     fade: Annotated[
-        int, Choice("own", "all"), "what fades for each feature with a trace: its own entry; all is the printed box"
+        int,
+        Choice("own", "all"),
+        "what decays for each feature with a trace: its own entry; all is the literal pseudocode",
     ] = OWN
     trace_discount: Annotated[
-        tr.Discount, "which transition's discount decays the trace; current is the printed box"
+        tr.Discount, "which transition's discount decays the trace; current is the literal pseudocode"
     ] = tr.PREVIOUS
     normalize_step: Annotated[
         int, Flag(), "divide alpha and alpha_var by |x|^2, so that they are fractions of an error; false is the paper's"

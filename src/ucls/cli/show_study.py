@@ -46,7 +46,7 @@ def show_forecast(forecast: "Forecast") -> None:
 def show_counts(name: str, store: object, counts: Mapping[str, int], stopped: bool = False) -> None:
     """Print how many runs of a study are in each state."""
     parts = [f"{counts[state]:,} {state}" for state in STATES if counts[state]]
-    print(printable(f"{name}: {counts['cells']:,} runs: {', '.join(parts) or 'none'} ({store})"))
+    print(printable(f"{name}: {counts['runs']:,} runs: {', '.join(parts) or 'none'} ({store})"))
     if counts["corrupted"]:
         print("corrupted results are not used: `ucls study run` runs them again")
     if stopped:

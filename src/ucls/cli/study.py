@@ -301,7 +301,7 @@ def _is_file(study: str) -> bool:
 
 def _counts(rows: "list[Row]") -> dict[str, int]:
     states = Counter({row.id: row.status for row in rows}.values())
-    return {"cells": states.total(), **{state: states[state] for state in show_study.STATES}}
+    return {"runs": states.total(), **{state: states[state] for state in show_study.STATES}}
 
 
 def _is_terminal() -> bool:

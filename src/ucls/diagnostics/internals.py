@@ -1,9 +1,9 @@
-"""What is read inside a learner: numbers of its own that tell what its bounds are made of.
+"""Internal quantities of a learner that explain its bounds.
 
-An algorithm that has such numbers gives them by `internals`, each under the name that a person reads. One whose squared
-radius is a start that fades and something learned tells by `learned` how much of it was learned. That is averaged over
-a distribution, as the radius is, in two ways: by the size of the squared radius, and every state and action alike. The
-second is the larger where the start has faded: what is left of the radius there is learned, and next to nothing.
+An algorithm reports them with `internals`, by name. If its squared radius consists of a decaying initial variance and a
+learned part, `learned` gives the learned fraction. That fraction is averaged over a state distribution, as the radius
+is, in two ways: weighted by the squared radius, and with equal weights. The second is larger where the initial variance
+has decayed: the little that remains of the radius there is learned.
 """
 
 import functools

@@ -1,20 +1,20 @@
-"""Deep Sea: a diver sinks through a square of cells, and only going right every time leads to the treasure.
+"""Deep Sea: a diver sinks through a square of cells, and only going right in every step leads to the treasure.
 
-The sea has `size` rows and columns, N. A dive starts at the top left and sinks one row with every step, to the left or
-to the right, so that it ends after N steps. Going right costs `move_cost` / N; who goes right N times in a row finds
-the treasure, +1, in the bottom right corner. Which of the two actions goes right differs from cell to cell and never
-changes. Someone who acts at random finds the treasure once in 2^N dives: this is a measure of deep exploration (Osband
-et al. 2019, "Deep exploration via randomized value functions"; deep_sea of bsuite, whose rules these are).
+The sea has `size` rows and columns, N. An episode starts at the top left and goes down one row with every step, to the
+left or to the right, so that it terminates after N steps. Going right costs `move_cost` / N; going right N times in a
+row yields the treasure, +1, in the bottom right corner. Which of the two actions goes right differs between cells and
+never changes. A random policy finds the treasure once in 2^N episodes: this is a test of deep exploration (Osband et
+al. 2019, "Deep exploration via randomized value functions"; deep_sea of bsuite, whose rules these are).
 
-In the stochastic sea going right fails with chance 1/N (the diver sinks straight down, and pays), and normal noise of
-variance 1 is added to the last reward in the two bottom corners.
+In the stochastic sea going right fails with probability 1/N (the diver sinks straight down, at the same cost), and
+normal noise of variance 1 is added to the last reward in the two bottom corners.
 
-The state is the number of the cell among those that can be reached, row by row: row * (row + 1) / 2 + column. After the
-last step it stays in the bottom row.
+The state is the number of the cell among the reachable ones, row by row: row * (row + 1) / 2 + column. After the last
+step it stays in the bottom row.
 
 Deviations: bsuite draws the action map with NumPy's old generator; here it is a hash of `mapping_seed` and the cell's
 number, so that it is the same on every machine, and a shallower sea is the top of a deeper one. bsuite's own discount
-is 1 and its agents take 0.99 on top; so it is 0.99 here. Its observation has all N^2 cells, and is empty after the end;
+is 1 and its agents use 0.99; so it is 0.99 here. Its observation has all N^2 cells, and is empty after termination;
 the cells right of the diagonal cannot be reached and have no number here.
 """
 
@@ -38,7 +38,7 @@ class Settings(NamedTuple):
     """The settings of Deep Sea."""
 
     size: Annotated[int, Whole(2, 100), "rows of the sea, and steps of an episode; bsuite has 10 to 50"] = 10
-    stochastic: Annotated[int, Flag(), "whether going right may fail and the corners pay noise"] = 0
+    stochastic: Annotated[int, Flag(), "whether going right may fail and the rewards in the corners are noisy"] = 0
     mapping_seed: Annotated[int, Whole(0, 2**32 - 1), "which map of the actions"] = 0
     move_cost: Annotated[float, NOT_NEGATIVE, "cost of going right all the way"] = 0.01
     discount: Annotated[float, UNIT, "discount of every step"] = 0.99
@@ -51,7 +51,7 @@ def metric(env: Settings) -> str:
 
 
 def facts(env: Settings) -> dict[str, float]:
-    """Numbers that some algorithms take as defaults; the noise of a stochastic sea is not counted."""
+    """Defaults for settings of algorithms; the noise of a stochastic sea is not counted."""
     return {"reward_max": 1.0, "return_max": 1.0}
 
 

@@ -37,7 +37,7 @@ def metric(env: Settings) -> str:
 
 
 def facts(env: Settings) -> dict[str, float]:
-    """Numbers that some algorithms take as defaults."""
+    """Defaults for settings of algorithms."""
     best = 1.0 if env.reward == SPARSE else 0.0
     return {"reward_max": best, "return_max": best}
 

@@ -1,10 +1,10 @@
-"""One-State World: a dull lever and a wild one.
+"""One-State World: an action with a constant reward and one with a random reward.
 
-There is one state and it never ends. Left always earns 1; right earns -5, -2, 2, 5 or 10 with equal chances, 2 on
-average. A learner that does not explore enough settles on the dull lever.
+There is one state, and the task is continuing. The reward of `left` is always 1; that of `right` is -5, -2, 2, 5 or 10
+with equal probability, 2 on average. An agent that does not explore enough settles on `left`.
 
-Deviations: the paper gives no discount. It is 0 here: the two returns are then 1 and 2, and `return_max`, which follows
-the discount, is 10.
+Deviations: the paper gives no discount. It is 0 here: the two returns are then 1 and 2, and `return_max`, which depends
+on the discount, is 10.
 """
 
 from typing import Annotated, NamedTuple
@@ -37,31 +37,31 @@ def metric(env: Settings) -> str:
 
 
 def facts(env: Settings) -> dict[str, float]:
-    """Numbers that some algorithms take as defaults: the best that can be hoped for is 10 in every step."""
+    """Defaults for settings of algorithms: the maximum reward is 10 in every step."""
     return {"reward_max": 10.0, "return_max": 10.0 / (1.0 - env.discount)}
 
 
 @exact
 def reset(env, s, rng):
-    """Stand before the levers."""
+    """Start in the only state."""
     s[0] = 0.0
 
 
 @exact
 def step(env, s, a, rng):
-    """Pull a lever."""
+    """Take an action."""
     return move(env, s, a, rng.random(), 0.0)
 
 
 @exact
 def move(env, s, a, u, n):
-    """Pull a lever, with the luck `u` (uniform) of the right one given; `n` is not used."""
+    """Take an action, with the random number `u` (uniform) of the right one given; `n` is not used."""
     r = 1.0 if a == LEFT else PAYS[int(u * len(PAYS))]
     return r, env.discount, False
 
 
 def problem(env: Settings) -> Problem:
-    """The levers as planning sees them: one point."""
+    """The input of planning: one point."""
     nodes = uniform_nodes(np.arange(1, len(PAYS)) / len(PAYS))
     return Problem(reset, step, move, len(ACTIONS), (0.0,), (0.0,), (1,), nodes, over=None)
 

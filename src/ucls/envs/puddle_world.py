@@ -1,13 +1,13 @@
-"""Puddle World: cross a square to its far corner without wading through two puddles.
+"""Puddle World: cross a square to its far corner while avoiding two puddles.
 
 The state is a point of [0, 1]^2. Each action moves 0.05 plus normal noise along its axis. The puddles are the points
-within 0.1 of two segments; a step costs 1, and 400 times the depth of every puddle the agent is then in. The goal is
-the corner where both coordinates are at least 0.95. Undiscounted and episodic.
+within 0.1 of two segments; a step costs 1, plus 400 times the depth of every puddle that the agent is then in. The goal
+is the corner where both coordinates are at least 0.95. The task is undiscounted and episodic.
 
-Deviations: the paper's penalty is the distance to the center of the puddle, which would punish the shore and spare
-the center; the depth (0.1 less the distance to the segment) is the classical rule of Sutton (1996). The printed memory
-of the tile coder, 128, is too small for its 180 tiles, which then share indices, most of all round the goal: there is
-room for all here.
+Deviations: the paper's penalty is the distance to the center of the puddle, which would penalize its edge and not its
+center; the depth (0.1 minus the distance to the segment) is the classic rule of Sutton (1996). The printed size of the
+hash table, 128, is too small for the 180 tiles, which then share indices, most of all near the goal; here the table is
+collision-free.
 """
 
 from typing import Annotated, NamedTuple
@@ -45,7 +45,7 @@ def metric(env: Settings) -> str:
 
 
 def facts(env: Settings) -> dict[str, float]:
-    """Numbers that some algorithms take as defaults."""
+    """Defaults for settings of algorithms."""
     return {"reward_max": 0.0, "return_max": 0.0}
 
 

@@ -1,12 +1,12 @@
-"""River Swim: a fish that earns little downstream and much upstream, where swimming up seldom succeeds.
+"""River Swim: a small reward downstream and a large one upstream, where swimming up rarely succeeds.
 
 The river is [0, 1] and the fish starts in [0, 0.1]. Swimming down always succeeds; swimming up succeeds with a low
-chance. It earns 1 at the top (above 0.9), 0.005 at the bottom (up to 0.1), nothing between, and never stops: the task
-is continuing, with discount 0.99.
+probability. The reward is 1 at the top (above 0.9), 0.005 at the bottom (up to 0.1) and 0 in between. The task is
+continuing, with discount 0.99.
 
-Deviations: the paper gives no probabilities. These are those of Strehl and Littman (2008), carried from six states to
-the three stretches of the river; those of Osband et al. (2013) are a setting and make the task much easier. The
-printed memory of the tile coder, 128, is too small for its 160 tiles: there is room for all here.
+Deviations: the paper gives no probabilities. These are those of Strehl and Littman (2008), transferred from six states
+to the three sections of the river; those of Osband et al. (2013) are a setting and make the task much easier. The
+printed size of the hash table, 128, is too small for the 160 tiles; here the table is collision-free.
 """
 
 from typing import Annotated, NamedTuple
@@ -22,7 +22,7 @@ STREHL_LITTMAN, OSBAND = range(2)
 NEXT, STATE_ACTION = range(2)
 DOWN, UP = range(2)
 
-# The chances that "up" moves down, stays and moves up: at the bottom, in the middle, at the top.
+# The probabilities that "up" moves down, stays and moves up: at the bottom, in the middle, at the top.
 CHANCES = np.array(
     [
         [[0.0, 0.7, 0.3], [0.1, 0.6, 0.3], [0.7, 0.3, 0.0]],
@@ -39,12 +39,12 @@ FEATURES = ("tiles", {"tilings": 32, "tiles": 4, "table_size": 160})
 class Settings(NamedTuple):
     """The settings of River Swim."""
 
-    probabilities: Annotated[int, Choice("strehl_littman", "osband"), "chances that swimming up succeeds"] = (
+    probabilities: Annotated[int, Choice("strehl_littman", "osband"), "probabilities that swimming up succeeds"] = (
         STREHL_LITTMAN
     )
     noise_std: Annotated[float, NOT_NEGATIVE, "standard deviation of the displacement"] = 0.01
     reward_on: Annotated[
-        int, Choice("next", "state_action"), "what earns the reward: where it came, or what it did"
+        int, Choice("next", "state_action"), "what the reward depends on: the next state, or state and action"
     ] = NEXT
     discount: Annotated[float, Real(at_least=0, below=1), "discount of every step"] = 0.99
     time_limit: Annotated[int, Whole(), "steps after which an episode is truncated; 0 for never"] = 0
@@ -56,7 +56,7 @@ def metric(env: Settings) -> str:
 
 
 def facts(env: Settings) -> dict[str, float]:
-    """Numbers that some algorithms take as defaults."""
+    """Defaults for settings of algorithms."""
     return {"reward_max": 1.0, "return_max": 100.0}
 
 
@@ -75,7 +75,7 @@ def step(env, s, a, rng):
 
 @exact
 def move(env, s, a, u, n):
-    """Swim for one step, with the luck of success `u` (uniform) and the current `n` (normal) given."""
+    """Swim for one step, with the random numbers of success, `u` (uniform), and of the current, `n` (normal), given."""
     place = 0 if s[0] <= 0.1 else (2 if s[0] > 0.9 else 1)
     direction, length = 1.0, 0.1
     if a == DOWN:
@@ -104,7 +104,7 @@ def move(env, s, a, u, n):
 
 
 def problem(env: Settings) -> Problem:
-    """The river as planning sees it: 2001 positions."""
+    """The input of planning: 2001 positions."""
     breaks = np.cumsum(CHANCES[env.probabilities], axis=1)
     nodes = product_nodes(uniform_nodes(breaks), normal_nodes(64))
     return Problem(reset, step, move, len(ACTIONS), LOW, HIGH, (2001,), nodes, over=None, stride=2)

@@ -1,8 +1,8 @@
-"""The Fourier basis of Konidaris, Osentoski and Thomas (2011): cosines along the dimensions and across few of them.
+"""The Fourier basis of Konidaris, Osentoski and Thomas (2011): cosines of one component or of a few together.
 
-A feature is cos(pi c'u), where u is the state between 0 and 1 and c are integers from 0 to `order`, of which at
-most `coupled` are not 0: the full basis, of all dimensions coupled, grows exponentially with them. Dense: for
-observations of many numbers, where tiles would be too many.
+A feature is cos(pi c'u), where u is the state scaled to [0, 1] and c are integers from 0 to `order`, of which at most
+`coupled` are not 0: the full basis, with all components coupled, grows exponentially with their number. The features
+are dense: they are for observations with many components, where tiles would be too many.
 """
 
 import itertools
@@ -25,8 +25,8 @@ __all__ = ["Coder", "Settings", "allocation", "encode", "fit", "lookup", "make"]
 class Settings(NamedTuple):
     """The settings of the Fourier basis."""
 
-    order: Annotated[int, Whole(1, 1000), "half waves from bound to bound, at most"] = 3
-    coupled: Annotated[int, Whole(1, 1000), "dimensions that one feature depends on, at most"] = 2
+    order: Annotated[int, Whole(1, 1000), "maximum number of half periods between the bounds"] = 3
+    coupled: Annotated[int, Whole(1, 1000), "maximum number of components that one feature depends on"] = 2
 
 
 def fit(dimensions: int, n_actions: int) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 Each tiling is a grid over the state, shifted from the one before by 1, 3, 5, ... units along the dimensions, where a
 unit is a tile divided by the number of tilings. A tile gets the next free index when it is first visited; when all
-`table_size` indices are given away, a further tile shares the index that a hash of its coordinates says.
+`table_size` indices are taken, a further tile shares the index given by a hash of its coordinates.
 
-States are scaled so that `tiles` tiles span the range from `low` to `high`; a state outside has tiles of its own, and
-shifted tilings have some beyond the upper border. With `hashing=clipped` a tile beyond a border is the one at the
-border, and there are tilings x tiles^dimensions in all.
+States are scaled so that `tiles` tiles span the range from `low` to `high`; a state outside has its own tiles, and
+shifted tilings have some beyond the upper bound. With `hashing=clipped` a tile beyond a bound is the one at the
+bound, and there are tilings x tiles^dimensions in total.
 """
 
 from typing import Annotated, Any, NamedTuple

@@ -1,4 +1,4 @@
-"""A cell specifies one run as data. Its id is a digest of its content, so equal cells are the same run everywhere."""
+"""The specification of a run as data. Its id is a digest of its content, so equal ones are the same run everywhere."""
 
 import hashlib
 import json
@@ -74,7 +74,7 @@ class RunSpec(NamedTuple):
 
     @property
     def current_settings(self) -> dict[str, Any]:
-        """All settings under their present names: those of a cell in a store are kept as they were written."""
+        """All settings under their present names: in a store they stay as they were written."""
         return current_run(self.agent, self.features, self.env, dict(self.settings))
 
     @property
