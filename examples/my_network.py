@@ -6,6 +6,9 @@ functions turn it into arrays and back, so that it can be saved, resumed and sen
 
     PYTHONPATH=examples ucls train CartPole-v1 --algo my_network --steps 2000
 
+The hidden layer computes features that are learned (`encode`), and values are linear in them. They are computed anew
+whenever they are used, because every update changes them.
+
 Deviations: none, it is not in the paper.
 """
 
@@ -13,6 +16,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from ucls.kernels import Active, epsilon_greedy, of_action
 from ucls.settings import UNIT, Whole
 
 COMPILED = False
@@ -33,11 +37,10 @@ class State:
     def __init__(self, weights: list[np.ndarray], n_updates: int = 0) -> None:
         self.weights, self.n_updates = weights, n_updates
 
-    def forward(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The activations of the hidden layer, and the value of every action."""
-        W1, b1, W2 = self.weights
-        hidden = np.tanh(W1 @ inputs + b1)
-        return hidden, W2 @ hidden
+    def hidden(self, inputs: np.ndarray) -> np.ndarray:
+        """The activations of the hidden layer."""
+        W1, b1, _ = self.weights
+        return np.tanh(W1 @ inputs + b1)
 
 
 def to_arrays(state: State) -> dict[str, np.ndarray]:
@@ -71,28 +74,32 @@ def start(state, hyper, rng):
     """Begin an episode: nothing to reset."""
 
 
+def encode(state, hyper, x):
+    """The learned features of one action, which is the remainder of the indices of its inputs."""
+    hidden, n_actions = state.hidden(x.value), len(state.weights[2])
+    return Active(x.index[0] % n_actions * len(hidden) + np.arange(len(hidden)), hidden)
+
+
 def value(state, hyper, x):
-    """The network's value of one action, which is the remainder of its indices."""
-    _, values = state.forward(x.value)
-    return float(values[x.index[0] % len(values)])
+    """The value of one action, linear in its learned features."""
+    return float(x.value @ state.weights[2].ravel()[x.index])
 
 
 def act(state, hyper, xs, rng):
     """An epsilon-greedy action; ties are broken at random."""
-    _, values = state.forward(xs.value[0])
-    if rng.random() < hyper.epsilon:
-        return int(rng.integers(len(values)))
-    return int(rng.choice(np.flatnonzero(values == values.max())))
+    values = np.array([value(state, hyper, of_action(xs, a)) for a in range(len(xs.index))])
+    return epsilon_greedy(values, hyper.epsilon, rng)
 
 
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
-    """One step of semi-gradient Sarsa; `alpha` is the fraction of the error that a step removes."""
+    """One step of semi-gradient Sarsa from the inputs; `alpha` is the fraction of the error that a step removes."""
     W1, b1, W2 = state.weights
     inputs = xs.value[0]
-    hidden, values = state.forward(inputs)
-    target = r + gamma * state.forward(xs_next.value[0])[1][a_next] if gamma > 0 else r
+    hidden = state.hidden(inputs)
+    target = r + gamma * W2[a_next] @ state.hidden(xs_next.value[0]) if gamma > 0 else r
     slope = W2[a] * (1.0 - hidden**2)
-    step = hyper.alpha * (target - values[a]) / (1.0 + hidden @ hidden + (slope @ slope) * (1.0 + inputs @ inputs))
+    size = 1.0 + hidden @ hidden + (slope @ slope) * (1.0 + inputs @ inputs)
+    step = hyper.alpha * (target - W2[a] @ hidden) / size
     W2[a] += step * hidden
     W1 += step * np.outer(slope, inputs)
     b1 += step * slope

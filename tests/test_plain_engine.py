@@ -14,6 +14,7 @@ from ucls.algorithms import sarsa
 from ucls.core.run import Run, make_run
 from ucls.diagnostics import probed
 from ucls.errors import UserError
+from ucls.kernels import Active, jit
 from ucls.study import Member, Store, Study, make_run_specs, run_study
 from ucls.study.runners.local import local_runner
 from ucls.testing import check_algorithm, small_run
@@ -122,3 +123,67 @@ def test_a_run_on_the_plain_engine_is_loaded_with_its_module_alone(tmp_path):
     run.advance(30)
     again = Run.load(run.save(tmp_path / "run.safetensors"), my_network)
     assert np.array_equal(run.advance(50).rewards, again.advance(50).rewards)
+
+
+def variant(algorithm, **parts):
+    """An algorithm with other functions."""
+    module = ModuleType("variant")
+    vars(module).update({**vars(algorithm), **parts, "__name__": "variant"})
+    return module
+
+
+def test_learned_features_are_those_of_the_network_as_it_is_now():
+    """Between two questions about one state the network is changed: the second answer is that of the new one."""
+    run = small_run(RIVER, "my_network", seed=1)
+    run.advance(50)
+    state, s = run.learner.state, np.array([0.3])
+    inputs = np.array([0.3])  # scaled from [0, 1]
+    for _ in range(2):
+        expected = state.weights[2] @ state.hidden(inputs)
+        assert np.allclose(run.learner.interval(s)[0], expected, rtol=1e-12)
+        assert run.learner.choices(np.tile(s, (200, 1))).mean() == pytest.approx(np.argmax(expected), abs=0.2)
+        state.weights[0][:] *= 0.5
+        state.weights[2][:] *= -1.0
+
+
+@jit
+def halves(state, hyper, x):
+    """The features at half their values: learned features that never change."""
+    return Active(x.index, 0.5 * x.value)
+
+
+@pytest.mark.parametrize("engine", ["compiled", "plain"])
+def test_features_are_encoded_wherever_an_algorithm_is_asked(engine):
+    """Sarsa with halved features in `act` and `value`, and what they are halved from in `update`."""
+    base = sarsa if engine == "compiled" else plain(sarsa)
+    encode = halves if engine == "compiled" else halves.py_func
+    one, other = small_run(RIVER, base, seed=4), small_run(RIVER, variant(base, encode=encode), seed=4)
+    for run in (one, other):
+        run.advance(1)
+    other.learner.restore(one.learner.checkpoint())
+    s = np.array([0.4])
+    assert np.allclose(2.0 * other.learner.interval(s)[0], one.learner.interval(s)[0], rtol=1e-12)
+    assert np.array_equal(other.learner.pending.xs.value, one.learner.pending.xs.value)
+
+
+def test_learned_features_of_unequal_number_are_refused():
+    def encode(state, hyper, x):
+        learned = my_network.encode(state, hyper, x)
+        return Active(learned.index, learned.value) if x.index[0] % 2 else Active(learned.index[1:], learned.value[1:])
+
+    with pytest.raises(ValueError, match="as many features for every action"):
+        small_run(RIVER, variant(my_network, encode=encode)).advance(1)
+    with pytest.raises(UserError, match="`encode` and `prior_fraction`"):
+        small_run(RIVER, variant(sarsa, encode=halves, prior_fraction=halves))
+
+
+def test_a_run_whose_data_would_outgrow_the_memory_is_refused_before_it_begins():
+    def allocation_at(hyper, size, n_actions, n_active, steps):
+        return 10**9 * steps
+
+    module = variant(my_network, allocation_at=allocation_at)
+    run, agent = small_run(RIVER, module), ucls.Agent(RIVER, module)
+    for refused in (lambda: run.advance(10**6), lambda: agent.learn(10**6)):
+        with pytest.raises(UserError, match=r"after 1,000,000 steps needs .* GB of memory"):
+            refused()
+    assert run.steps == agent.steps == 0

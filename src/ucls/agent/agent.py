@@ -170,6 +170,7 @@ class Agent(AgentQueries):
             raise UserError(
                 "the agent has no environment to learn in: set agent.env = ..., or give it to load(path, env)"
             )
+        self.learner.refuse_growth(self.steps + steps)
         diary = self._diary
         with Progress(steps, wanted=progress_bar) as bar, diary.timing(), callback_list.begun(callbacks, self):
             reward, before = 0.0, diary.episodes

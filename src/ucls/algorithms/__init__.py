@@ -20,7 +20,11 @@ Optional:
 
 - `allocation(hyper, size, n_actions, n_active) -> int`, the number of array elements that `init` allocates, so that a
   configuration that exceeds the machine's memory is refused before anything is allocated. Without it, four times
-  `size` squared is assumed;
+  `size` squared is assumed. If its data grow, `allocation_at(hyper, size, n_actions, n_active, steps) -> int` is the
+  number after so many steps. A run that would exceed the memory at its end is then refused before it begins;
+- compiled `encode(state, hyper, x) -> Active`, if it learns its features: those of one action, made from what the
+  coder gives, as many for every action. `act`, `value`, `interval`, `upper`, `radius_terms` and `learned` then get
+  features that `encode` has just made, and `update` gets the coder's, so that it can learn `encode` too;
 - compiled `interval(state, hyper, x, rng) -> (mean, radius)`, if the algorithm computes confidence bounds. It gets a
   separate generator, so that calling it does not change the run. If the agent maximizes something other than
   mean + radius, compiled `upper(state, hyper, x)` returns that;
@@ -116,6 +120,8 @@ class Extras(Protocol):
     FEATURES: tuple[str, dict[str, Any]]
 
     def allocation(self, hyper: Any, size: int, n_actions: int, n_active: int) -> int: ...
+    def allocation_at(self, hyper: Any, size: int, n_actions: int, n_active: int, steps: int) -> int: ...
+    def encode(self, state: Any, hyper: Any, x: "Active") -> "Active": ...
     def interval(self, state: Any, hyper: Any, x: "Active", rng: "Generator") -> tuple[float, float]: ...
     def upper(self, state: Any, hyper: Any, x: "Active") -> float: ...
     def radius_terms(self, state: Any, hyper: Any, x: "Active") -> tuple[float, float]: ...
@@ -160,4 +166,6 @@ def _checked(module: ModuleType, name: str) -> Algorithm:
     missing = [part for part in CONTRACT + GROWTH * grows if not hasattr(module, part)]
     if missing:
         raise UserError(f"module {name!r} is not an algorithm: it lacks {', '.join(missing)}")
+    if hasattr(module, "encode") and hasattr(module, "prior_fraction"):
+        raise UserError(f"module {name!r} has `encode` and `prior_fraction`, which takes no learned features: drop one")
     return cast(Algorithm, module)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from ucls.core.history import History
+from ucls.core.learned_features import functions_of
 from ucls.core.learner import Learner
 from ucls.errors import UclsWarning
 from ucls.features import BUDGET
@@ -66,7 +67,7 @@ def advise_on_radius(run: Any) -> None:
     if largest == 0.0 or estimate <= WIDE * largest:
         return
     chosen = la.of_action(me.pending.xs, me.action)
-    radius = me.algorithm.interval(me.state, me.hyper, chosen, np.random.default_rng(0))[1]
+    radius = functions_of(me.algorithm).interval(me.state, me.hyper, chosen, np.random.default_rng(0))[1]
     if radius > WIDE * largest:
         me.warn_once(
             "radius",

@@ -1,10 +1,8 @@
 """The configuration of a learner as data: enough to recreate it. It is validated here, wherever it comes from."""
 
 import operator
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
@@ -19,7 +17,6 @@ from ucls.settings import distribute, resolve, shown
 
 DTYPES = {"float64": np.float64, "float32": np.float32}
 FAR = 1e30  # larger bounds count as missing
-SPARE = 2**29  # bytes that a learner loaded from a small file may take: matrices are trimmed in files
 
 
 @dataclass(frozen=True)
@@ -205,27 +202,3 @@ def brief(value: Any, most: int = 60) -> str:
     except Exception:  # from the repr of a third-party object
         text = f"a {type(value).__name__}"
     return text if len(text) <= most else f"{text[: most - 3]}..."
-
-
-def refuse_too_large(amount: int, what: str, file: int | None = None) -> None:
-    """Refuse to ask for more numbers of 8 bytes than the machine has memory for, or than could come from a file.
-
-    The arrays of a learner that takes more than `SPARE` bytes are stored whole, so ten times the size of its file is
-    more than it can need.
-    """
-    if file is not None and 8 * amount > 10 * file + SPARE:
-        raise UserError(f"the checkpoint cannot be right: {what} does not fit in {file:,} bytes")
-    if 8 * amount > (room := machine_memory()):
-        raise UserError(f"{what} needs {8 * amount / 2**30:,.1f} GB of memory, this machine has {room / 2**30:,.1f}")
-
-
-def machine_memory() -> int:
-    """The memory of this machine, or of the container that this is, in bytes; 64 GB where the system does not say."""
-    try:
-        machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        machine = 2**36
-    try:
-        return min(machine, int(Path("/sys/fs/cgroup/memory.max").read_text()))
-    except (ValueError, OSError):  # "max", or no such thing
-        return machine

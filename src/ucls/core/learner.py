@@ -16,13 +16,14 @@ from ucls import checkpoint
 from ucls.algorithms import ALGORITHMS
 from ucls.core import state as states
 from ucls.core.binding import BoundKernel
-from ucls.core.config import DTYPES, SPARE, Plan, Resolved, brief, refuse_too_large, resolve_plan
+from ucls.core.config import DTYPES, Plan, Resolved, brief, resolve_plan
+from ucls.core.memory import SPARE, refuse_large_learner
 from ucls.core.past import BROKEN, Past, Undone, can_fail
 from ucls.core.progress import tell_of_compiling
 from ucls.core.saveable import ADVICE, AFTER, WHILE, Saveable
 from ucls.core.steps import Pending, kernels
 from ucls.errors import UclsWarning, UserError
-from ucls.features import FEATURES, Allocation, features_module, is_discrete
+from ucls.features import FEATURES, features_module, is_discrete
 from ucls.kernels import active as la
 from ucls.kernels.ranges import Sizes, check, require
 from ucls.randomness import from_words, generator, spawn, to_words
@@ -53,7 +54,7 @@ class Learner:
         tell_of_compiling()
         plan, self.algorithm, self.hyper, features, settings = resolved
         self.plan, self.features, self.feature_settings = plan, features, settings
-        self._refuse_too_large(features.allocation(settings, plan.low, plan.high, plan.n_actions), file)
+        self._trims = 8 * refuse_large_learner(resolved, file) <= SPARE
         self.coder = features.make(settings, plan.low, plan.high, plan.n_actions)
         self.state = self._initial_state()
         require("Coder", self.coder, constants=True)
@@ -71,18 +72,11 @@ class Learner:
         sizes = self.coder.size, self.plan.n_actions, self.coder.n_active
         return initial_state(self.algorithm, self.hyper, *sizes, DTYPES[self.plan.dtype])
 
-    def _refuse_too_large(self, allocation: Allocation, file: int | None) -> None:
-        """Refuse a configuration before memory is allocated; an algorithm without `allocation` counts as quadratic."""
-        n_actions = self.plan.n_actions
-        sizes = allocation.size, n_actions, allocation.n_active
-        said = hasattr(self.algorithm, "allocation")
-        own = self.algorithm.allocation(self.hyper, *sizes) if said else 4 * allocation.size**2
-        pending = 6 * n_actions * allocation.n_active
-        what = f"{self.plan.agent} with {allocation.size:,} features ({self.plan.features}, {n_actions:,} actions)"
-        what += "" if said else ", whose `allocation` is missing, so that 4 * features^2 numbers are assumed,"
-        amount = allocation.numbers + pending + own
-        refuse_too_large(amount, what, file)
-        self._trims = 8 * amount <= SPARE
+    def refuse_growth(self, steps: int) -> None:
+        """Refuse to learn for so many steps in all if its data, which grow, would not fit in memory."""
+        if hasattr(self.algorithm, "allocation_at"):
+            parts = self.plan, self.algorithm, self.hyper, self.features, self.feature_settings
+            refuse_large_learner(Resolved(*parts), steps=steps)
 
     @property
     def action(self) -> int:

@@ -20,9 +20,10 @@ import numpy as np
 from ucls import checkpoint
 from ucls.algorithms import DEFAULT
 from ucls.core.advice import advise_on_cost
-from ucls.core.config import Plan, Resolved, choose, read_saved, refuse_too_large, whole
+from ucls.core.config import Plan, Resolved, choose, read_saved, whole
 from ucls.core.history import NOTHING, History, join
 from ucls.core.learner import Learner, refuse_diverged, saved_learner
+from ucls.core.memory import refuse_too_large
 from ucls.core.past import BROKEN, Copies, can_fail
 from ucls.core.protocol import content_of
 from ucls.core.steps import compiled
@@ -69,6 +70,7 @@ class Run:
         refuse_diverged(self.diverged)
         steps = whole("steps", steps)
         refuse_too_large(2 * steps, f"a history of {steps:,} steps")
+        self.learner.refuse_growth(self.steps + steps)
         rewards, ends = np.full(steps, np.nan), np.zeros(steps, np.uint8)
         before = self._copies() if can_fail(self.learner.algorithm) else None
         try:

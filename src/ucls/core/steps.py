@@ -11,6 +11,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.core.history import TERMINATED, TRUNCATED
+from ucls.core.learned_features import functions_of
 from ucls.kernels import active as la
 from ucls.kernels._jit import engine_of, woven
 from ucls.kernels.ranges import ACTION
@@ -53,6 +54,7 @@ def never_told(state, x):
 def kernels(algorithm: Any, features: Any) -> Kernels:
     """Build the steps of a learner around the functions of its algorithm and features, by the algorithm's engine."""
     build = engine_of(algorithm)
+    algorithm = functions_of(algorithm)
     start, act, update, value = algorithm.start, algorithm.act, algorithm.update, algorithm.value
     encode, lookup = features.encode, features.lookup
     own_interval = getattr(algorithm, "interval", None)

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from ucls.core.learned_features import functions_of
 from ucls.core.learner import Learner
 from ucls.kernels import active as la
 from ucls.kernels._jit import engine_of
@@ -54,7 +55,7 @@ def _parts(learner: Learner, points: np.ndarray) -> np.ndarray:
 
 @functools.cache
 def _kernel(algorithm: Any, features: Any) -> Any:
-    learned, lookup = algorithm.learned, features.lookup
+    learned, lookup = functions_of(algorithm).learned, features.lookup
 
     @engine_of(algorithm)
     def learned_parts(hyper, coder, state, points, xs, parts):

@@ -27,7 +27,7 @@ from ucls.testing.small import small_run, small_settings
 STEPS = 600
 WORLDS = ("ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/DeepSea-v0")  # goes on, has a goal, and whole states
 
-COMPILED = ("start", "act", "update", "value", "interval", "upper", "radius_terms", "learned", "full")
+COMPILED = ("start", "act", "update", "value", "interval", "upper", "radius_terms", "learned", "full", "encode")
 
 
 def check_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> None:

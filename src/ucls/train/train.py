@@ -82,6 +82,7 @@ def train(
         if out is not None:
             run_folder.refuse_unusable(out, source)
         run = begin(order, source)
+        run.learner.refuse_growth(run.steps + order.steps)
         files = _Checkpoints(run, out, checkpoint_interval, say, order.named(getattr(run, "env", None)))
         with stopping("the run" if out else "") as stop, files.telling_losses():
             done, speed = _advance(run, order.steps, files, stop)

@@ -52,6 +52,7 @@ def run_cell(
         seconds = time.perf_counter() - began
         return Done(summarize(history, cell.resolution, arrays), seconds, run.steps / seconds)
     run, note = _begin(cell, checkpoints.folder)
+    run.learner.refuse_growth(cell.steps)
     saved, timed, stepping = time.monotonic(), 0, 0.0
     with closed_after(run):
         for chunk in in_chunks(run, cell.steps - run.steps, CHUNK_SECONDS, stopped):
