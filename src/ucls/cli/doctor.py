@@ -28,15 +28,18 @@ def doctor(as_json: Json = False) -> None:
 def examine() -> dict[str, Any]:
     """Gather versions, machine and caches, and compile one kernel to see that it agrees with plain Python."""
     import ucls
+    from ucls.core.memory import machine_memory
     from ucls.kernels._jit import kernel_cache
+    from ucls.study.runners.cores import cores
 
-    names = ("numpy", "numba", "llvmlite", "gymnasium", "safetensors", "matplotlib", "typer")
+    names = ("numpy", "scipy", "numba", "llvmlite", "gymnasium", "safetensors", "matplotlib", "typer")
     return {
         "ucls": ucls.__version__,
         "python": sys.version.split()[0],
         **{name: importlib.metadata.version(name) for name in names},
         "platform": platform.platform(),
-        "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count(),
+        "cores": cores(),
+        "memory_gb": round(machine_memory() / 2**30, 1),
         "kernel_cache": str(kernel_cache() or "none"),
         "optimum_cache": str(cache_dir("optimal") or "none"),
         "jit_disabled": bool(os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"),

@@ -31,9 +31,12 @@ def show_groups(name: str, groups: "Sequence[RunGroup]") -> None:
 
 def show_forecast(forecast: "Forecast") -> None:
     """Print what would run and how long it would take."""
-    heads = ["label", "environment", "to run", "done", "steps/s", "minutes"]
+    heads = ["label", "environment", "to run", "done", "steps/s", "minutes", "MB"]
     rows = [
-        [g.label, g.env, f"{g.missing:,}", f"{g.done:,}", f"{g.speed:,.0f}", f"{g.seconds / 60:,.1f}"]
+        [
+            *(g.label, g.env, f"{g.missing:,}", f"{g.done:,}", f"{g.speed:,.0f}", f"{g.seconds / 60:,.1f}"),
+            f"{g.memory / 1e6:,.1f}" if g.memory else "-",
+        ]
         for g in forecast.groups
     ]
     _table(heads, rows)

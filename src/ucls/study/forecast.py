@@ -4,12 +4,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ucls.core.config import resolve_plan
+from ucls.core.memory import allocation_of
 from ucls.envs import ENVIRONMENTS
 from ucls.settings import listed
 from ucls.study.declare import Study, sweep_study
 from ucls.study.run_spec import RunSpec
 from ucls.study.runners.cores import cores
 from ucls.study.store import Store, is_there
+from ucls.train.open_run import plan_anywhere
 
 # Typical steps per second with default settings; speeds measured in the store take precedence.
 TYPICAL = {
@@ -68,7 +71,7 @@ class RunGroup(NamedTuple):
 class GroupForecast(NamedTuple):
     """How many runs of a group are missing and done, and the seconds of the missing ones at its steps per second.
 
-    `known` says whether that speed was measured here.
+    `known` says whether that speed was measured here. `memory` is what the arrays of one run take, in bytes.
     """
 
     label: str
@@ -79,6 +82,7 @@ class GroupForecast(NamedTuple):
     seconds: float
     speed: float
     known: bool
+    memory: int
 
 
 class Forecast(NamedTuple):
@@ -138,10 +142,11 @@ def _expected(study: Study, path: Path) -> list[GroupForecast]:
             speeds, done = store.speeds(), store.finished()
     groups: dict[tuple[str, str], GroupForecast] = {}
 
-    def add(label: str, agent: str, env: str, steps: int, missing: int, done: int = 0) -> None:
+    def add(label: str, agent: str, env: str, steps: int, missing: int, done: int = 0, cell: Any = None) -> None:
         speed, known = speed_of(agent, env, speeds)
-        new = GroupForecast(label, env, agent, 0, 0, 0.0, speed, known)
-        group = groups.get((label, env), new)
+        group = groups.get((label, env))
+        if group is None:
+            group = GroupForecast(label, env, agent, 0, 0, 0.0, speed, known, memory_of(cell) if cell else 0)
         seconds = group.seconds + missing * steps / speed
         groups[label, env] = group._replace(missing=group.missing + missing, done=group.done + done, seconds=seconds)
 
@@ -149,10 +154,18 @@ def _expected(study: Study, path: Path) -> list[GroupForecast]:
     for label, cell in (*sweep_study(study).members, *study.members):
         if (id := cell.id) not in seen:
             seen.add(id)
-            add(label, cell.agent, cell.env, cell.steps, int(id not in done), int(id in done))
+            add(label, cell.agent, cell.env, cell.steps, int(id not in done), int(id in done), cell)
     for sweep, seeds in study.tuned:
         add(f"{sweep.label} (best settings)", sweep.agent, sweep.env, sweep.steps, len(seeds))
     return list(groups.values())
+
+
+def memory_of(cell: RunSpec) -> int:
+    """The bytes that the arrays of a run take at its end, as far as its algorithm says."""
+    around: dict[str, Any] = {"low": cell.low or None, "high": cell.high or None, "discount": cell.discount}
+    asked: dict[str, Any] = {"settings": cell.current_settings, "features": cell.current_features, "dtype": cell.dtype}
+    outline = plan_anywhere(cell.env, cell.agent, **asked, **around)
+    return 8 * allocation_of(resolve_plan(outline.plan), cell.steps)
 
 
 def speed_of(agent: str, env: str, measured: Mapping[tuple[str, str], tuple[float, int]]) -> tuple[float, bool]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ucls.agent.agent import Agent
 from ucls.algorithms import ALGORITHMS, Algorithm, Extras, algorithm_module, is_compiled
+from ucls.core import state as states
 from ucls.core.history import join
 from ucls.core.learner import Learner
 from ucls.core.run import Run
@@ -25,6 +26,7 @@ from ucls.testing.requirement import Requirement, Verdict, examine, insist
 from ucls.testing.small import small_run, small_settings
 
 STEPS = 600
+SMALL = 50  # numbers that need not be counted: counters and the like
 WORLDS = ("ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/DeepSea-v0")  # goes on, has a goal, and whole states
 
 COMPILED = ("start", "act", "update", "value", "interval", "upper", "radius_terms", "learned", "full", "encode")
@@ -144,6 +146,21 @@ def is_exactly_its_budget_and_finite(module: ModuleType, env: str) -> None:
     insist((radius >= 0).all(), f"its radius is {radius.min():g}: a radius is 0 or more")
 
 
+def says_what_memory_it_takes(module: ModuleType, env: str) -> None:
+    run = small_run(env, module)
+    me, said = run.learner, {}
+    sizes = me.coder.size, me.plan.n_actions, me.coder.n_active
+    if hasattr(module, "allocation"):
+        said[0] = module.allocation(me.hyper, *sizes)
+    if hasattr(module, "allocation_at"):
+        said |= {steps: module.allocation_at(me.hyper, *sizes, steps) for steps in (0, STEPS)}
+    for steps, numbers in said.items():
+        run.advance(steps - run.steps)
+        held = sum(array.nbytes for array in states.to_arrays(module, me.state).values()) // 8
+        words = f"its state has {held:,} numbers of 8 bytes after {steps} steps, more than the {numbers:,} of"
+        insist(held <= numbers + SMALL, f"{words} allocation{'_at' if steps else ''}: count every array")
+
+
 def looking_changes_nothing(module: ModuleType, env: str) -> None:
     run = small_run(env, module, seed=3)
     run.advance(60)
@@ -243,6 +260,7 @@ ALONE = (
 IN_A_WORLD = (
     Requirement("its state says its ranges, and it chooses an action", chooses_an_action),
     Requirement("a run is exactly its budget, and finite", is_exactly_its_budget_and_finite),
+    Requirement("it takes no more memory than it says", says_what_memory_it_takes),
     Requirement("looking changes nothing", looking_changes_nothing),
     Requirement("a run repeats under its seed, and not under another", repeats_under_its_seed_alone),
     Requirement("the number of calls does not matter", does_not_depend_on_the_number_of_calls),
