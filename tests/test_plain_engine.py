@@ -18,6 +18,7 @@ from ucls.kernels import Active, jit
 from ucls.study import Member, Store, Study, make_run_specs, run_study
 from ucls.study.runners.local import local_runner
 from ucls.testing import check_algorithm, small_run
+from ucls.testing.algorithm import says_what_memory_it_takes
 
 RIVER, SEA = "ucls/RiverSwim-v0", "ucls/DeepSea-v0"
 
@@ -187,3 +188,10 @@ def test_a_run_whose_data_would_outgrow_the_memory_is_refused_before_it_begins()
         with pytest.raises(UserError, match=r"after 1,000,000 steps needs .* GB of memory"):
             refused()
     assert run.steps == agent.steps == 0
+
+
+@pytest.mark.parametrize("name", ["allocation", "allocation_at"])
+def test_an_algorithm_that_takes_more_memory_than_it_says_breaks_the_contract(name):
+    module = variant(my_network, **{name: lambda hyper, size, n_actions, n_active, steps=0: 10})
+    with pytest.raises(UserError, match="more than the 10 of allocation"):
+        says_what_memory_it_takes(module, RIVER)

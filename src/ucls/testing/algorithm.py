@@ -105,7 +105,7 @@ def settings_say_what_they_are(module: Any) -> None:
     for setting in describe(module.Settings):
         insist(setting.doc, f"setting {setting.name!r} has no sentence that says what it is: add one to its Annotated")
         for nonsense in ("nan", "nothing", True):
-            if not isinstance(setting.check, Choice) or nonsense not in setting.check.names:
+            if not isinstance(setting.check, Choice) or str(nonsense).lower() not in setting.check.names:
                 _refuses(module, setting.name, nonsense)
 
 
