@@ -13,7 +13,7 @@ CONSTRAINTS ?= # a file of versions, e.g. constraints.txt
 UPGRADE ?= # not empty: the newest allowed version of everything, also of what is already installed
 PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \
 	$(if $(strip $(CONSTRAINTS)),-c $(strip $(CONSTRAINTS))) $(if $(strip $(UPGRADE)),--upgrade --upgrade-strategy eager)
-PYTEST = $(BIN)/python -m pytest -q -n 2 --dist loadfile
+PYTEST = $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 QUICK = -m "not slow" --durations=15 $(WARNINGS)
 
 .PHONY: paper docs test test-all test-lowest test-newest test-slurm pytest coverage release check kernels bench bench-check clean

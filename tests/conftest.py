@@ -1,10 +1,8 @@
-"""What tests share: runs recorded so that an oracle can follow them, and modules of strangers."""
+"""Fixtures, and the order in which test files run."""
 
 # ruff: noqa: E402, numpy reads how many threads it may have when it is imported
 import os
 import sys
-
-from support.params import UNLIKE, always
 
 # Two test processes with a BLAS thread for every core that they see are in each other's way: minutes for seconds.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -14,7 +12,18 @@ import gymnasium
 import pytest
 
 from support import browsers, foreign
+from support.params import UNLIKE, always
 from ucls.envs import ENVIRONMENTS
+
+# The files that take longest run first, so that two test processes end together. The first of them compiles for minutes;
+# those after it hardly need its kernels.
+FIRST = ("contract", "runners", "pages", "planning", "site", "learning", "cli", "ucls", "ucls_exact", "survival", "jit")
+
+
+def pytest_collection_modifyitems(items):
+    """Order files as `FIRST` says, for `--no-loadscope-reorder`."""
+    places = {f"test_{name}": place for place, name in enumerate(FIRST)}
+    items.sort(key=lambda item: places.get(item.path.stem, len(places)))
 
 
 @pytest.fixture(params=list(ENVIRONMENTS))

@@ -13,7 +13,7 @@ import numpy as np
 
 BROKEN = (ZeroDivisionError, np.linalg.LinAlgError)  # raised by failed arithmetic in a kernel
 LAPACK = "ucls.kernels.lapack"
-SHARE = 100  # at most this part of the time is spent on copies
+SHARE = 100  # copies take at most one part in so many of the time
 LONGEST = 10_000  # steps that are repeated at most
 
 
