@@ -15,8 +15,8 @@ from support import browsers, foreign
 from support.params import UNLIKE, always
 from ucls.envs import ENVIRONMENTS
 
-# The files that take longest run first, so that two test processes end together. The first of them compiles for minutes;
-# those after it hardly need its kernels.
+# The files that take longest run first, so that two test processes end together. The first compiles for minutes; those
+# after it hardly need its kernels.
 FIRST = ("contract", "runners", "pages", "planning", "site", "learning", "cli", "ucls", "ucls_exact", "survival", "jit")
 
 
