@@ -69,3 +69,10 @@ def test_every_file_says_the_same_version(file, pattern):
     said = re.search(pattern, (ROOT / file).read_text(), re.M)
     assert said is not None
     assert said[1] == ucls.__version__
+
+
+def test_test_files_import_neither_each_other_nor_the_benchmarks():
+    apart = {"bench", *(path.stem for path in (ROOT / "tests").glob("*.py"))}
+    for path in (ROOT / "tests").rglob("*.py"):
+        named = re.findall(r"^\s*(?:from|import) (\w+)", path.read_text(), re.MULTILINE)
+        assert not apart & set(named), path.name
