@@ -25,7 +25,7 @@ def test_train_json_has_what_it_promises(tmp_path):
     assert found["settings"]["prior_visits"] == 0.5
     with np.load(tmp_path / "run" / "history.npz") as history:
         assert found["total_reward"] == pytest.approx(history["rewards"].sum())
-        assert found["last_fifth_reward"] == pytest.approx(history["rewards"][400:].mean())
+        assert found["final_reward_per_step"] == pytest.approx(history["rewards"][400:].mean())
     assert json.loads((tmp_path / "run" / "result.json").read_text()) == found
 
 
@@ -248,7 +248,7 @@ def test_help_loads_nothing_heavy():
     ("episodes", "said"), [(8, "8, mean length 2.0 steps in all 8"), (30, "30, mean length 2.0 steps in the last 20")]
 )
 def test_few_episodes_are_not_called_the_last_twenty(capsys, episodes, said):
-    numbers = {"steps_per_second": 1.0, "last_episode_steps": 2.0, "last_episode_return": 1.0, "last_fifth_reward": 1.0}
+    numbers = {"steps_per_second": 1.0, "final_episode_length": 2.0, "final_return": 1.0, "final_reward_per_step": 1.0}
     told = {"agent": "sarsa", "env": "FrozenLake-v1", "seed": 0, "steps": 60, "new_steps": 60, "total_reward": 3.0}
     show_run({**told, **numbers, "episodes": episodes, "optimal_reward_rate": None, "out": None, "diverged": False})
     assert said in capsys.readouterr().out

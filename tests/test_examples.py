@@ -80,8 +80,8 @@ def test_a_cell_names_it_too(tmp_path):
 
 def test_it_finds_the_top_of_the_river():
     """Always up earns 0.222 a step, Sarsa without the bonus 0.005."""
-    assert make_run(RIVER, "my_agent", seed=0).advance(20_000).last_fifth_reward > 0.15
-    assert make_run(RIVER, "my_agent", seed=0, settings={"kappa": 0}).advance(20_000).last_fifth_reward < 0.01
+    assert make_run(RIVER, "my_agent", seed=0).advance(20_000).final_reward_per_step > 0.15
+    assert make_run(RIVER, "my_agent", seed=0, settings={"kappa": 0}).advance(20_000).final_reward_per_step < 0.01
 
 
 def test_a_module_of_the_earlier_contract_still_runs():

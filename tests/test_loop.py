@@ -36,8 +36,8 @@ def test_an_episode_that_ends_is_counted_with_its_length_and_return():
     history = History(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), np.array([0, TERMINATED, 0, TRUNCATED, 0]))
     assert history.episode_steps.tolist() == [2, 2]
     assert history.episode_returns.tolist() == [3.0, 7.0]
-    assert history.last_fifth_reward == 5.0
-    assert History(np.zeros(0), np.zeros(0)).last_fifth_reward == 0.0
+    assert history.final_reward_per_step == 5.0
+    assert History(np.zeros(0), np.zeros(0)).final_reward_per_step == 0.0
 
 
 def test_the_state_after_termination_is_not_encoded():

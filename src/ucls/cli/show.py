@@ -25,11 +25,11 @@ def show_run(result: dict[str, Any]) -> None:
     if result["episodes"]:
         last = "the last 20" if result["episodes"] > 20 else f"all {result['episodes']}"
         rows.append(
-            ("episodes", f"{result['episodes']:,}, mean length {result['last_episode_steps']:.1f} steps in {last}")
+            ("episodes", f"{result['episodes']:,}, mean length {result['final_episode_length']:.1f} steps in {last}")
         )
-        rows.append(("return", f"mean {result['last_episode_return']:.6g} in {last} episodes"))
+        rows.append(("return", f"mean {result['final_return']:.6g} in {last} episodes"))
     rows.append(("reward", f"{result['total_reward']:,.6g} in total"))
-    rows.append(("", f"{result['last_fifth_reward']:.4g} per step in the final 20%"))
+    rows.append(("", f"{result['final_reward_per_step']:.4g} per step in the final 20%"))
     if result["optimal_reward_rate"] is not None:
         rows.append(("", f"{result['optimal_reward_rate']:.4g} per step is optimal"))
     rows.append(("saved", result["out"] or "nothing; use --out DIR to save the agent and its rewards"))

@@ -40,7 +40,7 @@ class History:
         return history if history is not None and len(history.rewards) <= steps else NOTHING
 
     @property
-    def last_fifth_reward(self) -> float:
+    def final_reward_per_step(self) -> float:
         """The mean reward per step over the final 20% of the steps."""
         last = self.rewards[len(self.rewards) - max(1, len(self.rewards) // 5) :]
         return float(last.mean()) if len(last) else 0.0

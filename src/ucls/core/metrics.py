@@ -60,7 +60,7 @@ def compute_metrics(history: History) -> Metrics:
     some = len(lengths) > 0
     return Metrics(
         reward=total,
-        final_reward_per_step=history.last_fifth_reward,
+        final_reward_per_step=history.final_reward_per_step,
         episodes=float(len(lengths)),
         mean_return=total / max(1, len(lengths) + unfinished),
         final_return=float(returns[last].mean()) if some else None,

@@ -128,7 +128,10 @@ def as_data(diagnoses: Sequence[Diagnosis]) -> list[dict[str, Any]]:
     for d in diagnoses:
         late = {name: _number(value) for name, value in d.verdict.late.items()}
         row = {"seed": d.seed, "verdict": d.verdict.word, "because": d.verdict.because, "late": late}
-        row |= {"total_reward": float(d.history.rewards.sum()), "last_fifth_reward": d.history.last_fifth_reward}
+        row |= {
+            "total_reward": float(d.history.rewards.sum()),
+            "final_reward_per_step": d.history.final_reward_per_step,
+        }
         if d.policies is not None:
             row["regret_mean"], row["regret_bound"] = d.policies.regrets()
         rows.append(row | {"readings": _lists(d.readings), "internals": _lists(d.internals)})
