@@ -1,3 +1,5 @@
+"""Plots and figures: what is drawn, how it is labeled, and what its captions say."""
+
 import html
 import re
 import subprocess

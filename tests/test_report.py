@@ -1,3 +1,5 @@
+"""The report is one file that works offline, and shows figures, tables and claims as data has them."""
+
 import base64
 import hashlib
 import json

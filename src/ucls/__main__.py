@@ -32,7 +32,7 @@ def _on_interrupt(handler: Any) -> None:
         signal.signal(signal.SIGINT, handler)
 
 
-def _quit(number: int, frame: FrameType | None = None) -> NoReturn:
+def _quit(number: int, _frame: FrameType | None = None) -> NoReturn:
     """End this process at once."""
     for stream in (sys.stdout, sys.stderr):
         try:
@@ -42,7 +42,7 @@ def _quit(number: int, frame: FrameType | None = None) -> NoReturn:
     os._exit(128 + number)
 
 
-def _terminate(number: int, frame: FrameType | None) -> NoReturn:
+def _terminate(_number: int, _frame: FrameType | None) -> NoReturn:
     raise Terminated
 
 

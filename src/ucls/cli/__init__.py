@@ -92,7 +92,11 @@ def main() -> None:
 
 
 def _in_one_line(
-    message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    line: str | None = None,  # noqa: ARG001
 ) -> str:
     """Format a warning; a notice addresses the user, so its source line is left out."""
     place = "" if issubclass(category, UclsWarning) else f"{filename}:{lineno}: {category.__name__}: "

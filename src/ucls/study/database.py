@@ -193,7 +193,7 @@ def _open(path: Path, write: bool, recover: bool, over: Callable[[], bool]) -> s
             raise UserError(f"{path} is an empty store: use `ucls study run` first, or give another --store")
         (_refuse_programs if recover else _refuse_other_schemas)(db, path, version)
         if write:
-            _refuse_corrupted(db, path)
+            _refuse_corrupted(db)
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
         elif version < len(schema.MIGRATIONS):  # a reader leaves the file as it is
@@ -308,7 +308,7 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _refuse_corrupted(db: sqlite3.Connection, path: Path) -> None:
+def _refuse_corrupted(db: sqlite3.Connection) -> None:
     """Writing into a file whose pages do not fit together could destroy what is sound in it."""
     [verdict] = db.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":

@@ -143,7 +143,7 @@ def parse_study(text: str, source: str = "study", runs: int | None = None, steps
             for part in _expand(run, table, runs, steps):
                 (tuned.append(part) if isinstance(part, Tuned) else members.extend(_once(part, seen)))
         except UserError as error:
-            raise _at(text, source, _place(i, run, table, str(error)), error) from None
+            raise _at(text, source, _place(i, run, str(error)), error) from None
     labels = {member.label for member in members} | {t.sweep.label for t in tuned}
     if table.baseline is not None and table.baseline not in labels:
         raise _at(text, source, ("baseline",), unknown("label", table.baseline, sorted(labels)))
@@ -154,7 +154,7 @@ def _at(text: str, source: str, where: tuple[Any, ...], error: UserError) -> Use
     return UserError(f"{source}, line {line_of(text, where)}: {error}")
 
 
-def _place(i: int, run: RunTable, table: StudyTable, message: str) -> tuple[Any, ...]:
+def _place(i: int, run: RunTable, message: str) -> tuple[Any, ...]:
     """Where the mistake is that an error speaks of: the key that it names, or the one whose value it quotes."""
     if message.startswith("seeds "):
         return ("run", i, "seeds") if run.seeds is not None else ("seeds",)
