@@ -8,8 +8,9 @@ import scipy.linalg
 
 from bench.harness import Effort, Job, interleave, ratio, spread
 from bench.tables import Table, within
-from ucls.kernels import cholesky, cholesky_solve, inverse, jit, solve, solvers
-from ucls.kernels import system as sy
+from ucls.kernels import cholesky, cholesky_solve, inverse, jit, solve
+from ucls.kernels.linear_algebra import solvers
+from ucls.kernels.linear_algebra import system as sy
 
 SIZES, QUICK = (50, 100, 200, 500, 1000, 2000), (50, 200)
 LARGEST = 1000  # for our own elimination, which takes seconds beyond

@@ -8,7 +8,7 @@ from bench.harness import Effort, Job, interleave, spread
 from bench.tables import Table, number, within
 from ucls.core.config import Plan, resolve_plan
 from ucls.core.learner import Learner
-from ucls.kernels.lazy_matrix import WAITING
+from ucls.kernels.linear_algebra.lazy_matrix import WAITING
 
 ACTIONS = 4
 SIZES, QUICK = (256, 512, 1024, 1536, 2048, 3072, 4096), (256, 512)

@@ -16,8 +16,8 @@ from ucls.core.run import make_run
 from ucls.envs import ENVIRONMENTS, make_builtin
 from ucls.features import tiles
 from ucls.kernels import active as la
-from ucls.kernels import traces as tr
-from ucls.kernels._jit import jit
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.linear_algebra import traces as tr
 
 act, encode = ucls.act, tiles.encode
 STATES = 1024

@@ -11,10 +11,10 @@ from bench.steps.stream import N_ACTIONS, make_stream
 from bench.tables import Table, number
 from ucls.algorithms import ucls
 from ucls.kernels import active as la
-from ucls.kernels import system as sy
-from ucls.kernels import traces as tr
-from ucls.kernels._jit import jit
-from ucls.kernels.products import transposed_times_both
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.linear_algebra import system as sy
+from ucls.kernels.linear_algebra import traces as tr
+from ucls.kernels.linear_algebra.products import transposed_times_both
 
 PARTS = ("act", "trace, b", "A: sparse", "A: pass", "B: sparse", "nu", "B: pass", "C", "w")
 SIZES = ((128, "float64"), (512, "float64"), (512, "float32"), (1024, "float64"), (2048, "float64"))

@@ -12,7 +12,7 @@ from bench import opening
 from bench.ceiling import FLOPS
 from bench.steps import OURS
 from bench.tables import Table, markdown
-from ucls._files import write_atomic
+from ucls._util.files import write_atomic
 
 STYLE: Any = {"font.size": 8, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "ucls"}
 # Color-blind safe, after Okabe and Ito.

@@ -9,7 +9,7 @@ import numpy as np
 from bench.harness import Effort, Job, interleave, spread
 from bench.tables import Table, within
 from ucls import Agent
-from ucls.kernels._jit import jit
+from ucls.kernels.compilation.jit import jit
 
 ENV, AGENTS, RECORDED = "CartPole-v1", ("sarsa", "ucls-exact"), 4096
 

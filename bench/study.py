@@ -17,10 +17,10 @@ from bench.runs import ALL_CORES, every_core
 from bench.tables import Table, within
 from ucls.core.metrics import Metrics
 from ucls.study import Member, Store, make_run_specs
-from ucls.study.partial import Checkpoints
-from ucls.study.result import Circumstance, Result
 from ucls.study.runners.base import Runner
 from ucls.study.runners.local import local_runner
+from ucls.study.storage.partial import Checkpoints
+from ucls.study.storage.result import Circumstance, Result
 
 NAME, GROUPS = "filled", 20
 QUERIES = ("status", "compare")

@@ -8,10 +8,10 @@ from threading import Event
 from typing import Any
 
 from ucls.study import Member, RunSpec, Store, Study, make_run_specs, run_study
+from ucls.study.declaration.run_spec import RESULTS_VERSION
 from ucls.study.outcome import Outcome
-from ucls.study.partial import Checkpoints
-from ucls.study.run_spec import RESULTS_VERSION
 from ucls.study.runners.base import Runner
+from ucls.study.storage.partial import Checkpoints
 
 NAME = "campaign"
 RUNNERS = ("local", "ray", "ray-two-nodes", "submitit", "slurm")

@@ -16,7 +16,7 @@ import ucls
 from faults.driver import NAME
 from faults.processes import PATIENCE, below, wait_until
 from ucls.study import Store
-from ucls.study.result import pack
+from ucls.study.storage.result import pack
 
 PATH = (Path(__file__).parents[1], Path(ucls.__file__).parents[1])
 WORKER = {"local": "spawn_main", "ray": "ray::Worker", "submitit": "submitit.core._submit"}

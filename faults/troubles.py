@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 from faults.driver import NAME, endless_cell, failing_cell, troubled_study
 from faults.kills import WORKER, StudyProcess, results
 from faults.processes import below, kill, listened_on, wait_until
-from ucls import checkpoint
+from ucls.core import checkpoint
 from ucls.study import Store
-from ucls.study.partial import partial_file
-from ucls.study.records import Failure
+from ucls.study.storage.partial import partial_file
+from ucls.study.storage.records import Failure
 
 SOME_STEPS = 4000  # of the endless cell before its worker is killed: more than one that began again has at first
 

@@ -10,8 +10,9 @@ import pytest
 
 from support.foreign import Corridor
 from support.params import always
-from ucls import Agent, UserError, checkpoint
+from ucls import Agent, UserError
 from ucls.algorithms import ALGORITHMS, sarsa
+from ucls.core import checkpoint
 from ucls.core.run import Run
 from ucls.envs import make_builtin
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ucls.kernels import active as la
-from ucls.kernels import averages
+from ucls.kernels.linear_algebra import averages
 
 
 def test_a_block_is_averaged_and_nothing_else_is_touched():

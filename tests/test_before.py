@@ -9,10 +9,10 @@ import numpy as np
 from ucls import Agent
 from ucls.core.run import Run
 from ucls.study import RunSpec, Store, run_study
-from ucls.study.declare import Member, Study
-from ucls.study.result import pack
+from ucls.study.declaration.declare import Member, Study
 from ucls.study.runners.base import outcome_of
 from ucls.study.runners.run_cell import run_cell
+from ucls.study.storage.result import pack
 
 DATA = Path(__file__).parent / "data"
 TOLD = json.loads((DATA / "v2.json").read_text())

@@ -13,12 +13,12 @@ from ucls.paper import reproduce as paper
 from ucls.paper.beyond import bars, comparison, deep_sea, long, parts
 from ucls.paper.beyond import map as settings_map
 from ucls.paper.contents import PARTS, groups_of, parts_of
-from ucls.paper.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, optimum
-from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of
+from ucls.paper.runs.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
+from ucls.paper.runs.groups import FULL, QUICK, cells_of, contenders, scale_of
 from ucls.study import Store
 from ucls.study.outcome import Outcome
-from ucls.study.result import Circumstance, summarize
+from ucls.study.storage.result import Circumstance, summarize
 
 ABOUT = Circumstance(1.0, 1000.0, "here", "ucls 0", "now")
 BEYOND = [part for part in PARTS if part.beyond]

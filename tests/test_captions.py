@@ -4,13 +4,13 @@ import re
 
 import pytest
 
+from ucls._util.palette import STYLES
 from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.figures.palette import STYLES
 from ucls.paper import evidence
 from ucls.paper.beyond.comparison import contests, tuning
 from ucls.paper.contents import PARTS
-from ucls.paper.groups import scale_of, winners
-from ucls.paper.sweeps import key_of
+from ucls.paper.runs.groups import scale_of, winners
+from ucls.paper.runs.sweeps import key_of
 from ucls.settings import describe
 from ucls.study import Store
 

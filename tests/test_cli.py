@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from support.commands import RIVER, ucls, ucls_process
-from ucls.cli.show import show_run
+from ucls.cli.output.show import show_run
 from ucls.errors import UserError
 
 
@@ -237,7 +237,7 @@ def test_help_loads_nothing_heavy():
         "import sys\nsys.argv = ['ucls', '--help']\n"
         "try:\n    from ucls.cli import main\n    main()\nexcept SystemExit: pass\n"
         "heavy = {'numba', 'scipy', 'matplotlib', 'ray'} & set(sys.modules)\nassert not heavy, heavy\n"
-        "ours = {'ucls.figures', 'ucls.report'} & set(sys.modules)\nassert not ours, ours"
+        "ours = {'ucls.paper.drawing', 'ucls.paper.report'} & set(sys.modules)\nassert not ours, ours"
     )
     began = time.perf_counter()
     subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)

@@ -6,9 +6,10 @@ from importlib import metadata
 import gymnasium
 import pytest
 
-from ucls.study import code, make_run_specs
-from ucls.study.code import digest
-from ucls.study.run_spec import env_code_of
+from ucls.study import make_run_specs
+from ucls.study.declaration import code
+from ucls.study.declaration.code import digest
+from ucls.study.declaration.run_spec import env_code_of
 
 FILES = {
     "rooms/__init__.py": "from rooms.build import make\n",

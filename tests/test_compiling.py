@@ -15,8 +15,9 @@ import pytest
 import ucls
 from support.commands import ucls as command
 from support.params import always
-from ucls import Agent, UserError, _compiling
-from ucls._compiling import Compiled
+from ucls import Agent, UserError
+from ucls._util import compiling as _compiling
+from ucls._util.compiling import Compiled
 from ucls.algorithms import ALGORITHMS
 from ucls.core import progress
 from ucls.core.config import Plan

@@ -9,9 +9,9 @@ import pytest
 from faults.torture import studies
 from ucls.errors import UserError
 from ucls.study import make_run_specs, parse_study, read_study
-from ucls.study.declare import parse_seeds
-from ucls.study.sweep import Range, Sweep, candidates
-from ucls.study.toml import line_of
+from ucls.study.declaration.declare import parse_seeds
+from ucls.study.declaration.sweep import Range, Sweep, candidates
+from ucls.study.declaration.toml import line_of
 
 PLAIN, TUNED = studies.PLAIN, studies.TUNED
 

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-from ucls import planning
 from ucls.core.run import make_run
 from ucls.envs import deep_sea, make_builtin
 from ucls.envs.gym import BuiltinGymEnv
 from ucls.errors import UserError
 from ucls.features.one_hot import Settings, make
+from ucls.kernels import dynamic_programming as planning
 from ucls.stats import solved_after
 
 ID = "ucls/DeepSea-v0"

@@ -9,9 +9,9 @@ import pytest
 import ucls
 from ucls.algorithms import ALGORITHMS, DEFAULT
 from ucls.cli import look, train
-from ucls.cli.subject import subject_of
+from ucls.cli.input.subject import subject_of
 from ucls.core.run import make_run, plan_run
-from ucls.study.run_spec import make_run_specs
+from ucls.study.declaration.run_spec import make_run_specs
 from ucls.testing.small import small_run
 
 HERE = Path(ucls.__file__).parent

@@ -11,11 +11,11 @@ from ucls.core.history import History
 from ucls.core.run import make_run
 from ucls.paper.deviations import measure as d
 from ucls.paper.deviations.declared import DEVIATIONS
-from ucls.paper.domains import RIVER
-from ucls.paper.groups import ENOUGH
+from ucls.paper.runs.domains import RIVER
+from ucls.paper.runs.groups import ENOUGH
 from ucls.study import Store
 from ucls.study.outcome import Outcome
-from ucls.study.result import Circumstance, summarize
+from ucls.study.storage.result import Circumstance, summarize
 
 TRIALS = [trial for deviation in DEVIATIONS for trial in deviation.trials]
 

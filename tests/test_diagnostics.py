@@ -7,12 +7,13 @@ import pytest
 from typer.testing import CliRunner
 
 from support.params import always
-from ucls import cli, planning
+from ucls import cli
 from ucls.core.run import Run, make_run
 from ucls.diagnostics import diagnose, optimal_values, policies, probe, probed, verdict
 from ucls.diagnostics.probe import DISTRIBUTIONS, read
 from ucls.envs import make_builtin
 from ucls.errors import UserError
+from ucls.kernels import dynamic_programming as planning
 from ucls.testing import small_run
 
 RIVER = "ucls/RiverSwim-v0"

@@ -11,14 +11,15 @@ from safetensors.numpy import save as serialize
 
 import my_agent
 from faults.torture.environments import Odd, Spoilt, Theirs
-from ucls import Agent, UserError, checkpoint
+from ucls import Agent, UserError
 from ucls.algorithms import ALGORITHMS, algorithm_module, sarsa
+from ucls.core import checkpoint
 from ucls.core.config import resolve_plan
 from ucls.core.learner import Learner
 from ucls.core.run import Run, make_run
 from ucls.features import features_module
 from ucls.kernels import active as la
-from ucls.kernels._jit import jit
+from ucls.kernels.compilation.jit import jit
 from ucls.settings import resolve
 
 SMALL = {"tilings": 2, "tiles": 3, "table_size": 16}

@@ -11,9 +11,9 @@ import pytest
 
 import ucls
 from support import plots
-from ucls.figures.draw import draw
-from ucls.figures.geometry import NONE, Entry, extent, few, legend, plain, runs_of, thinned, ticks
-from ucls.figures.plot import Line, Panel, Plot
+from ucls.paper.drawing.draw import draw
+from ucls.paper.drawing.geometry import NONE, Entry, extent, few, legend, plain, runs_of, thinned, ticks
+from ucls.paper.drawing.plot import Line, Panel, Plot
 
 
 @pytest.mark.parametrize(
@@ -60,12 +60,12 @@ def test_picture_without_a_finished_run_says_so(tmp_path):
 
 def test_every_color_is_written_in_the_palette_and_nowhere_else():
     source = Path(ucls.__file__).parent
-    files = [file for room in ("figures", "paper", "report") for file in (source / room).rglob("*.py")]
+    files = [file for room in ("_util", "diagnostics", "paper") for file in (source / room).rglob("*.py")]
     assert [file.name for file in files if re.search("#[0-9A-Fa-f]{6}", file.read_text())] == ["palette.py"]
 
 
 def test_looking_at_figures_as_data_does_not_load_matplotlib():
-    code = "import sys, ucls.report, ucls.figures.draw; assert 'matplotlib' not in sys.modules"
+    code = "import sys, ucls.paper.report, ucls.paper.drawing.draw; assert 'matplotlib' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

@@ -5,9 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from ucls import Agent, checkpoint, make_run
-from ucls._earlier import CHOICES, FEATURES, METRICS, SETTINGS, current, current_run
+from ucls import Agent, make_run
+from ucls._util.earlier import CHOICES, FEATURES, METRICS, SETTINGS, current, current_run
 from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.core import checkpoint
 from ucls.core.metrics import Metrics
 from ucls.core.run import Run
 from ucls.envs import ENVIRONMENTS, module_of
@@ -16,8 +17,8 @@ from ucls.features import FEATURES as NOW
 from ucls.features import features_module
 from ucls.settings import describe, resolve
 from ucls.study import RunSpec, make_run_specs
+from ucls.study.declaration.sweep import Winner
 from ucls.study.runners.run_cell import run_cell
-from ucls.study.sweep import Winner
 
 RIVER = "ucls/RiverSwim-v0"
 EARLIER = {  # settings of an algorithm as files have them, and as they are now

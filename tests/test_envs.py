@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from ucls._canvas import Canvas
+from ucls._util.canvas import Canvas
 from ucls.envs import ENVIRONMENTS, make_builtin, mountain_car, one_state, puddle_world, river_swim
 from ucls.errors import UserError
 from ucls.settings import describe

@@ -9,9 +9,10 @@ from support.browsers import in_a_browser, launched
 from support.commands import ucls as command
 from support.foreign import newest
 from support.pages import decoded, page_data
-from ucls import Agent, checkpoint
+from ucls import Agent
+from ucls.agent.explain import look, record, views_of, write_page
+from ucls.core import checkpoint
 from ucls.errors import UserError
-from ucls.explain import look, record, views_of, write_page
 from ucls.testing import small_run
 
 RIVER, PUDDLE = "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"

@@ -160,7 +160,7 @@ import numpy as np
 from ucls import Agent
 from ucls.core.metrics import compute_metrics
 from ucls.study import make_run_specs
-from ucls.study.partial import Checkpoints
+from ucls.study.storage.partial import Checkpoints
 from ucls.study.runners.run_cell import run_cell
 from pathlib import Path
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.linalg import cho_factor, cho_solve
 
-from ucls.kernels import gaussian_process as gps
+from ucls.kernels.linear_algebra import gaussian_process as gps
 
 BANDWIDTH, NOISE, ACTIONS, DIM = 0.03, 0.1, 3, 2
 

@@ -8,7 +8,7 @@ The record holds only numbers, under names that users type (algorithm, environme
 modules, classes or settings are renamed.
 
     python tests/test_golden.py          # add runs that are not recorded yet
-    python tests/test_golden.py --all    # record every run again, after raising RESULTS_VERSION (study/run_spec.py)
+    python tests/test_golden.py --all    # record every run again, after raising RESULTS_VERSION
     python tests/test_golden.py --how    # say how runs are compared on this machine
 """
 

@@ -8,10 +8,10 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env
 
+from ucls._util.randomness import from_words, to_words
 from ucls.envs import ENVIRONMENTS, make_builtin
 from ucls.envs.gym import BuiltinGymEnv
 from ucls.errors import UserError
-from ucls.randomness import from_words, to_words
 
 IDS = list(ENVIRONMENTS)
 RANDOM = {"ucls/DeepSea-v0": {"stochastic": True}}  # what makes chance matter where it does not by default

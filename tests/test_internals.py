@@ -11,7 +11,7 @@ from ucls.algorithms import gv_ucb, ucls, ucls_l
 from ucls.core.run import make_run
 from ucls.diagnostics import diagnose, internals
 from ucls.kernels import active as la
-from ucls.kernels import preconditioner
+from ucls.kernels.linear_algebra import preconditioner
 
 RIVER = "ucls/RiverSwim-v0"
 MOVED, AGREES, LEARNED = "|B - I| / |I|", "corr(a, A^-1 nu)", "learned part"

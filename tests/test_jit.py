@@ -16,18 +16,16 @@ import numpy as np
 import pytest
 
 import ucls
-from ucls import _files
+from ucls._util import files as _files
 from ucls.algorithms import algorithm_module
 from ucls.core import steps
 from ucls.envs import module_of
 from ucls.features import features_module
-from ucls.kernels import _jit, _machine_code
+from ucls.kernels.compilation import jit, machine_code
 
 USE = "import numpy as np\nfrom ucls.algorithms import helped\nprint(helped.twice(np.ones(3)))"
-HELPER = "from ucls.kernels._jit import jit\n\n\n@jit\ndef add(x):\n    return x.sum() + {}\n"
-USER = (
-    "from ucls.kernels._jit import jit\nfrom ucls.helper import add\n\n\n@jit\ndef twice(x):\n    return 2 * add(x)\n"
-)
+HELPER = "from ucls.kernels import jit\n\n\n@jit\ndef add(x):\n    return x.sum() + {}\n"
+USER = "from ucls.kernels import jit\nfrom ucls.helper import add\n\n\n@jit\ndef twice(x):\n    return 2 * add(x)\n"
 
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -93,12 +91,12 @@ def test_processes_that_compile_at_once_and_are_killed_leave_a_sound_cache(tmp_p
 @pytest.fixture
 def made(tmp_path, monkeypatch):
     """Compile a function as if a new process met it in a module of the package."""
-    monkeypatch.setattr(_machine_code, "kernel_cache", lambda ours=True: tmp_path if ours else tmp_path / "others")
+    monkeypatch.setattr(machine_code, "kernel_cache", lambda ours=True: tmp_path if ours else tmp_path / "others")
     (tmp_path / "others").mkdir()
 
     def make(function):
         function.__module__ = "ucls.kernels.active"
-        return _jit.jit(function)
+        return jit.jit(function)
 
     return make
 
@@ -250,7 +248,7 @@ def test_a_damaged_file_is_thrown_away_and_made_again(made, tmp_path, damage):
     sound = file.read_bytes()
     other = pickle.dumps(("not", "code"))
     turned = bytes([*sound[:-9], sound[-9] ^ 1, *sound[-8:]])
-    signed = _machine_code.hashlib.sha256(other).digest() + other
+    signed = machine_code.hashlib.sha256(other).digest() + other
     file.write_bytes({"cut": sound[:100], "empty": b"", "turned": turned, "foreign": signed}[damage])
     assert made(total)(np.ones(2)) == 2.0
     again = made(total)
@@ -347,7 +345,7 @@ def test_a_woven_kernel_is_a_part_of_its_caller_and_has_no_code_of_its_own(made,
     def double(x):
         return 2.0 * x
 
-    part = _jit.woven(made(double))
+    part = jit.woven(made(double))
 
     def around(x):
         return part(x) + 1.0
@@ -422,9 +420,9 @@ def test_a_process_that_waited_too_long_compiles_and_does_not_wait_again(made, t
     file.unlink()
     handle = _files.hold(file.with_suffix(".lock"), 0)
     assert handle is not None
-    monkeypatch.setattr(_machine_code.KernelCache, "patience", 0.1)
+    monkeypatch.setattr(machine_code.KernelCache, "patience", 0.1)
     assert made(total)(np.ones(2)) == 2.0
-    assert _machine_code.KernelCache.patience == 0
+    assert machine_code.KernelCache.patience == 0
     _files.let_go(file.with_suffix(".lock"), handle)
     assert _files.hold(tmp_path / "nowhere" / "x.lock", 0) is None
 
@@ -445,7 +443,7 @@ import numba.core.caching, numba.core.codegen, numba.core.dispatcher
 {}
 with warnings.catch_warnings(record=True) as told:
     warnings.simplefilter("always")
-    from ucls.kernels._jit import exact, jit, kernel_cache, woven
+    from ucls.kernels.compilation.jit import exact, jit, kernel_cache, woven
 double = exact(lambda x: 2 * x)
 half = woven(exact(lambda x: x / 2))
 print(jit(lambda x: double(x) + half(x))(3.0), kernel_cache(), *[str(each.message) for each in told], sep="\\n")"""
@@ -481,16 +479,16 @@ base = dispatcher._DispatcherBase
 hooks = [(caching, "NullCache"), (event, "register"), (serialize, "dumps"), (compiler.CompileResult, "_rebuild"),
          (base, "get_call_template"), (base, "get_overload"), (codegen.CPUCodegen, "magic_tuple"),
          (codegen.CodeLibrary, "has_dynamic_globals"), (type(rtsys), "initialize")]
-import ucls.kernels
-from ucls.kernels import _jit
+import ucls.kernels.compilation
+from ucls.kernels.compilation import jit
 for owner, name in hooks:
     hook = owner.__dict__[name]
     delattr(owner, name)
-    sys.modules.pop("ucls.kernels._machine_code", None)
-    vars(ucls.kernels).pop("_machine_code", None)
+    sys.modules.pop("ucls.kernels.compilation.machine_code", None)
+    vars(ucls.kernels.compilation).pop("machine_code", None)
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
-        keeper = _jit._find_keeper()
+        keeper = jit._find_keeper()
     setattr(owner, name, hook)
     print(name, keeper, len(told), name in str(told[0].message) if told else "silent")
 """

@@ -4,7 +4,7 @@ import numpy as np
 
 from support.shadow import assert_close, matrix
 from ucls.kernels import active as la
-from ucls.kernels import lazy_matrix as lz
+from ucls.kernels.linear_algebra import lazy_matrix as lz
 
 
 def test_rows_columns_and_all_of_it_equal_the_dense_twin():

@@ -16,7 +16,7 @@ from ucls.core.protocol import AnyRun, in_chunks
 from ucls.core.run import make_run
 from ucls.errors import Terminated, UserError
 from ucls.features import features_module
-from ucls.kernels import lapack
+from ucls.kernels.linear_algebra import lapack
 from ucls.train.signals import stopping
 
 GROWING = ("dgpq", "rlsvi")  # arrays of theirs get longer

@@ -9,7 +9,7 @@ from support.transitions import dense, follow, random_stream
 from support.uncompiled import check_uncompiled
 from ucls.algorithms import lstd_cg
 from ucls.kernels import active as la
-from ucls.kernels import solvers
+from ucls.kernels.linear_algebra import solvers
 from ucls.testing import small_run
 
 KINDS = [(r, f, b) for r in ("inside", "outside") for f in ("constant", "1/t") for b in (0.0, 0.01)]

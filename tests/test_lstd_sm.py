@@ -8,7 +8,7 @@ from support.shadow import assert_close, epsilon_greedy, shadow
 from support.uncompiled import check_uncompiled
 from ucls.algorithms import lstd_sm
 from ucls.kernels import active as la
-from ucls.kernels import traces as tr
+from ucls.kernels.linear_algebra import traces as tr
 from ucls.testing import small_run
 
 

@@ -14,6 +14,7 @@ import grimp
 import pytest
 
 import ucls
+from ucls._util.randomness import generator
 from ucls.agent.build import assemble
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.core.config import choose
@@ -26,10 +27,9 @@ from ucls.gym.adapter import EnvAdapter
 from ucls.gym.bounds import bounds_of
 from ucls.gym.feature_functions import reader_of
 from ucls.gym.layout import layout_of
-from ucls.kernels._jit import jit
-from ucls.randomness import generator
+from ucls.kernels.compilation.jit import jit
 from ucls.settings import resolve
-from ucls.study.run_spec import RESULTS_VERSION
+from ucls.study.declaration.run_spec import RESULTS_VERSION
 from ucls.study.runners.run_cell import run_cell
 from ucls.train.open_run import open_run
 
@@ -96,7 +96,7 @@ def test_the_code_behind_runs_changes_only_with_its_version():
     changed = sorted(name for name, _ in recorded["modules"].items() ^ here["modules"].items())
     assert not changed, (
         f"the code behind runs has changed, in {', '.join(dict.fromkeys(changed))}: if any run differs, raise "
-        "RESULTS_VERSION in study/run_spec.py, so that stores do not mix old results with new; then run "
+        "RESULTS_VERSION in study/declaration/run_spec.py, so that stores do not mix old results with new; then run "
         "`python tests/test_numerics.py`"
     )
 

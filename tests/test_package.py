@@ -42,7 +42,12 @@ def built(tmp_path_factory):
 def test_the_wheel_has_every_file_of_the_package_and_nothing_else(built):
     inside = {name for name in built[0] if ".dist-info/" not in name}
     assert inside == {name.removeprefix("src/") for name in files_in("src/ucls")}
-    assert {"ucls/py.typed", "ucls/report/page.css", "ucls/explain/maps.js", "ucls/paper/winners.json"} <= inside
+    assert {
+        "ucls/py.typed",
+        "ucls/paper/report/page.css",
+        "ucls/agent/explain/maps.js",
+        "ucls/paper/runs/winners.json",
+    } <= inside
 
 
 def test_the_wheel_has_the_command_and_the_version(built):

@@ -9,24 +9,26 @@ import typer
 
 from support.paper import pretend
 from ucls import cli
-from ucls.cli.show import show_claims
+from ucls.cli.output.show import show_claims
 from ucls.core.history import History
 from ucls.errors import UserError
-from ucls.paper import account, figure_2, figure_theorem, shipped, table_causes, table_open_choices
+from ucls.paper import account, shipped
 from ucls.paper import reproduce as paper
 from ucls.paper.claims import judge_all
 from ucls.paper.claims.check import Check, Claim, apart, at_least, better, part, turned, within
 from ucls.paper.contents import PARTS, groups_of, parts_of
-from ucls.paper.domains import PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, Sample
-from ucls.paper.figure_1 import curve_panel
-from ucls.paper.groups import FULL, QUICK, cells_of, contenders, scale_of, sweep_result, tuned, ucls, winners
-from ucls.paper.sweeps import RUNS, SIZE, all_sweeps
-from ucls.report import Verdict
+from ucls.paper.figures import figure_2, figure_theorem
+from ucls.paper.figures.figure_1 import curve_panel
+from ucls.paper.report import Verdict
+from ucls.paper.runs.domains import PUDDLE, RIVER, SPARSE
+from ucls.paper.runs.groups import FULL, QUICK, cells_of, contenders, scale_of, sweep_result, tuned, ucls, winners
+from ucls.paper.runs.sweeps import RUNS, SIZE, all_sweeps
+from ucls.paper.tables import table_causes, table_open_choices
 from ucls.stats import Estimate, Summary
 from ucls.study import Store
-from ucls.study.result import summarize
-from ucls.study.sweep import TUNING, candidates, sweep_cells
+from ucls.study.declaration.sweep import TUNING, candidates, sweep_cells
+from ucls.study.storage.result import summarize
 
 
 @pytest.fixture(scope="module")

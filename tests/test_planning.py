@@ -6,10 +6,10 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from ucls import planning
 from ucls.envs import ENVIRONMENTS, KNOWN, BuiltinEnv, make_builtin, one_state, river_swim
-from ucls.kernels._jit import jit
-from ucls.planning import action_values, normal_nodes, product_nodes, uniform_nodes
+from ucls.kernels import dynamic_programming as planning
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.dynamic_programming import action_values, normal_nodes, product_nodes, uniform_nodes
 
 
 def optimal(id, **settings):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ucls.kernels import products
+from ucls.kernels.linear_algebra import products
 
 
 @pytest.mark.parametrize("n", [0, 1, 3, 4, 7, 12])

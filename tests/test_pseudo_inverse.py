@@ -5,8 +5,8 @@ import pytest
 
 from support.shadow import assert_close
 from ucls.kernels import active as la
-from ucls.kernels import pseudo_inverse as pseudo
-from ucls.kernels import system as sy
+from ucls.kernels.linear_algebra import pseudo_inverse as pseudo
+from ucls.kernels.linear_algebra import system as sy
 
 D = 6
 

@@ -10,12 +10,12 @@ import pytest
 from support import plots
 from support.reports import CLAIMS, report
 from ucls import stats
-from ucls.figures.draw import draw
-from ucls.figures.geometry import NONE
-from ucls.figures.plot import Line, Panel, Plot
-from ucls.report import Reference, Verdict, write_report
-from ucls.report.data import embedded
-from ucls.report.numbers import picture, tables_of
+from ucls.paper.drawing.draw import draw
+from ucls.paper.drawing.geometry import NONE
+from ucls.paper.drawing.plot import Line, Panel, Plot
+from ucls.paper.report import Reference, Verdict, write_report
+from ucls.paper.report.data import embedded
+from ucls.paper.report.numbers import picture, tables_of
 
 
 @pytest.fixture(scope="module")
@@ -93,7 +93,9 @@ def test_policy_allows_the_own_script_and_style_and_nothing_else(page):
 
 
 def test_page_of_twelve_figures_stays_under_two_megabytes(tmp_path, monkeypatch):
-    monkeypatch.setattr("ucls.report.charts.picture", lambda plot, most: "A" * 120_000 if most >= 120_000 else None)
+    monkeypatch.setattr(
+        "ucls.paper.report.charts.picture", lambda plot, most: "A" * 120_000 if most >= 120_000 else None
+    )
     figures = [plots.learning(f"figure-{k}", places=2000) for k in range(12)]
     page = report(tmp_path / "report.html", figures)
     assert len(page.encode()) < 2_000_000

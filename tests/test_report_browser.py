@@ -8,7 +8,7 @@ from support import plots
 from support.browsers import MARKS, launched
 from support.reports import CLAIMS, report
 from ucls.paper import shipped
-from ucls.report import Reference
+from ucls.paper.report import Reference
 
 pytestmark = MARKS
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ucls.kernels import returns as rt
+from ucls.kernels.planning import returns as rt
 
 
 def after(*episodes):

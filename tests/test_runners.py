@@ -17,18 +17,18 @@ from faults import kills
 from faults.driver import NAME, SMALL, endless_cell, failing_cell, runner_named, small_study, troubled_study
 from faults.troubles import give_trouble, is_the_failure
 from support.uncompiled import run_uncompiled
-from ucls import checkpoint
+from ucls.core import checkpoint
 from ucls.core.run import Run
 from ucls.errors import UserError
 from ucls.study import Member, RunSpec, Store, make_run_specs, run_study
 from ucls.study.outcome import Outcome
-from ucls.study.partial import Checkpoints, partial_file
 from ucls.study.runners.base import outcome_of
 from ucls.study.runners.outcome_file import outcome_file, read_outcome, write_outcome
 from ucls.study.runners.queue import Losses, Queue
 from ucls.study.runners.ray import run_ray
 from ucls.study.runners.run_cell import run_cell
 from ucls.study.runners.slurm import Terms, batches_of, run_slurm
+from ucls.study.storage.partial import Checkpoints, partial_file
 
 CELLS = 8
 # What is tried are the runners: kernels as plain Python start at once in every new process.
@@ -125,8 +125,8 @@ def test_a_cell_killed_in_its_middle_goes_on_from_its_checkpoint(tmp_path):
     cell = cells_of("ucls", 1, 6000, keep=True)[0]
     code = f"""
 from pathlib import Path
-from ucls.study.run_spec import RunSpec
-from ucls.study.partial import Checkpoints
+from ucls.study.declaration.run_spec import RunSpec
+from ucls.study.storage.partial import Checkpoints
 from ucls.study.runners.run_cell import run_cell
 run_cell(RunSpec.from_json({cell.json()!r}), Checkpoints(Path({str(tmp_path)!r}), 0.0))
 """

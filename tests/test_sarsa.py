@@ -11,7 +11,7 @@ from ucls.algorithms import sarsa
 from ucls.core.run import make_run
 from ucls.envs import make_builtin
 from ucls.kernels import active as la
-from ucls.kernels import traces as tr
+from ucls.kernels.linear_algebra import traces as tr
 from ucls.testing import small_run
 
 

@@ -15,7 +15,7 @@ from ucls.errors import UserError
 from ucls.paper import account
 from ucls.paper import reproduce as paper
 from ucls.paper.contents import PARTS, parts_of
-from ucls.paper.groups import scale_of
+from ucls.paper.runs.groups import scale_of
 from ucls.study import Store
 
 NAMES = ["2", "8", "choices"]

@@ -6,7 +6,7 @@ import pytest
 from support.shadow import assert_close
 from support.transitions import dense, random_stream
 from ucls.kernels import active as la
-from ucls.kernels import sherman_morrison as inv
+from ucls.kernels.linear_algebra import sherman_morrison as inv
 
 NOTHING = la.Active(np.array([0]), np.array([0.0]))
 

@@ -13,15 +13,15 @@ from PIL import Image
 
 from tools import marks, reproduction
 from tools.captions import CAPTIONS
-from ucls.figures.palette import STYLES
+from ucls._util.palette import STYLES
 from ucls.paper import shipped
 from ucls.paper.claims import CLAIMS, judge_all
 from ucls.paper.claims.plain import because, title_of
-from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence
 from ucls.paper.findings import findings
-from ucls.paper.groups import contenders, scale_of
-from ucls.report import Verdict
+from ucls.paper.report import Verdict
+from ucls.paper.runs.domains import RIVER
+from ucls.paper.runs.groups import contenders, scale_of
 from ucls.study import Store
 
 DOCS = Path(__file__).parents[1] / "docs"

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse.linalg import cg
 
-from ucls.kernels import solvers
-from ucls.kernels import system as sy
+from ucls.kernels.linear_algebra import solvers
+from ucls.kernels.linear_algebra import system as sy
 
 
 def random_system(n, size, scale=0.3, ridge=0.0):

@@ -9,7 +9,8 @@ from gymnasium import spaces
 
 import ucls
 from support.foreign import newest
-from ucls import Agent, UserError, checkpoint
+from ucls import Agent, UserError
+from ucls.core import checkpoint
 from ucls.gym import observations
 from ucls.gym.layout import layout_of, leaves
 from ucls.gym.spaces import ONE_HOT, describe

@@ -15,12 +15,12 @@ from ucls import cli
 from ucls.core.history import History
 from ucls.errors import UclsWarning, UserError
 from ucls.study import Store, make_run_specs, run_study
-from ucls.study.database import APPLICATION
-from ucls.study.export import export_csv, export_parquet
-from ucls.study.rescue import recover
-from ucls.study.result import summarize
 from ucls.study.runners.local import local_runner
-from ucls.study.schema import MIGRATIONS
+from ucls.study.storage.database import APPLICATION
+from ucls.study.storage.export import export_csv, export_parquet
+from ucls.study.storage.rescue import recover
+from ucls.study.storage.result import summarize
+from ucls.study.storage.schema import MIGRATIONS
 
 RIVER = "ucls/RiverSwim-v0"
 
@@ -101,7 +101,9 @@ def test_an_older_schema_is_brought_to_the_newest_with_its_results(tmp_path, mon
     path, cells = tmp_path / "s.sqlite", make_run_specs(RIVER, "sarsa", steps=10, seeds=[0])
     with Store(path, write=True) as store:
         run_study(store, study_of(cells), pretend(), quiet=True)
-    monkeypatch.setattr("ucls.study.schema.MIGRATIONS", (*MIGRATIONS, "ALTER TABLE study ADD COLUMN note TEXT;"))
+    monkeypatch.setattr(
+        "ucls.study.storage.schema.MIGRATIONS", (*MIGRATIONS, "ALTER TABLE study ADD COLUMN note TEXT;")
+    )
     with Store(path, write=True) as store:
         assert store.rows("s")[0].status == "done"
         assert store._db.rows("PRAGMA user_version") == [(len(MIGRATIONS) + 1,)]
@@ -207,7 +209,7 @@ def test_a_store_that_was_analyzed_is_used(tmp_path):
 def test_a_statement_ends_with_its_time(tmp_path, monkeypatch):
     path, _ = programmed(tmp_path, "")
     with Store(path) as store:
-        monkeypatch.setattr("ucls.study.database.BUDGET", 0.05)
+        monkeypatch.setattr("ucls.study.storage.database.BUDGET", 0.05)
         with pytest.raises(UserError, match="could not be read within"):
             store._db.rows(f"{ENDLESS} SELECT count(*) FROM n")
 

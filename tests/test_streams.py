@@ -11,8 +11,8 @@ import pytest
 import ucls.cli
 from support.commands import ucls as command
 from ucls import Agent, UserError
-from ucls._json import as_json
-from ucls.cli import streams
+from ucls._util.json import as_json
+from ucls.cli.output import streams
 
 SHELL = f"{sys.executable} -m ucls"
 

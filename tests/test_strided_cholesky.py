@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ucls.kernels import strided_cholesky as cholesky
+from ucls.kernels.linear_algebra import strided_cholesky as cholesky
 
 
 @pytest.mark.parametrize(("step", "n"), [(1, 20), (3, 20), (3, 18), (3, 2), (4, 0)])

@@ -7,18 +7,18 @@ import numpy as np
 import pytest
 
 from support.studies import ABOUT, pretend, study_of
-from ucls.cli.show_study import show_comparison
+from ucls.cli.output.show_study import show_comparison
 from ucls.core.history import History
 from ucls.errors import UserError
 from ucls.study import Member, RunSpec, Store, Study, make_run_specs, parse_study, run_study
 from ucls.study.compare import compare_study
+from ucls.study.declaration.run_spec import RESULTS_VERSION
+from ucls.study.declaration.sweep import TUNING, Range, Sweep, candidates, judge, sweep_cells
 from ucls.study.forecast import forecast, groups_of
 from ucls.study.outcome import Outcome
-from ucls.study.partial import Checkpoints, partial_file
-from ucls.study.result import pack, summarize, unpack
-from ucls.study.run_spec import RESULTS_VERSION
 from ucls.study.runners.run_cell import run_cell
-from ucls.study.sweep import TUNING, Range, Sweep, candidates, judge, sweep_cells
+from ucls.study.storage.partial import Checkpoints, partial_file
+from ucls.study.storage.result import pack, summarize, unpack
 
 RIVER, PUDDLE = "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"
 TINY = """name = "tiny"

@@ -19,17 +19,18 @@ import ucls
 from faults.torture import programs, stores
 from support.commands import ucls as command
 from support.studies import pretend, study_of
-from ucls import _files, checkpoint
+from ucls._util import files as _files
+from ucls.core import checkpoint
 from ucls.errors import UserError
 from ucls.study import Member, Store, Study, make_run_specs, parse_study, run_study
-from ucls.study.partial import Checkpoints, partial_file
-from ucls.study.rescue import recover
-from ucls.study.result import pack
 from ucls.study.runners.base import outcome_of
 from ucls.study.runners.cores import _quota, cores
 from ucls.study.runners.local import run_local
 from ucls.study.runners.outcome_file import outcome_file, read_outcome, write_outcome
 from ucls.study.runners.run_cell import run_cell
+from ucls.study.storage.partial import Checkpoints, partial_file
+from ucls.study.storage.rescue import recover
+from ucls.study.storage.result import pack
 
 RIVER = "ucls/RiverSwim-v0"
 SMALL = {"tilings": 2, "tiles": 2, "table_size": 4}
@@ -278,7 +279,7 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("ucls.checkpoint.save", full)
+    monkeypatch.setattr("ucls.core.checkpoint.save", full)
     done = run_cell(cell, Checkpoints(tmp_path, -1.0))
     assert done.note == "its checkpoint could not be saved: No space left on device"
 
@@ -341,7 +342,7 @@ def test_what_is_no_file_is_refused_at_once(tmp_path, write):
 
 
 def test_a_locked_store_is_said_to_be_locked_and_by_whom(full, monkeypatch):
-    monkeypatch.setattr("ucls.study.database.LOCKED_SECONDS", 0.1)
+    monkeypatch.setattr("ucls.study.storage.database.LOCKED_SECONDS", 0.1)
     with (
         Store(full, write=True),
         pytest.raises(UserError, match=rf"is in use by another study \(process {os.getpid()}\): wait until it ends"),

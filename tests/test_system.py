@@ -6,7 +6,7 @@ import pytest
 from support.shadow import assert_close
 from support.transitions import dense, random_stream
 from ucls.kernels import active as la
-from ucls.kernels import system as sy
+from ucls.kernels.linear_algebra import system as sy
 
 D, ACTIONS = 48, 3
 

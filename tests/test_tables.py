@@ -6,8 +6,8 @@ import re
 import pytest
 from rich.console import Console
 
-from ucls.cli.show_study import show_comparison
-from ucls.cli.tables import print_table
+from ucls.cli.output.show_study import show_comparison
+from ucls.cli.output.tables import print_table
 from ucls.study import parse_study
 from ucls.study.compare import Group
 from ucls.study.forecast import LINK, START, forecast

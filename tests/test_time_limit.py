@@ -16,14 +16,14 @@ from support.studies import pretend, study_of
 from ucls.errors import UserError
 from ucls.study import Member, Store, Study, make_run_specs, parse_study, run_study
 from ucls.study import running as announcements
-from ucls.study.declare import sweep_study
-from ucls.study.partial import Checkpoints, partial_file
-from ucls.study.result import pack
+from ucls.study.declaration.declare import sweep_study
 from ucls.study.runners.base import outcome_of
 from ucls.study.runners.run_cell import run_cell
 from ucls.study.runners.time_limit import GRACE, ended
 from ucls.study.running import announced, running
 from ucls.study.slow import running_cells
+from ucls.study.storage.partial import Checkpoints, partial_file
+from ucls.study.storage.result import pack
 
 TOML = """name = "s"
 steps = 20

@@ -5,7 +5,7 @@ import pytest
 
 from support.transitions import random_stream
 from ucls.kernels import active as la
-from ucls.kernels import traces as tr
+from ucls.kernels.linear_algebra import traces as tr
 
 
 @pytest.mark.parametrize(

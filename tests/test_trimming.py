@@ -7,9 +7,9 @@ import pytest
 
 import ucls
 from support.params import always
-from ucls import checkpoint
 from ucls.agent.agent import Agent
 from ucls.algorithms import ALGORITHMS
+from ucls.core import checkpoint
 from ucls.core.run import Run
 from ucls.errors import UserError
 from ucls.kernels.ranges import INFINITE, Grows, Sizes

@@ -8,7 +8,7 @@ from support.shadow import assert_close, shadow
 from support.uncompiled import run_uncompiled
 from ucls.algorithms import ucbootstrap
 from ucls.kernels import active as la
-from ucls.kernels import traces as tr
+from ucls.kernels.linear_algebra import traces as tr
 from ucls.testing import small_run
 
 

@@ -11,7 +11,7 @@ from ucls.algorithms import ucls
 from ucls.core.run import make_run
 from ucls.errors import UserError
 from ucls.kernels import active as la
-from ucls.kernels import traces as tr
+from ucls.kernels.linear_algebra import traces as tr
 from ucls.testing import small_run
 
 LITERAL = {"trace_threshold": 0, "trace_discount": "current"}

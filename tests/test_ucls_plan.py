@@ -11,7 +11,7 @@ from ucls.algorithms import ucls_plan
 from ucls.core.run import Run, make_run
 from ucls.errors import UclsWarning
 from ucls.kernels import active as la
-from ucls.kernels import block_solver, blocks, moves, sweeping
+from ucls.kernels.planning import block_solver, blocks, moves, sweeping
 from ucls.testing import small_run
 
 SEA, RIVER, PUDDLES = "ucls/DeepSea-v0", "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"

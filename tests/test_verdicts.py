@@ -5,28 +5,32 @@ import pytest
 
 from tools.reproduction import checks, claims_table, was
 from ucls.envs import one_state
-from ucls.paper import (
-    alternatives,
-    domains,
-    figure_1,
-    figure_5,
-    figure_6,
-    figure_theorem,
-    shipped,
-    table_learned,
-    table_one_setting,
-    table_open_choices,
-)
+from ucls.paper import shipped
 from ucls.paper.account import Reproduction
 from ucls.paper.claims import CLAIMS, judge_all, variants
 from ucls.paper.claims.check import MOST, Check, Claim, by_chance, most_reach, not_run, part, turned
 from ucls.paper.contents import PARTS, groups_of, parts_of
-from ucls.paper.domains import PRINTED, PUDDLE, RIVER, ROOM, SPARSE
 from ucls.paper.evidence import Evidence, Sample
-from ucls.paper.groups import ENOUGH, FULL, MAIN, QUICK, SHARES, cells_of, contenders, scale_of, tuned, ucls, winners
-from ucls.paper.sweeps import all_sweeps, candidates_of, chosen_sweeps, key_of
-from ucls.report import Verdict
-from ucls.study.sweep import candidates
+from ucls.paper.figures import figure_1, figure_5, figure_6, figure_theorem
+from ucls.paper.report import Verdict
+from ucls.paper.runs import alternatives, domains
+from ucls.paper.runs.domains import PRINTED, PUDDLE, RIVER, ROOM, SPARSE
+from ucls.paper.runs.groups import (
+    ENOUGH,
+    FULL,
+    MAIN,
+    QUICK,
+    SHARES,
+    cells_of,
+    contenders,
+    scale_of,
+    tuned,
+    ucls,
+    winners,
+)
+from ucls.paper.runs.sweeps import all_sweeps, candidates_of, chosen_sweeps, key_of
+from ucls.paper.tables import table_learned, table_one_setting, table_open_choices
+from ucls.study.declaration.sweep import candidates
 
 
 def check(holds, p=None, runs=30):
@@ -204,7 +208,7 @@ def test_the_memory_is_read_in_one_place(monkeypatch):
 def test_competitors_are_tuned_for_either_memory_once_that_sweep_is_made(monkeypatch):
     usual = tuned("sarsa-optimistic", PUDDLE)
     found = {key_of("sarsa-optimistic", PUDDLE): {"settings": {"alpha": 0.2}}}
-    monkeypatch.setattr("ucls.paper.groups.winners", lambda: found)
+    monkeypatch.setattr("ucls.paper.runs.groups.winners", lambda: found)
     assert dict(tuned("sarsa-optimistic", PUDDLE, ROOM).settings)["alpha"] == 0.2
     found[key_of("sarsa-optimistic", PUDDLE, ROOM)] = {"settings": {"alpha": 0.5}}
     other = alternatives.TILE_MEMORY.change(tuned("sarsa-optimistic", PUDDLE))

@@ -8,11 +8,12 @@ import pytest
 from PIL import Image
 
 from support.commands import ucls as command
-from ucls import Agent, checkpoint
+from ucls import Agent
+from ucls.agent.explain.clip import MARK
+from ucls.agent.explain.panel import NOISY, UNKNOWN, WIDTH, film_of, frame_of
+from ucls.agent.explain.scenes import Picture, Scene, rows_of, scale_of
+from ucls.core import checkpoint
 from ucls.errors import UserError
-from ucls.explain.clip import MARK
-from ucls.explain.panel import NOISY, UNKNOWN, WIDTH, film_of, frame_of
-from ucls.explain.scenes import Picture, Scene, rows_of, scale_of
 
 RIVER = "ucls/RiverSwim-v0"
 SMALL = {"tilings": 2, "tiles": 3, "table_size": 8}

@@ -6,9 +6,9 @@ from typing import Annotated
 import typer
 
 from tools import benchmarks, deviations, pages, reproduction, sections
-from ucls._files import write_atomic
+from ucls._util.files import write_atomic
 from ucls.errors import UserError
-from ucls.paper.groups import scale_of
+from ucls.paper.runs.groups import scale_of
 from ucls.study import Store
 
 PARTS = pages.DOCS / "data" / "paper"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from tools import commits, marks
 from tools.tables import ROOT, markdown
-from ucls._files import write_atomic
+from ucls._util.files import write_atomic
 from ucls.paper._markdown import csv_text
 from ucls.paper.beyond.comparison import tuning
 

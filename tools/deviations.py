@@ -14,7 +14,7 @@ from tools import commits
 from tools.reproduction import made_at
 from ucls.paper.deviations.declared import DEVIATIONS
 from ucls.paper.deviations.measure import Deviation
-from ucls.study.run_spec import RESULTS_VERSION
+from ucls.study.declaration.run_spec import RESULTS_VERSION
 
 MADE = re.compile(r"^Made on .*$", re.M)
 

@@ -13,7 +13,7 @@ from docsite.algorithms import LABELS
 from faults.torture import page as robustness
 from tools import benchmarks, deviations, environments, marks, prose, reproduction
 from tools.tables import ROOT, markdown, read, table
-from ucls._files import write_atomic
+from ucls._util.files import write_atomic
 from ucls.algorithms import ALGORITHMS
 from ucls.paper import shipped
 from ucls.paper.account import sweeps_table
@@ -61,7 +61,7 @@ def complaints() -> Iterator[str]:
     for path in (ROOT / "README.md", *sorted(DOCS.rglob("*.md"))):
         yield from pictures.complaints(path.name, path.read_text())
     if sweeps_table() not in shipped.load().tables:
-        yield "src/ucls/paper/reference/claims.json does not have the settings of src/ucls/paper/winners.json"
+        yield "src/ucls/paper/reference/claims.json does not have the settings of src/ucls/paper/runs/winners.json"
     yield from prose.complaints()
     yield from performance(DOCS)
     numbers = {number for cell in benchmarks.cells() for number in NUMBER.findall(cell)}

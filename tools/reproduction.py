@@ -10,7 +10,7 @@ from typing import Any
 
 from tools import marks
 from tools.captions import pictures
-from ucls._files import write_atomic
+from ucls._util.files import write_atomic
 from ucls.paper import shipped
 from ucls.paper._markdown import csv_text, markdown_table
 from ucls.paper.account import Reproduction
@@ -18,7 +18,7 @@ from ucls.paper.claims import CLAIMS
 from ucls.paper.claims.check import HELD, Check, Claim
 from ucls.paper.claims.plain import because, title_of
 from ucls.paper.contents import Table
-from ucls.report import Verdict
+from ucls.paper.report import Verdict
 
 DPI = 110  # of the figures in the package
 MADE = {"date": "on", "commit": "at commit", "numerics": "with results version"}
@@ -152,7 +152,7 @@ def checks_table(made: Reproduction) -> Table:
 
 def write(made: Reproduction, reference: Path, docs: Path) -> None:
     """Write what the pages show of a reproduction as the data that the package ships, and its figures for both."""
-    from ucls.figures.draw import draw
+    from ucls.paper.drawing.draw import draw
 
     names = {name for page in docs.glob("reproduction*.md") for name in marks.shown(page.read_text(encoding="utf-8"))}
     made = made._replace(tables=[table for table in made.tables if table[0].lower() in names])

@@ -16,16 +16,16 @@ import numpy as np
 import ucls
 from tools import commits
 from tools.reproduction import as_data
-from ucls._files import write_atomic
+from ucls._util.files import write_atomic
 from ucls.errors import UserError
-from ucls.figures.plot import Line, Panel, Plot
 from ucls.paper import shipped
 from ucls.paper.account import RAN, Reproduction, circumstances_of, sweeps_table, time_words
 from ucls.paper.contents import PARTS, Table, parts_of
-from ucls.paper.groups import Scale
+from ucls.paper.drawing.plot import Line, Panel, Plot
 from ucls.paper.reproduce import account_of, study_of
+from ucls.paper.runs.groups import Scale
 from ucls.study import Store
-from ucls.study.run_spec import RESULTS_VERSION
+from ucls.study.declaration.run_spec import RESULTS_VERSION
 from ucls.study.run_study import declare
 
 ARRAYS = ("at", "center", "low", "high", "runs")

@@ -21,7 +21,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv
 from bench.known.tasks import ABREAST, TASKS, WINDOW, Task, baselines_of, limited, reached, task_of
 from bench.machine import package_revision
 from ucls.gym.registry import make_env
-from ucls.study.declare import Study
+from ucls.study.declaration.declare import Study
 
 BASELINES = {"DQN": stable_baselines3.DQN, "PPO": stable_baselines3.PPO}
 

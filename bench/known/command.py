@@ -12,7 +12,7 @@ def main(words: list[str]) -> int:
     """Run the command."""
     asked = _asked(words)
     sys.path.append(str(STUDY.parent))
-    from ucls.study.declare import read_study
+    from ucls.study.declaration.declare import read_study
 
     if asked.baselines:
         from bench.known import baselines

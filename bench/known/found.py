@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.known.tasks import TASKS, measured_of, reached, task_of
-from ucls.study.store import Store
+from ucls.study.storage.store import Store
 
 
 class Found(NamedTuple):

@@ -14,7 +14,7 @@ from bench.known.notes import AFTER, BEFORE, DATA, FINDINGS, NOTES
 from bench.known.tasks import TASKS, Task
 from bench.machine import describe
 from bench.tables import Table, markdown
-from ucls._files import write_atomic
+from ucls._util.files import write_atomic
 from ucls.stats import summarize
 
 STUDY, DEFAULT = "environments", "ucls-exact"

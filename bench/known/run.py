@@ -15,16 +15,17 @@ import gymnasium
 
 from bench.known.tasks import ABREAST, limited, measured_of, task_of
 from bench.machine import package_revision
-from ucls import Agent, checkpoint, evaluate_policy
+from ucls import Agent, evaluate_policy
+from ucls.core import checkpoint
 from ucls.errors import UclsWarning
 from ucls.gym.registry import make_env
-from ucls.study.declare import Study
+from ucls.study.declaration.declare import Study
+from ucls.study.declaration.run_spec import RunSpec
 from ucls.study.outcome import Outcome
-from ucls.study.partial import Checkpoints
-from ucls.study.run_spec import RunSpec
 from ucls.study.run_study import run_study
 from ucls.study.runners.base import outcome_of
-from ucls.study.store import Store
+from ucls.study.storage.partial import Checkpoints
+from ucls.study.storage.store import Store
 
 WARM = 200  # steps of an unmeasured run of the same kind, which loads or compiles the kernels
 

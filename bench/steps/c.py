@@ -7,7 +7,7 @@ import numpy as np
 from bench.native import library
 from bench.steps.dense_numpy import B_STEP, BETA, ETA, LAMBDA, W_STEP
 from bench.steps.stream import Stream
-from ucls.kernels.traces import TINY
+from ucls.kernels.linear_algebra.traces import TINY
 
 COUNTS = ("d", "k", "length")
 ARRAYS = ("At", "Bt", "C", "b", "w", "z", "nu", "c", "q", "h", "u", "g", "a", "r", "near")

@@ -8,7 +8,7 @@ import numpy as np
 from bench.steps.stream import Stream
 from ucls.algorithms import ucls, ucls_exact
 from ucls.kernels import active as la
-from ucls.kernels._jit import jit
+from ucls.kernels.compilation.jit import jit
 
 
 @functools.cache

@@ -8,7 +8,7 @@ import pytest
 
 from bench.known import found, page, run
 from bench.known.tasks import TASKS, reached, task_of
-from ucls.study.declare import parse_study
+from ucls.study.declaration.declare import parse_study
 
 ROOT = Path(__file__).parents[2]
 FILE = ROOT / "examples" / "environments.toml"

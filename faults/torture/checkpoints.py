@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls import Agent, UserError, checkpoint
+from ucls import Agent, UserError
 from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.core import checkpoint
 from ucls.core.run import Run, make_run
 
 STEPS = 200

@@ -13,7 +13,7 @@ from typing import Any
 
 from bench.tables import Table, markdown
 from faults.torture.parts import FAMILIES, parts
-from ucls._files import write_atomic
+from ucls._util.files import write_atomic
 
 CAMPAIGN = "campaign"
 TRIALS = (

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from ucls import checkpoint
+from ucls.core import checkpoint
 from ucls.study import Member, RunSpec, Store, Study, make_run_specs, run_study
 from ucls.study.outcome import Outcome
-from ucls.study.partial import Checkpoints
-from ucls.study.result import pack
 from ucls.study.runners.base import outcome_of
+from ucls.study.storage.partial import Checkpoints
+from ucls.study.storage.result import pack
 from ucls.train.run_folder import CHECKPOINT, HISTORY, RESULT
 from ucls.train.train import Order, train
 

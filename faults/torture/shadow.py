@@ -9,7 +9,7 @@ import numpy as np
 
 from ucls.algorithms import lstd_sm
 from ucls.kernels import active as la
-from ucls.kernels._jit import jit
+from ucls.kernels.compilation.jit import jit
 
 Settings = lstd_sm.Settings
 _learn, _act, _value, _start = lstd_sm.update, lstd_sm.act, lstd_sm.value, lstd_sm.start

@@ -11,8 +11,8 @@ import numpy as np
 
 from faults.torture import shadow
 from faults.torture.parts import Ask
-from ucls import checkpoint
 from ucls.algorithms import ALGORITHMS, algorithm_module
+from ucls.core import checkpoint
 from ucls.core.config import resolve_plan
 from ucls.core.learner import Learner
 from ucls.core.run import Run, make_run

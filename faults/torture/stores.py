@@ -16,13 +16,13 @@ from ucls.core.history import History
 from ucls.errors import UserError
 from ucls.study import Member, Store, Study, make_run_specs, run_study
 from ucls.study.compare import compare_study
-from ucls.study.export import export_csv
+from ucls.study.declaration.sweep import Winner
 from ucls.study.outcome import Outcome
-from ucls.study.partial import Checkpoints
-from ucls.study.rescue import recover
-from ucls.study.result import Circumstance, pack, summarize
 from ucls.study.runners.run_cell import run_cell
-from ucls.study.sweep import Winner
+from ucls.study.storage.export import export_csv
+from ucls.study.storage.partial import Checkpoints
+from ucls.study.storage.rescue import recover
+from ucls.study.storage.result import Circumstance, pack, summarize
 
 RIVER, NAME, PAGE = "ucls/RiverSwim-v0", "s", 4096
 SMALL = {"tilings": 2, "tiles": 2, "table_size": 4}
@@ -222,7 +222,7 @@ def _garbage(rng: random.Random, path: Path) -> None:
 
 def _claim(rng: random.Random, path: Path) -> None:
     """Claim other steps, another cell or other numerics, or lose or change arrays, in an otherwise whole file."""
-    from ucls import checkpoint
+    from ucls.core import checkpoint
 
     about, arrays = checkpoint.load(path)
     change = rng.randrange(5)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from ucls.errors import UserError
 from ucls.study import read_study
-from ucls.study.declare import name_of
+from ucls.study.declaration.declare import name_of
 from ucls.study.forecast import groups_of
 
 PLAIN = """name = "tiny"

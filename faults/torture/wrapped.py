@@ -11,7 +11,8 @@ import gymnasium
 import numpy as np
 from gymnasium import wrappers
 
-from ucls import Agent, UserError, checkpoint
+from ucls import Agent, UserError
+from ucls.core import checkpoint
 from ucls.errors import UclsWarning
 from ucls.gym.copies import copy_of
 from ucls.gym.wrapping import normalizers_of

@@ -3,9 +3,9 @@
 import numpy as np
 
 from ucls.core.history import History
-from ucls.paper.domains import CLASSIC, PUDDLE, RIVER
+from ucls.paper.runs.domains import CLASSIC, PUDDLE, RIVER
 from ucls.study.outcome import Outcome
-from ucls.study.result import Circumstance, summarize
+from ucls.study.storage.result import Circumstance, summarize
 
 ABOUT = Circumstance(1.0, 1000.0, "here", "ucls 0", "now")
 

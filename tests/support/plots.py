@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from ucls.figures.palette import STYLES
-from ucls.figures.plot import Line, Panel, Plot
+from ucls._util.palette import STYLES
+from ucls.paper.drawing.plot import Line, Panel, Plot
 
 NAMES = ("ucls", "ucls-l", "gv-ucb", "ucbootstrap", "dgpq", "lspi-rmax", "rlsvi", "sarsa-optimistic")
 

@@ -1,6 +1,6 @@
 """A report of made-up claims and numbers."""
 
-from ucls.report import Opening, Reference, Verdict, write_report
+from ucls.paper.report import Opening, Reference, Verdict, write_report
 
 CLAIMS = (
     {

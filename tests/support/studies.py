@@ -5,7 +5,7 @@ import numpy as np
 from ucls.core.history import History
 from ucls.study import Member, Study
 from ucls.study.outcome import Outcome
-from ucls.study.result import Circumstance, summarize
+from ucls.study.storage.result import Circumstance, summarize
 
 ABOUT = Circumstance(2.0, 500.0, "here", "ucls 0", "now")
 

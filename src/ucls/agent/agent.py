@@ -19,12 +19,12 @@ from typing import Any
 import gymnasium
 import numpy as np
 
-from ucls import checkpoint
 from ucls.agent import callback_list, model_card
 from ucls.agent.build import assemble, configure, in_saved_world, reassemble
 from ucls.agent.episode_log import EpisodeRecorder, Last
 from ucls.agent.queries import AgentQueries
 from ucls.algorithms import DEFAULT
+from ucls.core import checkpoint
 from ucls.core.advice import FIRST_LOOK, advise_on_radius
 from ucls.core.config import Plan, brief, read_saved, whole
 from ucls.core.history import TERMINATED, TRUNCATED, History

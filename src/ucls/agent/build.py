@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls._util.randomness import drawn, spawn
 from ucls.algorithms import algorithm_module
 from ucls.core.advice import advise_on_cost
 from ucls.core.config import Resolved, Saved, checked_discount, choose, whole
@@ -21,7 +22,6 @@ from ucls.gym.identity import described_in, in_words, innermost
 from ucls.gym.layout import layout_of
 from ucls.gym.wrapping import wrapped_world
 from ucls.kernels.ranges import STEPS
-from ucls.randomness import drawn, spawn
 
 
 class Parts(NamedTuple):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ucls._util.randomness import evaluation_seeds, generator
 from ucls.agent import inference, rollouts
 from ucls.agent.agent import Agent
 from ucls.core.config import whole
@@ -19,7 +20,6 @@ from ucls.features import is_discrete, is_precomputed
 from ucls.gym import observations, spaces
 from ucls.gym.copies import copy_of, shares
 from ucls.gym.registry import as_env
-from ucls.randomness import evaluation_seeds, generator
 from ucls.stats import Estimate, bootstrap_mean, summarize
 from ucls.stats.summary import interval_in_words
 

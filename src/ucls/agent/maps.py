@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ucls import explain
-from ucls._html import refuse_page
+from ucls._util.html import refuse_page
+from ucls.agent import explain
 from ucls.core.learner import Learner
 from ucls.errors import UserError
 from ucls.features import is_discrete, is_precomputed

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import ucls
-from ucls._files import write_atomic
+from ucls._util.files import write_atomic
 from ucls.agent.episode_log import Last
 from ucls.agent.recipe import recipe
 from ucls.errors import UclsWarning, printable

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from ucls._modules import is_path
+from ucls._util.modules import is_path
 from ucls.algorithms import ALGORITHMS
 from ucls.envs import ENVIRONMENTS
 from ucls.features import FEATURES, is_precomputed

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls.agent.explain.clip import FASTEST, palette_of, refuse_clip, write_clip
+from ucls.agent.explain.panel import COLORS, SMOOTH, film_of, frame_of, picture_of
+from ucls.agent.explain.scenes import Picture, Scene
 from ucls.agent.maps import action_names
 from ucls.core.config import brief, whole
 from ucls.core.learner import Learner, refuse_diverged
 from ucls.core.progress import Progress
 from ucls.errors import UserError
-from ucls.explain.clip import FASTEST, palette_of, refuse_clip, write_clip
-from ucls.explain.panel import COLORS, SMOOTH, film_of, frame_of, picture_of
-from ucls.explain.scenes import Picture, Scene
 from ucls.gym import spaces
 from ucls.gym.adapter import EnvAdapter
 from ucls.gym.copies import copy_of, shares

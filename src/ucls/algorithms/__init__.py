@@ -42,8 +42,9 @@ Optional:
 - `estimated_return_max(state, hyper)`, not compiled, if it estimates the maximum possible return: the estimate, or
   None if the return was given or nothing is known yet;
 - `CAN_FAIL = True`, if its functions may raise `numpy.linalg.LinAlgError` or divide by zero; assumed if the module uses
-  `ucls.kernels.lapack`. Such a failure ends a run, which is then as it was before the step: the learner is copied from
-  time to time, and repeats the steps since. Without it the learner may be half updated;
+  LAPACK (`solve`, `inverse` or `cholesky` of `ucls.kernels`). Such a failure ends a run, which is then as it was before
+  the step: the learner is copied from time to time, and repeats the steps since. Without it the learner may be half
+  updated;
 - `FEATURES`, the name and settings of the features it needs, if not the environment's;
 - `COMPILED = False`, if its functions are plain Python on NumPy arrays. They may then use any library; environments
   and features stay compiled. If its state is more than a NamedTuple of arrays (a network, an optimizer), it also has
@@ -63,7 +64,7 @@ package is named by its import path.
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from ucls._modules import imported
+from ucls._util.modules import imported
 from ucls.errors import UserError
 
 if TYPE_CHECKING:

@@ -29,9 +29,9 @@ import numpy as np
 
 from ucls.errors import UserError
 from ucls.kernels import active as la
-from ucls.kernels import gaussian_process as gps
-from ucls.kernels._jit import jit
 from ucls.kernels.arrays import Array, IntVector, Matrix
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.linear_algebra import gaussian_process as gps
 from ucls.kernels.ranges import Count, Grows
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, Choice, Follows, Real
 

@@ -31,12 +31,12 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
-from ucls.kernels import averages, preconditioner
-from ucls.kernels import system as sy
-from ucls.kernels import traces as tr
-from ucls.kernels._jit import jit
 from ucls.kernels.arrays import Matrix, Scalar, Vector, diagonal
-from ucls.kernels.products import inner, times, transposed_times_both
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.linear_algebra import averages, preconditioner
+from ucls.kernels.linear_algebra import system as sy
+from ucls.kernels.linear_algebra import traces as tr
+from ucls.kernels.linear_algebra.products import inner, times, transposed_times_both
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows
 
 AS_PRINTED, CORRECTED = range(2)

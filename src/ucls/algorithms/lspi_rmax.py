@@ -23,11 +23,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
-from ucls.kernels import system as sy
-from ucls.kernels._jit import jit
 from ucls.kernels.arrays import Vector
-from ucls.kernels.averages import spread
-from ucls.kernels.products import times, transposed_times
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.linear_algebra import system as sy
+from ucls.kernels.linear_algebra.averages import spread
+from ucls.kernels.linear_algebra.products import times, transposed_times
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, Choice, Follows, Real, Whole
 
 VISITS, VALUES = range(2)

@@ -18,11 +18,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
-from ucls.kernels import solvers
-from ucls.kernels import system as sy
-from ucls.kernels import traces as tr
-from ucls.kernels._jit import jit
 from ucls.kernels.arrays import IntScalar, Scalar
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.linear_algebra import solvers
+from ucls.kernels.linear_algebra import system as sy
+from ucls.kernels.linear_algebra import traces as tr
 from ucls.kernels.ranges import COUNT
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Real, Whole
 

@@ -1,7 +1,7 @@
 """LSTD(lambda) with Sherman-Morrison updates: the paper's pseudocode of that name, epsilon-greedy.
 
 Least-squares TD: w = A^-1 b, where A and b are averages of z (x - gamma x')' and r z, and A starts from eta I. The
-inverse is stored instead of A (see `ucls.kernels.sherman_morrison`). With beta = 1/(t+1) every sample has equal weight.
+inverse is stored instead of A (see `sherman_morrison`). With beta = 1/(t+1) every sample has equal weight.
 
 A constant beta forgets old samples, and with them the regularizer: A^-1 grows as (1 - beta)^-t in every direction that
 is not visited. A run stops, and is reported as diverged, once that has cost all significant digits.
@@ -21,10 +21,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
-from ucls.kernels import sherman_morrison as inv
-from ucls.kernels import traces as tr
-from ucls.kernels._jit import jit
 from ucls.kernels.arrays import Scalar, Vector
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.linear_algebra import sherman_morrison as inv
+from ucls.kernels.linear_algebra import traces as tr
 from ucls.settings import POSITIVE, UNIT, Real, Whole
 
 

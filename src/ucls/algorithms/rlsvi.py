@@ -30,9 +30,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
-from ucls.kernels import strided_cholesky as cholesky
-from ucls.kernels._jit import jit
 from ucls.kernels.arrays import IntScalar, Matrix, Vector
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.linear_algebra import strided_cholesky as cholesky
 from ucls.kernels.ranges import COUNT, MADE, Count, Grows
 from ucls.kernels.row_table import Table, longer, number, table
 from ucls.settings import POSITIVE, Real, Whole

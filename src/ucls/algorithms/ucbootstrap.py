@@ -24,10 +24,10 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
-from ucls.kernels import sherman_morrison as inv
-from ucls.kernels import traces as tr
-from ucls.kernels._jit import jit
 from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.linear_algebra import sherman_morrison as inv
+from ucls.kernels.linear_algebra import traces as tr
 from ucls.kernels.ranges import COUNT
 from ucls.settings import OPEN_UNIT, POSITIVE, UNIT, Choice, Flag, Real, Whole
 

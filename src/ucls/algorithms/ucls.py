@@ -36,15 +36,15 @@ import numpy as np
 
 from ucls.errors import UserError
 from ucls.kernels import active as la
-from ucls.kernels import preconditioner, solvers
-from ucls.kernels import pseudo_inverse as pseudo
-from ucls.kernels import sherman_morrison as inv
-from ucls.kernels import system as sy
-from ucls.kernels import traces as tr
-from ucls.kernels._jit import jit
 from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector, diagonal
-from ucls.kernels.averages import average_block
-from ucls.kernels.products import transposed_times_both
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.linear_algebra import preconditioner, solvers
+from ucls.kernels.linear_algebra import pseudo_inverse as pseudo
+from ucls.kernels.linear_algebra import sherman_morrison as inv
+from ucls.kernels.linear_algebra import system as sy
+from ucls.kernels.linear_algebra import traces as tr
+from ucls.kernels.linear_algebra.averages import average_block
+from ucls.kernels.linear_algebra.products import transposed_times_both
 from ucls.kernels.ranges import COUNT
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follows, Whole
 

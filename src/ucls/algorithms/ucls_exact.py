@@ -39,11 +39,11 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
-from ucls.kernels import lazy_matrix as lz
 from ucls.kernels import ranges
-from ucls.kernels import returns as rt
-from ucls.kernels._jit import jit, woven
 from ucls.kernels.arrays import IntScalar, Scalar, Vector
+from ucls.kernels.compilation.jit import jit, woven
+from ucls.kernels.linear_algebra import lazy_matrix as lz
+from ucls.kernels.planning import returns as rt
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Follows, Known
 
 DENOMINATOR = 0.1

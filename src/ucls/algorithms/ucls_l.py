@@ -27,9 +27,9 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
-from ucls.kernels import traces as tr
-from ucls.kernels._jit import jit
 from ucls.kernels.arrays import Scalar, Vector
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.linear_algebra import traces as tr
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Flag, Follows
 
 OWN, ALL = range(2)

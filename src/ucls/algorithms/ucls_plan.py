@@ -55,15 +55,15 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
-from ucls.kernels import block_solver as bs
-from ucls.kernels import blocks as bl
-from ucls.kernels import levels as lv
-from ucls.kernels import moves as mv
 from ucls.kernels import ranges
-from ucls.kernels import returns as rt
-from ucls.kernels import sweeping as sw
-from ucls.kernels._jit import jit
 from ucls.kernels.arrays import IntScalar, Scalar
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.planning import block_solver as bs
+from ucls.kernels.planning import blocks as bl
+from ucls.kernels.planning import levels as lv
+from ucls.kernels.planning import moves as mv
+from ucls.kernels.planning import returns as rt
+from ucls.kernels.planning import sweeping as sw
 from ucls.settings import NOT_NEGATIVE, POSITIVE, Follows, Known, Whole
 
 FAR = 10  # times the best return: a guess beyond that is worth a notice

@@ -4,7 +4,7 @@ import csv
 import io
 from pathlib import Path
 
-from ucls._files import write_atomic
+from ucls._util.files import write_atomic
 from ucls.agent.agent import Agent
 from ucls.callbacks.keeping import refuse_unwritable
 from ucls.callbacks.periodic import Log

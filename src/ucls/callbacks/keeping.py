@@ -5,10 +5,10 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from ucls import checkpoint
 from ucls.agent.agent import Agent
 from ucls.agent.evaluate import Evaluation, evaluate_policy
 from ucls.callbacks.periodic import Periodic
+from ucls.core import checkpoint
 from ucls.errors import UclsWarning, UserError
 from ucls.gym.copies import copy_of
 from ucls.gym.wrapping import freeze_normalizers

@@ -9,9 +9,10 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import ucls
-from ucls.cli import check, compile, doctor, evaluate, explain, lists, look, paper, streams, study, train, watch
+from ucls.cli import check, compile, doctor, evaluate, explain, lists, look, paper, study, train, watch
 from ucls.cli.logs import check as logs_check
 from ucls.cli.logs import compare as logs_compare
+from ucls.cli.output import streams
 from ucls.core.progress import tell_of_compiling
 from ucls.errors import Terminated, UclsWarning, UserError, printable
 

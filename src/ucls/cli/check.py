@@ -5,9 +5,9 @@ from typing import Annotated
 
 import typer
 
-from ucls.cli import complete
-from ucls.cli.options import Json, Settings, numbers_of
-from ucls.cli.streams import print_json
+from ucls.cli.input import complete
+from ucls.cli.input.options import Json, Settings, numbers_of
+from ucls.cli.output.streams import print_json
 from ucls.errors import UserError
 
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ucls.cli import complete
-from ucls.cli.options import FeaturesName, Jobs, Json, Settings
-from ucls.cli.streams import print_json
+from ucls.cli.input import complete
+from ucls.cli.input.options import FeaturesName, Jobs, Json, Settings
+from ucls.cli.output.streams import print_json
 from ucls.errors import UserError
 
 if TYPE_CHECKING:

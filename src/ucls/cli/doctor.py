@@ -8,9 +8,9 @@ from typing import Any
 
 import typer
 
-from ucls._files import cache_dir
-from ucls.cli.options import Json
-from ucls.cli.streams import print_json
+from ucls._util.files import cache_dir
+from ucls.cli.input.options import Json
+from ucls.cli.output.streams import print_json
 
 
 def doctor(as_json: Json = False) -> None:
@@ -29,7 +29,7 @@ def examine() -> dict[str, Any]:
     """Gather versions, machine and caches, and compile one kernel to see that it agrees with plain Python."""
     import ucls
     from ucls.core.memory import machine_memory
-    from ucls.kernels._jit import kernel_cache
+    from ucls.kernels.compilation.jit import kernel_cache
     from ucls.study.runners.cores import cores
 
     names = ("numpy", "scipy", "numba", "llvmlite", "gymnasium", "safetensors", "matplotlib", "typer")

@@ -4,9 +4,9 @@ from typing import Annotated, Any
 
 import typer
 
-from ucls.cli import complete
-from ucls.cli.options import AlgorithmOfRun, FeaturesName, Json, Settings
-from ucls.cli.streams import print_json
+from ucls.cli.input import complete
+from ucls.cli.input.options import AlgorithmOfRun, FeaturesName, Json, Settings
+from ucls.cli.output.streams import print_json
 from ucls.errors import UserError
 
 
@@ -33,9 +33,9 @@ def evaluate(
 
     The agent does not learn meanwhile. RUN is the folder of `ucls train --out` or the file of `Agent.save`.
     """
-    from ucls import checkpoint
     from ucls.agent.evaluate import evaluate_policy
-    from ucls.cli.subject import subject_of
+    from ucls.cli.input.subject import subject_of
+    from ucls.core import checkpoint
     from ucls.gym.spaces import id_of
 
     if not checkpoint.found(run).exists():

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ucls.cli.options import (
+from ucls.cli.input.options import (
     AlgorithmOfRun,
     EnvironmentOfRun,
     FeaturesName,
@@ -40,8 +40,8 @@ def explain(
 
     TARGET is a saved run, or an environment in which to train a new agent.
     """
-    from ucls._html import refuse_page
-    from ucls.cli.subject import subject_of
+    from ucls._util.html import refuse_page
+    from ucls.cli.input.subject import subject_of
     from ucls.core.progress import Progress
 
     page = path_of("--out", out) or Path(out)

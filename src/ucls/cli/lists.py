@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from ucls.cli import show
-from ucls.cli.options import Json
-from ucls.cli.streams import print_json
+from ucls.cli.input.options import Json
+from ucls.cli.output import show
+from ucls.cli.output.streams import print_json
 
 
 def envs(as_json: Json = False) -> None:

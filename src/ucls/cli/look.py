@@ -6,9 +6,10 @@ from typing import Annotated
 import typer
 
 from ucls.algorithms import DEFAULT
-from ucls.cli import complete, show
-from ucls.cli.options import Environment, Json, Settings, numbers_of
-from ucls.cli.streams import print_json
+from ucls.cli.input import complete
+from ucls.cli.input.options import Environment, Json, Settings, numbers_of
+from ucls.cli.output import show
+from ucls.cli.output.streams import print_json
 
 
 def evaluate_log(
@@ -75,7 +76,7 @@ def diagnose(
     diagnoses = diagnostics.diagnose(env, agent, steps, seeds, given, distribution, measurements, **around)
     where = distribution or diagnostics.default_distribution(env)
     if out is not None:
-        from ucls.figures.diagnosis import write_diagnosis
+        from ucls.diagnostics.figure import write_diagnosis
 
         title = " ".join([agent, *([listed(given, " ")] if given else []), "in", env])
         write_diagnosis(title, diagnoses, where, out)

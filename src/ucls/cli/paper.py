@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ucls.cli import show, study
-from ucls.cli.options import DryRun, Jobs, Json, Ray, Slurm
-from ucls.cli.streams import print_json
+from ucls.cli import study
+from ucls.cli.input.options import DryRun, Jobs, Json, Ray, Slurm
+from ucls.cli.output import show
+from ucls.cli.output.streams import print_json
 from ucls.errors import UserError
 
 if TYPE_CHECKING:
-    from ucls.paper.groups import Scale
+    from ucls.paper.runs.groups import Scale
     from ucls.study.runners.base import Runner
 
 app = typer.Typer(help="Reproduce the paper: its figures, its claims and its tuning.", no_args_is_help=True)
@@ -84,7 +85,7 @@ def report(
 
 
 def _scale(runs: int | None, quick: bool, full: bool, slow_runs: int | None) -> "Scale":
-    from ucls.paper.groups import scale_of
+    from ucls.paper.runs.groups import scale_of
 
     if sum((quick, full, runs is not None)) > 1:
         raise UserError("--quick, --full and --runs are mutually exclusive: give one")
@@ -122,8 +123,8 @@ def tune(
     ] = None,
 ) -> None:
     """Tune the paper's baselines and write the best settings."""
-    from ucls.paper.groups import winners
-    from ucls.paper.sweeps import chosen_sweeps, tune
+    from ucls.paper.runs.groups import winners
+    from ucls.paper.runs.sweeps import chosen_sweeps, tune
     from ucls.study import Store
     from ucls.study.runners.local import local_runner
 

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ucls.cli import complete, show_study
-from ucls.cli.options import DryRun, Jobs, Json, Ray, Slurm
-from ucls.cli.streams import print_json
+from ucls.cli.input import complete
+from ucls.cli.input.options import DryRun, Jobs, Json, Ray, Slurm
+from ucls.cli.output import show_study
+from ucls.cli.output.streams import print_json
 from ucls.errors import UserError, printable
 
 if TYPE_CHECKING:
     from ucls.study import Study
     from ucls.study.forecast import Forecast
-    from ucls.study.records import Row
+    from ucls.study.storage.records import Row
 
 app = typer.Typer(
     help="Run studies: many runs in one store, which resume after any interruption.", no_args_is_help=True
@@ -196,7 +197,7 @@ def export(
 ) -> None:
     """Export one row per finished run, sorted by id."""
     from ucls.study import Store
-    from ucls.study.export import export_csv, export_parquet, refuse_other_files
+    from ucls.study.storage.export import export_csv, export_parquet, refuse_other_files
 
     if format not in ("csv", "parquet"):
         raise UserError(f"--format cannot be {format!r}: give csv or parquet")
@@ -209,7 +210,7 @@ def export(
             raise UserError("parquet is not text: give --out FILE")
         sys.stdout.write(_lines_shown(text) if _is_terminal() else text)
         return
-    from ucls._files import write_atomic
+    from ucls._util.files import write_atomic
 
     try:
         refuse_other_files(out)
@@ -237,7 +238,7 @@ def recover(
     new: Annotated[Path, typer.Argument(help="The new store to create.")], store: StorePath = DEFAULT_STORE
 ) -> None:
     """Copy the intact results of a corrupted store into a new one."""
-    from ucls.study.rescue import recover as copy
+    from ucls.study.storage.rescue import recover as copy
 
     recovered = copy(store, new)
     studies = printable(", ".join(recovered.studies)) or "none"
@@ -247,7 +248,7 @@ def recover(
 def _declared(study: str, store: Path, runs: int | None, steps: int | None) -> "Study":
     """Read a study from its file, or from its definition in the store."""
     from ucls.study import Store, parse_study, read_study
-    from ucls.study.store import is_there
+    from ucls.study.storage.store import is_there
 
     if _is_file(study):
         return read_study(Path(study), runs, steps)
@@ -262,7 +263,7 @@ def _declared(study: str, store: Path, runs: int | None, steps: int | None) -> "
 
 def _limited(study: "Study", time_limit: float | None) -> "Study":
     """Apply the time limit of the command line, if there is one."""
-    from ucls.study.toml import LONGEST, SHORTEST
+    from ucls.study.declaration.toml import LONGEST, SHORTEST
 
     if time_limit is None:
         return study
@@ -274,7 +275,7 @@ def _limited(study: "Study", time_limit: float | None) -> "Study":
 def _kept(study: str, store: Path) -> "Study | None":
     """Read a study from its store, which imports nothing; None if it is given as a file or not tuned yet."""
     from ucls.study import Member, Store, Study
-    from ucls.study.store import is_there
+    from ucls.study.storage.store import is_there
 
     if _is_file(study) or not is_there(store):
         return None
@@ -286,7 +287,7 @@ def _kept(study: str, store: Path) -> "Study | None":
 
 def _name(study: str) -> str:
     """Return the name of a study that is given by name or as a file."""
-    from ucls.study.declare import name_of
+    from ucls.study.declaration.declare import name_of
 
     return name_of(Path(study)) if _is_file(study) else study
 

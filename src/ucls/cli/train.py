@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ucls.algorithms import DEFAULT
-from ucls.cli import show
-from ucls.cli.options import AlgorithmName, Environment, FeaturesName, Json, Settings, numbers_of, path_of
-from ucls.cli.streams import print_json
+from ucls.cli.input.options import AlgorithmName, Environment, FeaturesName, Json, Settings, numbers_of, path_of
+from ucls.cli.output import show
+from ucls.cli.output.streams import print_json
 from ucls.settings import word_of
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ucls.cli.options import AlgorithmOfRun, EnvironmentOfRun, FeaturesName, RunOrEnvironment, Settings, path_of
+from ucls.cli.input.options import AlgorithmOfRun, EnvironmentOfRun, FeaturesName, RunOrEnvironment, Settings, path_of
 
 
 def record_video(
@@ -38,8 +38,8 @@ def record_video(
 
     TARGET is a saved run, or an environment in which to train a new agent.
     """
-    from ucls.cli.subject import subject_of
-    from ucls.explain.clip import refuse_clip
+    from ucls.agent.explain.clip import refuse_clip
+    from ucls.cli.input.subject import subject_of
 
     os.environ.setdefault("SDL_VIDEODRIVER", "dummy")  # pictures need no window
     video = path_of("--out", out) or Path(out)

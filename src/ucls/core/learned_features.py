@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ucls.kernels import active as la
-from ucls.kernels._jit import engine_of
+from ucls.kernels.compilation.jit import engine_of
 
 OF_ONE = ("value", "upper", "radius_terms", "learned")  # (state, hyper, x)
 

@@ -12,8 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls import checkpoint
+from ucls._util.randomness import from_words, generator, spawn, to_words
 from ucls.algorithms import ALGORITHMS
+from ucls.core import checkpoint
 from ucls.core import state as states
 from ucls.core.binding import BoundKernel
 from ucls.core.config import DTYPES, Plan, Resolved, brief, resolve_plan
@@ -26,7 +27,6 @@ from ucls.errors import UclsWarning, UserError
 from ucls.features import FEATURES, features_module, is_discrete
 from ucls.kernels import active as la
 from ucls.kernels.ranges import Sizes, check, require
-from ucls.randomness import from_words, generator, spawn, to_words
 
 OWN_PARTS = ("coder", "pending")  # saved in addition to the state of the algorithm
 
@@ -229,7 +229,7 @@ class Learner:
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """A copy of everything that the next step reads; large matrices are trimmed to the visited part (see
-        `ucls.checkpoint`)."""
+        `ucls.core.checkpoint`)."""
         arrays = {"rng": to_words(self.rng), **states.to_arrays(self.algorithm, self.state, self._trims)}
         for name in OWN_PARTS:
             arrays |= checkpoint.flatten(name, getattr(self, name), self._trims)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 BROKEN = (ZeroDivisionError, np.linalg.LinAlgError)  # raised by failed arithmetic in a kernel
-LAPACK = "ucls.kernels.lapack"
+LAPACK = "ucls.kernels.linear_algebra.lapack"
 SHARE = 100  # copies take at most one part in so many of the time
 LONGEST = 10_000  # steps that are repeated at most
 

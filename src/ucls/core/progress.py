@@ -9,7 +9,7 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-from ucls import _compiling
+from ucls._util import compiling as _compiling
 
 SECONDS_BETWEEN_UPDATES = 0.1
 SECONDS_OF_SILENCE = 1.0

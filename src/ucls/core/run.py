@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from ucls import checkpoint
+from ucls._util.randomness import from_words, generator, spawn, to_words
 from ucls.algorithms import DEFAULT
+from ucls.core import checkpoint
 from ucls.core.advice import advise_on_cost
 from ucls.core.config import Plan, Resolved, choose, read_saved, whole
 from ucls.core.history import NOTHING, History, join
@@ -30,7 +31,6 @@ from ucls.core.steps import compiled
 from ucls.envs import BuiltinEnv, from_arrays, make_builtin, module_of, to_arrays
 from ucls.errors import UserError
 from ucls.features import features_module, is_discrete, name_of
-from ucls.randomness import from_words, generator, spawn, to_words
 
 
 class Run:

@@ -13,7 +13,7 @@ import numpy as np
 from ucls.core.history import TERMINATED, TRUNCATED
 from ucls.core.learned_features import functions_of
 from ucls.kernels import active as la
-from ucls.kernels._jit import engine_of, woven
+from ucls.kernels.compilation.jit import engine_of, woven
 from ucls.kernels.ranges import ACTION
 
 DIVERGED = 1e9  # a run has diverged if a value exceeds this many times its largest reward

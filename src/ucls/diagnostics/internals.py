@@ -14,7 +14,7 @@ import numpy as np
 from ucls.core.learned_features import functions_of
 from ucls.core.learner import Learner
 from ucls.kernels import active as la
-from ucls.kernels._jit import engine_of
+from ucls.kernels.compilation.jit import engine_of
 
 LEARNED, ALIKE = "learned part", "learned part by state"
 

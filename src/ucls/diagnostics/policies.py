@@ -6,7 +6,7 @@ import numpy as np
 
 from ucls.core.run import Run
 from ucls.diagnostics.probe import optimal_values
-from ucls.planning import earned, evaluate
+from ucls.kernels.dynamic_programming import earned, evaluate
 
 STEPS = 50_000
 

@@ -29,7 +29,7 @@ from ucls.core.run import Run
 from ucls.diagnostics.internals import internals
 from ucls.envs import BuiltinEnv
 from ucls.errors import UserError, unknown
-from ucls.planning import Tabulated, best_values, evaluate, start_weights, tabulate, visits
+from ucls.kernels.dynamic_programming import Tabulated, best_values, evaluate, start_weights, tabulate, visits
 
 ROUNDING = 1e-6  # relative to the optimal value: what planning's tolerance leaves open
 DISTRIBUTIONS = ("start", "uniform", "optimal")

@@ -35,9 +35,9 @@ from ucls.settings import describe, resolve, shown
 if TYPE_CHECKING:  # these are slow to import, and a list of ids needs none of them
     import numpy as np
 
-    from ucls._canvas import Canvas
+    from ucls._util.canvas import Canvas
     from ucls.kernels import Vector
-    from ucls.planning import Optimal, Problem
+    from ucls.kernels.dynamic_programming import Optimal, Problem
 
 ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
     "ucls/RiverSwim-v0": ("river_swim", {}),
@@ -172,7 +172,7 @@ class BuiltinEnv(NamedTuple):
 
     def check_saved(self, saved: "Mapping[str, np.ndarray]") -> None:
         """Refuse an environment state that this environment cannot have saved."""
-        from ucls.randomness import check_words
+        from ucls._util.randomness import check_words
 
         low, high = self.bounds()
         s, clock = saved.get("s"), saved.get("clock")

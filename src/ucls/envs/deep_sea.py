@@ -24,9 +24,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls._canvas import DEEP, GOLD, INK, MIST, ORANGE, SAND, WATER, WHITE, Canvas, mix
-from ucls.kernels._jit import exact
-from ucls.planning import Nodes, Optimal, Problem
+from ucls._util.canvas import DEEP, GOLD, INK, MIST, ORANGE, SAND, WATER, WHITE, Canvas, mix
+from ucls.kernels.compilation.jit import exact
+from ucls.kernels.dynamic_programming import Nodes, Optimal, Problem
 from ucls.settings import NOT_NEGATIVE, UNIT, Flag, Whole
 
 ACTIONS = ("one", "other")

@@ -7,9 +7,9 @@ import gymnasium
 import numpy as np
 from gymnasium.error import ResetNeeded
 
+from ucls._util.randomness import from_words, to_words
 from ucls.envs import make_builtin
 from ucls.errors import UserError
-from ucls.randomness import from_words, to_words
 
 
 class BuiltinGymEnv(gymnasium.Env[np.ndarray, np.int64]):
@@ -63,7 +63,7 @@ class BuiltinGymEnv(gymnasium.Env[np.ndarray, np.int64]):
         if self.render_mode is None:
             gymnasium.logger.warn("render() draws nothing: make the environment with render_mode='rgb_array'")
             return None
-        from ucls._canvas import Canvas
+        from ucls._util.canvas import Canvas
 
         canvas = Canvas()
         self.world.draw(self._s, canvas)

@@ -9,9 +9,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls._canvas import GRASS, INK, LEAF, MIST, ORANGE, WHITE, Canvas
-from ucls.kernels._jit import exact
-from ucls.planning import Optimal, Problem, normal_nodes, plan
+from ucls._util.canvas import GRASS, INK, LEAF, MIST, ORANGE, WHITE, Canvas
+from ucls.kernels.compilation.jit import exact
+from ucls.kernels.dynamic_programming import Optimal, Problem, normal_nodes, plan
 from ucls.settings import UNIT, Choice, Real, Whole
 
 CLASSIC, SPARSE = range(2)

@@ -11,9 +11,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls._canvas import DEEP, INK, MIST, ORANGE, WHITE, Canvas
-from ucls.kernels._jit import exact
-from ucls.planning import Optimal, Problem, plan, uniform_nodes
+from ucls._util.canvas import DEEP, INK, MIST, ORANGE, WHITE, Canvas
+from ucls.kernels.compilation.jit import exact
+from ucls.kernels.dynamic_programming import Optimal, Problem, plan, uniform_nodes
 from ucls.settings import Real, Whole
 
 LEFT, RIGHT = range(2)

@@ -14,9 +14,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls._canvas import DEEP, GRASS, INK, LEAF, MIST, ORANGE, WATER, WHITE, Canvas, mix
-from ucls.kernels._jit import exact
-from ucls.planning import Optimal, Problem, normal_nodes, plan
+from ucls._util.canvas import DEEP, GRASS, INK, LEAF, MIST, ORANGE, WATER, WHITE, Canvas, mix
+from ucls.kernels.compilation.jit import exact
+from ucls.kernels.dynamic_programming import Optimal, Problem, normal_nodes, plan
 from ucls.settings import NOT_NEGATIVE, UNIT, Whole
 
 # Each puddle is a segment: x and y of one end, x and y of the other.

@@ -13,9 +13,9 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls._canvas import DEEP, GOLD, INK, LEAF, ORANGE, SAND, WATER, WHITE, Canvas
-from ucls.kernels._jit import exact
-from ucls.planning import Optimal, Problem, normal_nodes, plan, product_nodes, uniform_nodes
+from ucls._util.canvas import DEEP, GOLD, INK, LEAF, ORANGE, SAND, WATER, WHITE, Canvas
+from ucls.kernels.compilation.jit import exact
+from ucls.kernels.dynamic_programming import Optimal, Problem, normal_nodes, plan, product_nodes, uniform_nodes
 from ucls.settings import NOT_NEGATIVE, Choice, Real, Whole
 
 STREHL_LITTMAN, OSBAND = range(2)

@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls.envs import river_swim as river
-from ucls.kernels._jit import jit
-from ucls.planning import normal_nodes, product_nodes, uniform_nodes
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.dynamic_programming import normal_nodes, product_nodes, uniform_nodes
 
 
 class Chain(NamedTuple):

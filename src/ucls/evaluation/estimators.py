@@ -18,7 +18,7 @@ import numpy as np
 from ucls.errors import UserError, unknown
 from ucls.evaluation import passes
 from ucls.evaluation.log import Log
-from ucls.kernels.traces import live_trace
+from ucls.kernels.linear_algebra.traces import live_trace
 
 RANK_TOLERANCE = 1e-12  # of the largest singular value of A: below is rounding
 FULL_LEVERAGE = 1e-8  # a transition is fitted by itself alone if 1 - h is below this

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls.kernels._jit import jit
 from ucls.kernels.active import Active, enlarged
+from ucls.kernels.compilation.jit import jit
 
 ROWS, TRANSITIONS, BREAKS, SEEN = range(4)
 

@@ -17,7 +17,7 @@ from ucls.evaluation.estimators import RANK_TOLERANCE, Estimator, Fit, Spread, m
 from ucls.evaluation.log import BREAKS, SEEN, TRANSITIONS, append, empty_log, with_room
 from ucls.evaluation.room import refuse_features
 from ucls.evaluation.rows import dense_rows, numbers, sparse_rows
-from ucls.kernels.traces import live_trace
+from ucls.kernels.linear_algebra.traces import live_trace
 
 SEEN_TOLERANCE = 1e-6  # of |x|: more than that outside the rows of A, and x'w is not known
 TOO_LARGE = "the numbers are too large or too small to compute with: scale rewards and features"

@@ -9,7 +9,7 @@ import numpy as np
 
 from ucls.errors import UserError
 from ucls.evaluation.log import Log
-from ucls.kernels._jit import jit
+from ucls.kernels.compilation.jit import jit
 
 ON_POLICY = 0.9
 GRID = tuple(i / 10 for i in range(9, -1, -1))

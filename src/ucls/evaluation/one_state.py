@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls.envs import one_state as world
-from ucls.kernels._jit import jit
+from ucls.kernels.compilation.jit import jit
 
 CONTEXT, GLOBAL, PRINTED = range(3)
 KINDS = {

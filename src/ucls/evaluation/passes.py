@@ -13,8 +13,8 @@ import numpy as np
 
 from ucls.evaluation.log import features
 from ucls.kernels import active as la
-from ucls.kernels import traces as tr
-from ucls.kernels._jit import jit
+from ucls.kernels.compilation.jit import jit
+from ucls.kernels.linear_algebra import traces as tr
 
 
 @jit

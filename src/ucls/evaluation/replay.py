@@ -7,8 +7,8 @@ import numpy as np
 
 from ucls.algorithms import algorithm_module, ucls, ucls_l
 from ucls.evaluation.log import Log, features
-from ucls.kernels._jit import jit
 from ucls.kernels.active import Active
+from ucls.kernels.compilation.jit import jit
 
 
 @jit

@@ -37,7 +37,7 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
-from ucls._modules import imported
+from ucls._util.modules import imported
 from ucls.errors import UserError
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls.kernels._jit import exact
 from ucls.kernels.arrays import Matrix, Vector
+from ucls.kernels.compilation.jit import exact
 from ucls.kernels.ranges import MADE
 
 

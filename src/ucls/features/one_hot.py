@@ -10,8 +10,8 @@ import numpy as np
 
 from ucls.errors import UserError
 from ucls.features import Allocation
-from ucls.kernels._jit import exact
 from ucls.kernels.arrays import IntScalar, IntVector
+from ucls.kernels.compilation.jit import exact
 from ucls.kernels.ranges import MADE, Count, Index, is_permutation
 
 DISCRETE = True

@@ -6,7 +6,7 @@ An agent uses them if its features are a user's function or array: the result of
 from typing import Any, NamedTuple
 
 from ucls.features import Allocation
-from ucls.kernels._jit import exact
+from ucls.kernels.compilation.jit import exact
 
 
 class Settings(NamedTuple):

@@ -8,8 +8,8 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.features import Allocation
-from ucls.kernels._jit import exact
 from ucls.kernels.arrays import Vector
+from ucls.kernels.compilation.jit import exact
 from ucls.kernels.ranges import MADE
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from ucls.errors import UserError
 from ucls.features import BUDGET, Allocation
-from ucls.kernels._jit import exact, woven
 from ucls.kernels.arrays import IntMatrix, IntScalar, IntVector, Vector
+from ucls.kernels.compilation.jit import exact, woven
 from ucls.kernels.ranges import MADE, Count, Index, Within, is_permutation
 from ucls.kernels.row_table import slots_for
 from ucls.settings import Choice, Whole

@@ -5,6 +5,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ucls._util.randomness import spawn
 from ucls.core.config import Plan
 from ucls.envs import from_arrays, to_arrays
 from ucls.envs.gym import BuiltinGymEnv
@@ -13,7 +14,6 @@ from ucls.features import is_precomputed
 from ucls.gym import observations, spaces
 from ucls.gym.feature_functions import FeaturesError, Mapped
 from ucls.gym.wrapping import own_builtin
-from ucls.randomness import spawn
 
 
 class Observer(Protocol):

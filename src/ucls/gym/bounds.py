@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls._util.randomness import generator, scout_seed
 from ucls.core.config import FAR, brief, whole
 from ucls.errors import UclsWarning, UserError
 from ucls.gym import observations
 from ucls.gym.layout import Layout, leaves
-from ucls.randomness import generator, scout_seed
 
 STEPS = 1000  # of the random policy
 EPISODE = 200  # steps after which it resets at the latest, to see more initial states

@@ -23,7 +23,7 @@ from weakref import WeakKeyDictionary
 import gymnasium
 from gymnasium.envs.registration import load_env_creator
 
-from ucls._modules import import_path, is_path
+from ucls._util.modules import import_path, is_path
 from ucls.core.config import brief
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError, unknown

@@ -6,19 +6,18 @@ array of one, a number that changes) say what an algorithm's arrays are, and the
 loaded when they are first asked for; the modules behind them are
 
 - `active`: products of sparse features with vectors and matrices, the choice of the best action;
-- `products`, `system`, `solvers`, `sherman_morrison`, `lazy_matrix`, `averages`, `strided_cholesky`: least squares;
-- `lapack`: `solve`, `inverse`, `cholesky` and `cholesky_solve` of dense matrices, by LAPACK;
-- `traces`: eligibility traces; `returns`: the largest return there may be;
-- `row_table`, `gaussian_process`: what two of the algorithms stand on;
-- `moves`, `levels`, `heap`, `sweeping`, `blocks`, `block_solver`: remembered transitions, and planning on them;
-- `arrays`, `ranges`: what the arrays of a state are, and what those of a checkpoint may hold.
+- `linear_algebra`: least squares, eligibility `traces`, and `lapack`, which solves dense systems by LAPACK;
+- `planning`: remembered transitions, and planning on them; `returns`, the largest return there may be;
+- `dynamic_programming`: the optimum of an environment whose transitions are known;
+- `row_table`: a table of rows that is found by their content;
+- `arrays`, `ranges`: what the arrays of a state are, and what those of a checkpoint may hold;
+- `compilation`: `jit`, and the machine code that is kept for the next process.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ucls.kernels._jit import exact, jit
     from ucls.kernels.active import (
         Active,
         add,
@@ -34,7 +33,8 @@ if TYPE_CHECKING:
         square,
     )
     from ucls.kernels.arrays import Array, IntArray, IntMatrix, IntScalar, IntVector, Matrix, Scalar, Vector
-    from ucls.kernels.lapack import cholesky, cholesky_solve, inverse, solve
+    from ucls.kernels.compilation.jit import exact, jit
+    from ucls.kernels.linear_algebra.lapack import cholesky, cholesky_solve, inverse, solve
     from ucls.kernels.ranges import ACTION, COUNT, FEATURE, FLAG, Count, Grows, Index
 
 __all__ = [
@@ -74,9 +74,9 @@ __all__ = [
 ]
 _ARRAYS = ("Array", "IntArray", "IntMatrix", "IntScalar", "IntVector", "Matrix", "Scalar", "Vector")
 _MODULES = {
-    **dict.fromkeys(("exact", "jit"), "_jit"),
+    **dict.fromkeys(("exact", "jit"), "compilation.jit"),
     **dict.fromkeys(_ARRAYS, "arrays"),
-    **dict.fromkeys(("cholesky", "cholesky_solve", "inverse", "solve"), "lapack"),
+    **dict.fromkeys(("cholesky", "cholesky_solve", "inverse", "solve"), "linear_algebra.lapack"),
     **dict.fromkeys(("ACTION", "COUNT", "FEATURE", "FLAG", "Count", "Grows", "Index"), "ranges"),
 }
 

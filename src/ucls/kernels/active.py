@@ -9,8 +9,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls.kernels._jit import jit
 from ucls.kernels.arrays import Array, IntArray
+from ucls.kernels.compilation.jit import jit
 from ucls.kernels.ranges import FEATURE
 
 

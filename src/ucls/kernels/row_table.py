@@ -8,8 +8,8 @@ from typing import Annotated, NamedTuple
 
 import numpy as np
 
-from ucls.kernels._jit import exact
 from ucls.kernels.arrays import IntMatrix, IntScalar, IntVector
+from ucls.kernels.compilation.jit import exact
 from ucls.kernels.ranges import ANYTHING, Count, Grows, Index, is_permutation
 
 

@@ -2,15 +2,15 @@
 
 from typing import NamedTuple
 
-from ucls.figures.plot import Plot
 from ucls.paper.claims.check import Claim
 from ucls.paper.contents import Table
-from ucls.paper.domains import DOMAINS, HAS_READING, PRINTED, READING
-from ucls.paper.groups import Group, Scale, cells_of, winners
+from ucls.paper.drawing.plot import Plot
+from ucls.paper.runs.domains import DOMAINS, HAS_READING, PRINTED, READING
+from ucls.paper.runs.groups import Group, Scale, cells_of, winners
 from ucls.settings import listed
 from ucls.study import Store, Study
-from ucls.study.result import Circumstance
-from ucls.study.run_spec import RESULTS_VERSION
+from ucls.study.declaration.run_spec import RESULTS_VERSION
+from ucls.study.storage.result import Circumstance
 
 RAN = "What was run"
 

@@ -9,8 +9,12 @@ from types import ModuleType
 from typing import NamedTuple
 
 from ucls.errors import unknown
-from ucls.figures.plot import Plot
-from ucls.paper import (
+from ucls.paper.beyond import bars, comparison, deep_sea, long, parts
+from ucls.paper.beyond import map as settings_map
+from ucls.paper.claims import CLAIMS
+from ucls.paper.drawing.plot import Plot
+from ucls.paper.evidence import Evidence
+from ucls.paper.figures import (
     figure_1,
     figure_2,
     figure_3,
@@ -21,16 +25,9 @@ from ucls.paper import (
     figure_9,
     figure_mountain_car,
     figure_theorem,
-    table_causes,
-    table_learned,
-    table_one_setting,
-    table_open_choices,
 )
-from ucls.paper.beyond import bars, comparison, deep_sea, long, parts
-from ucls.paper.beyond import map as settings_map
-from ucls.paper.claims import CLAIMS
-from ucls.paper.evidence import Evidence
-from ucls.paper.groups import Group
+from ucls.paper.runs.groups import Group
+from ucls.paper.tables import table_causes, table_learned, table_one_setting, table_open_choices
 
 Table = tuple[str, list[str], list[list[str]]]  # the title, the heads, the rows
 

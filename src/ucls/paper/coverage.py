@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from ucls._files import write_atomic
-from ucls._json import as_json
+from ucls._util.files import write_atomic
+from ucls._util.json import as_json
 from ucls.evaluation import coverage, one_state
 from ucls.evaluation.coverage import Row
 from ucls.evaluation.estimators import ESTIMATORS
@@ -43,7 +43,7 @@ def write_numbers(rows: list[Row], out: Path) -> None:
 
 def write_page(rows: list[Row], spent: dict[str, one_state.Spent], page: Path, command: str) -> None:
     """Draw both figures beside the page, and write it."""
-    from ucls.figures.coverage import draw_coverage, draw_spent
+    from ucls.paper.coverage_figures import draw_coverage, draw_spent
 
     draw_coverage(rows, page.with_suffix(".svg"))
     draw_spent(spent, page.with_name("one-state.svg"))

@@ -9,10 +9,10 @@ import numpy as np
 from ucls import stats
 from ucls.core.metrics import sign_of, signed
 from ucls.envs import make_builtin
-from ucls.paper.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
-from ucls.paper.groups import Group, Scale, cells_of
-from ucls.study.result import Result
-from ucls.study.store import Store
+from ucls.paper.runs.domains import CLASSIC, DEEP_SEA, ONE_STATE, PUDDLE, RIVER, SPARSE
+from ucls.paper.runs.groups import Group, Scale, cells_of
+from ucls.study.storage.result import Result
+from ucls.study.storage.store import Store
 
 POINTS = 200
 EPISODES, REWARD_STEPS = 20, 2000

@@ -7,7 +7,7 @@ from ucls.paper import shipped
 from ucls.paper.account import Reproduction
 from ucls.paper.claims.check import Check, Claim
 from ucls.paper.claims.plain import because, title_of
-from ucls.report import Opening, Reference, Verdict
+from ucls.paper.report import Opening, Reference, Verdict
 
 FEW = 3  # findings that a report opens with
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ucls._files import write_atomic
-from ucls._json import as_json
+from ucls._util.files import write_atomic
+from ucls._util.json import as_json
 from ucls.paper.account import (
     Reproduction,
     facts_of,
@@ -18,8 +18,8 @@ from ucls.paper.claims.plain import title_of
 from ucls.paper.contents import PARTS, Part, groups_of, parts_of
 from ucls.paper.evidence import Evidence
 from ucls.paper.findings import opening, reference_of
-from ucls.paper.groups import Scale, cells_of
-from ucls.report import Reference
+from ucls.paper.report import Reference
+from ucls.paper.runs.groups import Scale, cells_of
 from ucls.study import Member, Store, Study, run_study
 from ucls.study.forecast import Forecast, forecast
 from ucls.study.run_study import declare
@@ -36,7 +36,7 @@ def reproduce(
     out: Path, scale: Scale, figures: Sequence[str], store: Store, runner: Runner | None, quiet: bool = False
 ) -> Reproduction:
     """Run what is missing (nothing without a runner), draw the figures, judge the claims, and write the report."""
-    from ucls.figures.draw import draw
+    from ucls.paper.drawing.draw import draw
 
     chosen = parts_of(figures)
     study = study_of(chosen, scale)
@@ -66,7 +66,7 @@ def account_of(store: Store, scale: Scale, chosen: Sequence[Part], study: Study)
 
 def write(made: Reproduction, out: Path) -> None:
     """Write the report and the numbers."""
-    from ucls.report import write_report
+    from ucls.paper.report import write_report
 
     reference = reference_of(made)
     data = {"complete": made.complete, "claims": _with_reference(made, reference), "facts": made.facts}

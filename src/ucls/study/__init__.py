@@ -9,9 +9,9 @@ study runs the cells without a result in the store, so a study that was stopped,
   for every cell. `runners.runner_of` selects one.
 """
 
-from ucls.study.declare import Member, Study, parse_study, read_study
-from ucls.study.run_spec import RunSpec, make_run_specs
+from ucls.study.declaration.declare import Member, Study, parse_study, read_study
+from ucls.study.declaration.run_spec import RunSpec, make_run_specs
 from ucls.study.run_study import run_study
-from ucls.study.store import Store
+from ucls.study.storage.store import Store
 
 __all__ = ["Member", "RunSpec", "Store", "Study", "make_run_specs", "parse_study", "read_study", "run_study"]

@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ucls._util.earlier import NAMES
 from ucls.core.metrics import Metrics, sign_of, signed
 from ucls.envs import default_metric
 from ucls.errors import unknown
 from ucls.stats import common_seeds, holm, paired, probability_of_improvement, scores, summarize_many
-from ucls.study.records import Row
+from ucls.study.storage.records import Row
 
 
 class Group(NamedTuple):
@@ -48,7 +49,7 @@ class Sample(NamedTuple):
 def compare_study(rows: Sequence[Row], metric: str | None = None, baseline: str | None = None) -> list[Group]:
     """Compare all labels in each environment, the best first; shorter episodes are better."""
     if metric is not None and metric not in Metrics._fields:
-        raise unknown("metric", metric, Metrics._fields)
+        raise unknown("metric", metric, Metrics._fields, NAMES)
     if baseline is not None and baseline not in (labels := sorted({row.label for row in rows})):
         raise unknown("label", baseline, labels)
     members: dict[tuple[str, str], list[Row]] = {}

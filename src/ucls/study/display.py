@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from ucls.errors import printable
+from ucls.study.declaration.run_spec import RunSpec
 from ucls.study.outcome import Outcome, Tally
-from ucls.study.run_spec import RunSpec
 
 LINE_SECONDS = 10.0
 

@@ -8,10 +8,10 @@ from ucls.core.config import resolve_plan
 from ucls.core.memory import allocation_of
 from ucls.envs import ENVIRONMENTS
 from ucls.settings import listed
-from ucls.study.declare import Study, sweep_study
-from ucls.study.run_spec import RunSpec
+from ucls.study.declaration.declare import Study, sweep_study
+from ucls.study.declaration.run_spec import RunSpec
 from ucls.study.runners.cores import cores
-from ucls.study.store import Store, is_there
+from ucls.study.storage.store import Store, is_there
 from ucls.train.open_run import plan_anywhere
 
 # Typical steps per second with default settings; speeds measured in the store take precedence.

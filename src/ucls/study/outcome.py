@@ -2,8 +2,8 @@
 
 from typing import NamedTuple
 
-from ucls.study.result import Circumstance, Result
-from ucls.study.run_spec import RunSpec
+from ucls.study.declaration.run_spec import RunSpec
+from ucls.study.storage.result import Circumstance, Result
 
 
 class Outcome(NamedTuple):

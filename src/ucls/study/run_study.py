@@ -8,21 +8,21 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
-from ucls import _compiling
+from ucls._util import compiling as _compiling
 from ucls.core.metrics import Metrics
 from ucls.errors import UserError
 from ucls.study import running
-from ucls.study.declare import Member, Study, sweep_study
+from ucls.study.declaration.declare import Member, Study, sweep_study
+from ucls.study.declaration.optuna import search
+from ucls.study.declaration.run_spec import RunSpec
+from ucls.study.declaration.sweep import Sweep, Winner, judge, sweep_cells
 from ucls.study.display import Watch, watching
-from ucls.study.optuna import search
 from ucls.study.outcome import Outcome, Tally
-from ucls.study.partial import CHECKPOINT_SECONDS, Checkpoints, discard
-from ucls.study.records import Row
-from ucls.study.run_spec import RunSpec
 from ucls.study.runners.base import Runner
 from ucls.study.runners.local import run_local
-from ucls.study.store import Store
-from ucls.study.sweep import Sweep, Winner, judge, sweep_cells
+from ucls.study.storage.partial import CHECKPOINT_SECONDS, Checkpoints, discard
+from ucls.study.storage.records import Row
+from ucls.study.storage.store import Store
 from ucls.train.signals import stopping
 
 

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
 
-from ucls._files import lock
+from ucls._util.files import lock
 
 BYTES = 1 << 16  # of a file that is read: a traceback is shorter
 

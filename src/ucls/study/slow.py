@@ -4,7 +4,7 @@ import time
 from typing import NamedTuple
 
 from ucls.study.running import running
-from ucls.study.store import Store
+from ucls.study.storage.store import Store
 
 FACTOR = 3.0  # times as long as any finished cell of the same algorithm in the same environment needed
 LEAST = 30.0  # seconds before a cell is reported as slow

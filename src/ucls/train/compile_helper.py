@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Any
 
-from ucls import _compiling
+from ucls._util import compiling as _compiling
 from ucls.algorithms import ALGORITHMS, algorithm_module, is_compiled
 from ucls.core.binding import compile_inwards
 from ucls.core.config import Plan, resolve_plan

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls import _compiling
+from ucls._util import compiling as _compiling
 from ucls.agent.agent import Agent
 from ucls.algorithms import ALGORITHMS
 from ucls.core.binding import entry
@@ -21,7 +21,7 @@ from ucls.core.learner import Learner
 from ucls.core.run import Run, make_run
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError
-from ucls.kernels._jit import kernel_cache
+from ucls.kernels.compilation.jit import kernel_cache
 
 
 class Task(NamedTuple):

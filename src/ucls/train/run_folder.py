@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from ucls._files import lock, write_atomic
-from ucls._json import as_json, read_json
-from ucls._npz import read_heads
+from ucls._util.files import lock, write_atomic
+from ucls._util.json import as_json, read_json
+from ucls._util.npz import read_heads
 from ucls.agent import model_card
 from ucls.core.history import History
 from ucls.errors import UclsWarning, UserError

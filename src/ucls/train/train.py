@@ -10,10 +10,10 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from ucls import checkpoint
 from ucls.agent import model_card
 from ucls.agent.episode_log import Last
 from ucls.algorithms import algorithm_module, name_of
+from ucls.core import checkpoint
 from ucls.core.advice import advise_on_radius
 from ucls.core.config import read_saved
 from ucls.core.progress import Progress

@@ -4,9 +4,9 @@ from typing import Any
 
 import typer
 
+from ucls.cli.input.options import Json
 from ucls.cli.logs import options as opt
-from ucls.cli.options import Json
-from ucls.cli.streams import print_json
+from ucls.cli.output.streams import print_json
 
 
 def check_log(

@@ -5,9 +5,9 @@ from typing import Annotated, Any
 
 import typer
 
+from ucls.cli.input.options import Json, numbers_of
 from ucls.cli.logs import options as opt
-from ucls.cli.options import Json, numbers_of
-from ucls.cli.streams import print_json
+from ucls.cli.output.streams import print_json
 from ucls.errors import UserError
 
 
@@ -73,7 +73,7 @@ def _policy(text: str) -> tuple[str, Any]:
         raise UserError(f"--policy cannot be {text!r}: give a file, module:function or columns:PREFIX")
     if spec.startswith("columns:"):
         return name or spec.removeprefix("columns:").rstrip("_. ") or spec, spec
-    from ucls import checkpoint
+    from ucls.core import checkpoint
 
     if Path(spec).exists() or checkpoint.found(spec).exists():
         from ucls.agent.agent import Agent

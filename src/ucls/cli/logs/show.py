@@ -15,7 +15,7 @@ COLORS = {"better": "green", "worse": "red", "cannot say": "yellow"}
 
 def show_log(log: "EpisodeLog") -> None:
     """Print the size of a log, and which column is read as what."""
-    from ucls.cli.tables import console
+    from ucls.cli.output.tables import console
 
     to = console()
     lengths = log.lengths
@@ -41,7 +41,7 @@ def show_problems(problems: Sequence["Problem"]) -> None:
     """Print the problems of a log, one line each."""
     from rich.markup import escape
 
-    from ucls.cli.tables import console
+    from ucls.cli.output.tables import console
 
     to = console()
     for problem in problems:
@@ -55,7 +55,7 @@ def show_comparison(found: "Comparison", page: Path | None = None) -> None:
     """Print the answer for every candidate, and what it rests on."""
     from rich.markup import escape
 
-    from ucls.cli.tables import console, print_table
+    from ucls.cli.output.tables import console, print_table
 
     to = console()
     show_log(found.log)
@@ -77,7 +77,7 @@ def show_comparison(found: "Comparison", page: Path | None = None) -> None:
 
 
 def _show_candidate(each: "Candidate", found: "Comparison") -> None:
-    from ucls.cli.tables import console, print_table
+    from ucls.cli.output.tables import console, print_table
 
     to = console()
     to.print(printable(each.sentence), highlight=False, markup=False)

@@ -19,7 +19,7 @@ from ucls.evaluation.logs.episodes import EpisodeLog
 from ucls.features import features_module, fourier
 from ucls.features import name_of as features_name
 from ucls.kernels import active as la
-from ucls.kernels._jit import jit
+from ucls.kernels.compilation.jit import jit
 from ucls.settings import resolve
 
 MOST = 1024  # features of all actions: least squares cost their cube

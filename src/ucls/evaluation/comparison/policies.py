@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls._modules import import_path, is_path
+from ucls._util.modules import import_path, is_path
 from ucls.errors import UserError, printable, unknown
 from ucls.evaluation.logs.episodes import EpisodeLog
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ucls._npz import read_arrays
+from ucls._util.npz import read_arrays
 from ucls.evaluation.logs.names import OPTIONAL, unused
 from ucls.evaluation.room import memory
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ucls._npz import read_arrays
+from ucls._util.npz import read_arrays
 from ucls.errors import UserError, printable
 from ucls.evaluation.logs.csvs import as_column, read_csv
 from ucls.evaluation.logs.minari import is_minari, minari_table

@@ -2,8 +2,8 @@
 
 from ucls.paper.beyond.comparison import METRICS, NOT_RUN, WORDS, Contest, contests, each_run, groups, name_of, sample
 from ucls.paper.evidence import FINAL, Evidence, optimum
-from ucls.paper.groups import Group
 from ucls.paper.numbers import grouped
+from ucls.paper.runs.groups import Group
 
 __all__ = ["HEADS", "groups", "rows"]
 

@@ -9,14 +9,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls.figures.palette import STYLES
-from ucls.figures.plot import Plot
-from ucls.paper.domains import CLASSIC, DOMAINS, ONE_STATE, PUDDLE, RIVER, ROOM, SPARSE
+from ucls._util.palette import STYLES
+from ucls.paper.drawing.plot import Plot
 from ucls.paper.evidence import Evidence, Sample
-from ucls.paper.figure_1 import curve_caption, curve_panel
-from ucls.paper.figure_7 import gv_ucb
-from ucls.paper.groups import Group, tuned, ucls
+from ucls.paper.figures.figure_1 import curve_caption, curve_panel
+from ucls.paper.figures.figure_7 import gv_ucb
 from ucls.paper.numbers import grouped, interval, listing, mean_of_runs, share
+from ucls.paper.runs.domains import CLASSIC, DOMAINS, ONE_STATE, PUDDLE, RIVER, ROOM, SPARSE
+from ucls.paper.runs.groups import Group, tuned, ucls
 from ucls.stats import common_seeds, proportion, scores
 
 NOT_RUN = "not run"

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ucls.figures.palette import STYLES
-from ucls.figures.plot import Line, Panel, Plot, points_of
+from ucls._util.palette import STYLES
 from ucls.paper.beyond.comparison import NOT_RUN, name_of, optimistic_sarsa
-from ucls.paper.domains import DEEP_SEA, ROOM
+from ucls.paper.drawing.plot import Line, Panel, Plot, points_of
 from ucls.paper.evidence import Evidence
-from ucls.paper.groups import Group
 from ucls.paper.numbers import share
+from ucls.paper.runs.domains import DEEP_SEA, ROOM
+from ucls.paper.runs.groups import Group
 from ucls.stats import proportion, solved_after
 
 EPISODES, TREASURE = 1000, 0.5

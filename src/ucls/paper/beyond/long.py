@@ -6,15 +6,15 @@ fractions of the optimal reward per step.
 
 import numpy as np
 
-from ucls.figures.plot import Plot
 from ucls.paper.beyond.comparison import NOT_RUN, exact
-from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.drawing.plot import Plot
 from ucls.paper.evidence import Evidence, optimum
-from ucls.paper.figure_1 import curve_caption, curve_panel
-from ucls.paper.groups import Group
+from ucls.paper.figures.figure_1 import curve_caption, curve_panel
 from ucls.paper.numbers import grouped, interval
+from ucls.paper.runs.domains import CLASSIC, DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.runs.groups import Group
 from ucls.stats import bootstrap_mean
-from ucls.study.result import Result
+from ucls.study.storage.result import Result
 
 STEPS, TENTHS, LOST = 500_000, 10, 0.2
 RUNS = {RIVER: 10, PUDDLE: 10, SPARSE: 4, CLASSIC: 4}

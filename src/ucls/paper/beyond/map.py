@@ -1,11 +1,11 @@
 """Sensitivity of UCLS-Exact to its prior: v0, the maximum return (`return_max`), and m, its weight in visits."""
 
-from ucls.figures.palette import VIOLETS
-from ucls.figures.plot import Panel, Plot, points_of
+from ucls._util.palette import VIOLETS
 from ucls.paper.beyond.comparison import WORDS, exact, sample
-from ucls.paper.domains import CLASSIC, DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.drawing.plot import Panel, Plot, points_of
 from ucls.paper.evidence import Evidence
-from ucls.paper.groups import Group
+from ucls.paper.runs.domains import CLASSIC, DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.runs.groups import Group
 from ucls.stats import Summary
 
 # The more visits the prior is worth, the darker.

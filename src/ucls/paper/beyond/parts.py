@@ -4,10 +4,10 @@ And two other settings: a larger `noise_scale`, and no `return_max`.
 """
 
 from ucls.paper.beyond.comparison import METRICS, NOT_RUN, WORDS, apart, exact, sample
-from ucls.paper.domains import DOMAINS, ONE_STATE, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence
-from ucls.paper.groups import Group
 from ucls.paper.numbers import grouped, mean_of_runs
+from ucls.paper.runs.domains import DOMAINS, ONE_STATE, PUDDLE, RIVER, SPARSE
+from ucls.paper.runs.groups import Group
 
 PARTS = {
     "both terms": {},

@@ -1,16 +1,16 @@
 """Claims about bounds: 11 (final policies), 12 (Theorem 1 and Corollary 1) and 13 (the Optimistic Values Theorem)."""
 
-from ucls.paper import figure_9, figure_theorem
-from ucls.paper.alternatives import W_STEP
 from ucls.paper.claims.check import Check, Claim, by_chance, decided, most_reach, not_run, part, turned
 from ucls.paper.claims.declared import HELD, OPEN, TURNS, Before, claim
-from ucls.paper.domains import RIVER
 from ucls.paper.evidence import Evidence, Sample
-from ucls.paper.groups import Group
+from ucls.paper.figures import figure_9, figure_theorem
 from ucls.paper.numbers import interval, number
-from ucls.paper.table_open_choices import CHOICES, OpenChoice, optimum_with
-from ucls.paper.table_open_choices import group_of as choice_group
-from ucls.report import Verdict
+from ucls.paper.report import Verdict
+from ucls.paper.runs.alternatives import W_STEP
+from ucls.paper.runs.domains import RIVER
+from ucls.paper.runs.groups import Group
+from ucls.paper.tables.table_open_choices import CHOICES, OpenChoice, optimum_with
+from ucls.paper.tables.table_open_choices import group_of as choice_group
 from ucls.stats import summarize
 
 CLOSE = 0.1  # of the optimal value

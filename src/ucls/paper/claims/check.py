@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.core.metrics import signed
-from ucls.paper.alternatives import Change, Interpretation
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.numbers import interval, number, share
-from ucls.report import Verdict
+from ucls.paper.report import Verdict
+from ucls.paper.runs.alternatives import Change, Interpretation
 from ucls.stats import Estimate, Summary, holm, proportion
 
 WIDTH = NormalDist().inv_cdf(0.975)  # standard errors that half a 95% interval is wide

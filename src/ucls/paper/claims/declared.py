@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from ucls.paper.claims.check import Claim
 from ucls.paper.evidence import Evidence
-from ucls.paper.groups import Group
-from ucls.report import Verdict
+from ucls.paper.report import Verdict
+from ucls.paper.runs.groups import Group
 
 HELD, FAILED, OPEN, TURNS = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED, Verdict.DEPENDS
 

@@ -4,23 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ucls.paper import figure_theorem
-from ucls.paper.alternatives import (
-    DGPQ_SWEEP,
-    GMAX,
-    OF_BASELINES,
-    OF_SCALE,
-    TILE_MEMORY,
-    W_STEP,
-    Change,
-    Interpretation,
-    also_read,
-    as_here,
-    in_puddle_world,
-)
-from ucls.paper.alternatives import (
-    OPEN as OPEN_CHOICES,
-)
 from ucls.paper.claims.check import (
     MOST,
     Check,
@@ -37,10 +20,25 @@ from ucls.paper.claims.check import (
     within,
 )
 from ucls.paper.claims.declared import FAILED, FRACTIONS, OPEN, OTHERWISE, SARSA, TABLE, TURNS, Before, claim
-from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, optimum
-from ucls.paper.groups import MAIN, Group, contenders, tuned, ucls
+from ucls.paper.figures import figure_theorem
 from ucls.paper.numbers import interval, number
+from ucls.paper.runs.alternatives import (
+    DGPQ_SWEEP,
+    GMAX,
+    OF_BASELINES,
+    OF_SCALE,
+    TILE_MEMORY,
+    W_STEP,
+    Change,
+    Interpretation,
+    also_read,
+    as_here,
+    in_puddle_world,
+)
+from ucls.paper.runs.alternatives import OPEN as OPEN_CHOICES
+from ucls.paper.runs.domains import DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.runs.groups import MAIN, Group, contenders, tuned, ucls
 
 POOR = ("lspi-rmax", "rlsvi")  # algorithms that the paper says do poorly
 BASELINES = ("ucbootstrap", "dgpq", "lspi-rmax", "rlsvi", "sarsa-epsilon")  # those of Figure 1

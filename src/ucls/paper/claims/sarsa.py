@@ -2,8 +2,13 @@
 
 import numpy as np
 
-from ucls.paper import figure_7
-from ucls.paper.alternatives import (
+from ucls.paper.claims.check import Check, Claim, apart, better, most_reach, read_otherwise
+from ucls.paper.claims.declared import FAILED, FRACTIONS, HUNDRED, OPEN, OTHERWISE, TABLE, TURNS, Before, claim
+from ucls.paper.claims.learning import ALIKE, learned
+from ucls.paper.evidence import Evidence, optimum
+from ucls.paper.figures import figure_7
+from ucls.paper.numbers import interval
+from ucls.paper.runs.alternatives import (
     DGPQ_SWEEP,
     OF_UCLS,
     SARSA_START,
@@ -17,14 +22,9 @@ from ucls.paper.alternatives import (
     as_here,
     in_puddle_world,
 )
-from ucls.paper.claims.check import Check, Claim, apart, better, most_reach, read_otherwise
-from ucls.paper.claims.declared import FAILED, FRACTIONS, HUNDRED, OPEN, OTHERWISE, TABLE, TURNS, Before, claim
-from ucls.paper.claims.learning import ALIKE, learned
-from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
-from ucls.paper.evidence import Evidence, optimum
-from ucls.paper.groups import MAIN, Group, tuned, ucls
-from ucls.paper.numbers import interval
-from ucls.paper.sweeps import HIGH
+from ucls.paper.runs.domains import DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.runs.groups import MAIN, Group, tuned, ucls
+from ucls.paper.runs.sweeps import HIGH
 
 READINGS = (TILE_MEMORY, THRESHOLD, W_STEP, SARSA_START)
 

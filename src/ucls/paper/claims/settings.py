@@ -1,7 +1,5 @@
 """Claims about settings: 5 (p), 7, 8 and 16 (LSTD's regularizer)."""
 
-from ucls.paper import figure_2, figure_3, figure_5
-from ucls.paper.alternatives import EPSILON_DECAY, ONE_STATE_DISCOUNT, ROOT, Change, also_read, as_here
 from ucls.paper.claims.check import MOST, Check, Claim, better, most_reach, part, read_otherwise, turned
 from ucls.paper.claims.declared import (
     FAILED,
@@ -17,10 +15,12 @@ from ucls.paper.claims.declared import (
     claim,
 )
 from ucls.paper.claims.learning import LEARNED, NEAR
-from ucls.paper.domains import CLASSIC, RIVER
 from ucls.paper.evidence import Evidence, optimum
-from ucls.paper.groups import Group
+from ucls.paper.figures import figure_2, figure_3, figure_5
 from ucls.paper.numbers import interval, number
+from ucls.paper.runs.alternatives import EPSILON_DECAY, ONE_STATE_DISCOUNT, ROOT, Change, also_read, as_here
+from ucls.paper.runs.domains import CLASSIC, RIVER
+from ucls.paper.runs.groups import Group
 
 SLOWER = (0.01, 0.001)
 EARLY = 0.1  # of the steps

@@ -2,15 +2,16 @@
 
 import numpy as np
 
-from ucls.paper import figure_2, figure_6, figure_mountain_car, figure_theorem, table_learned
-from ucls.paper.alternatives import DGPQ_SWEEP, OF_SCALE, W_STEP, Change, also_read, as_here
 from ucls.paper.claims.check import Check, Claim, apart, at_least, better, most_reach, read_otherwise, turned
 from ucls.paper.claims.declared import FAILED, HELD, OPEN, TABLE, TURNS, Before, claim
 from ucls.paper.claims.learning import NEAR, with_small_steps
-from ucls.paper.domains import DOMAINS, PUDDLE, RIVER, SPARSE
 from ucls.paper.evidence import Evidence, optimum
-from ucls.paper.groups import MAIN, Group, counts_only, tuned, ucls
+from ucls.paper.figures import figure_2, figure_6, figure_mountain_car, figure_theorem
 from ucls.paper.numbers import interval, number
+from ucls.paper.runs.alternatives import DGPQ_SWEEP, OF_SCALE, W_STEP, Change, also_read, as_here
+from ucls.paper.runs.domains import DOMAINS, PUDDLE, RIVER, SPARSE
+from ucls.paper.runs.groups import MAIN, Group, counts_only, tuned, ucls
+from ucls.paper.tables import table_learned
 
 MATTERS = 0.1  # of what UCLS comes to: a part that makes less of a difference does not matter
 

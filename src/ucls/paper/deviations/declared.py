@@ -1,8 +1,8 @@
 """Every deviation from the paper's text, as data."""
 
 from ucls.paper.deviations.measure import Deviation, Trial
-from ucls.paper.domains import CLASSIC, PUDDLE, RIVER, SPARSE
-from ucls.paper.groups import tuned
+from ucls.paper.runs.domains import CLASSIC, PUDDLE, RIVER, SPARSE
+from ucls.paper.runs.groups import tuned
 
 # With their default settings these two do not learn River Swim, so that interpretations could not be compared.
 STEPS, STEPS_PUDDLE = (dict(tuned("ucls-l", env).settings) for env in (RIVER, PUDDLE))

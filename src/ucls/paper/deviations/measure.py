@@ -6,15 +6,15 @@ from math import isnan
 from pathlib import Path
 from typing import Any
 
-from ucls._files import write_atomic
+from ucls._util.files import write_atomic
 from ucls.errors import UserError
 from ucls.paper._markdown import csv_text
-from ucls.paper.domains import DOMAINS, PUDDLE, SPARSE, as_read, dtype_of
 from ucls.paper.numbers import number
+from ucls.paper.runs.domains import DOMAINS, PUDDLE, SPARSE, as_read, dtype_of
 from ucls.stats import Estimate, paired, scores, summarize
 from ucls.study import Member, RunSpec, Store, Study, make_run_specs, run_study
-from ucls.study.records import Row
 from ucls.study.runners.base import Runner
+from ucls.study.storage.records import Row
 
 METRICS = {
     "final reward per step": "final_reward_per_step",

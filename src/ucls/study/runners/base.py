@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from threading import Event
 
+from ucls.study.declaration.run_spec import RunSpec
 from ucls.study.outcome import Outcome
-from ucls.study.partial import Checkpoints
-from ucls.study.result import Circumstance
-from ucls.study.run_spec import RunSpec
 from ucls.study.runners.run_cell import run_cell
 from ucls.study.runners.time_limit import limited, over_limit
+from ucls.study.storage.partial import Checkpoints
+from ucls.study.storage.result import Circumstance
 
 PATIENCE = 8.0  # seconds that a stop may take
 

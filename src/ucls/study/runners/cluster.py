@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
 from ucls.errors import UserError
-from ucls.study.partial import Checkpoints
-from ucls.study.run_spec import RunSpec
+from ucls.study.declaration.run_spec import RunSpec
 from ucls.study.runners.base import PATIENCE, THREADS, one_thread_each, outcome_of
 from ucls.study.runners.outcome_file import outcome_file, write_outcome
+from ucls.study.storage.partial import Checkpoints
 
 REQUEUES = 1000  # a job at its time limit is requeued and resumes: time limits are for cells, not jobs
 

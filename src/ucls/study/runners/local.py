@@ -8,15 +8,15 @@ from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from threading import Event
 
-from ucls import _compiling
+from ucls._util import compiling as _compiling
 from ucls.core.progress import CompileProgress
+from ucls.study.declaration.run_spec import RunSpec
 from ucls.study.outcome import Outcome
-from ucls.study.partial import Checkpoints
-from ucls.study.run_spec import RunSpec
 from ucls.study.runners.base import PATIENCE, Runner, one_thread_each, outcome_of
 from ucls.study.runners.cores import cores
 from ucls.study.runners.queue import Queue
 from ucls.study.runners.time_limit import ended
+from ucls.study.storage.partial import Checkpoints
 
 STOP = None
 CONTEXT = multiprocessing.get_context("spawn")

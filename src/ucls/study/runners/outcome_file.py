@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from ucls import checkpoint
+from ucls.core import checkpoint
 from ucls.core.metrics import Metrics
 from ucls.errors import UserError
 from ucls.study.outcome import Outcome
-from ucls.study.result import Circumstance, Result
-from ucls.study.seal import seal_arrays
+from ucls.study.storage.result import Circumstance, Result
+from ucls.study.storage.seal import seal_arrays
 
 SUFFIX = ".safetensors"
 FIELDS = ("id", "error", "traceback", "attempts", "note")  # of an outcome, beside its result

@@ -4,8 +4,8 @@ from collections import Counter, deque
 from collections.abc import Sequence
 from typing import Any
 
+from ucls.study.declaration.run_spec import RunSpec
 from ucls.study.outcome import Outcome
-from ucls.study.run_spec import RunSpec
 
 TRIES = 3  # of a cell among others, and as many again with no other beside it
 

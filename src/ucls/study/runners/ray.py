@@ -17,13 +17,13 @@ from typing import Any
 from uuid import uuid4
 
 from ucls.errors import ClusterLost, UserError
+from ucls.study.declaration.run_spec import RunSpec
 from ucls.study.outcome import Outcome
-from ucls.study.partial import Checkpoints
-from ucls.study.run_spec import RunSpec
 from ucls.study.runners.base import PATIENCE, THREADS, Runner, one_thread_each, outcome_of
 from ucls.study.runners.cores import cores
 from ucls.study.runners.queue import Queue
 from ucls.study.runners.time_limit import ended
+from ucls.study.storage.partial import Checkpoints
 
 # What Ray reads when it is imported: no environments of uv, no usage statistics, no notices of lost workers (it would
 # print them to standard output), no change to what is seen of GPUs.

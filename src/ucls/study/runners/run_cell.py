@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls import checkpoint
+from ucls.core import checkpoint
 from ucls.core.protocol import AnyRun, in_chunks
 from ucls.core.run import make_run
 from ucls.core.saveable import fault_of
 from ucls.diagnostics import probed
 from ucls.errors import UserError, without_notices
-from ucls.study import partial
-from ucls.study.partial import Checkpoints
-from ucls.study.result import Result, summarize
-from ucls.study.run_spec import RESULTS_VERSION, RunSpec, code_of, env_code_of
+from ucls.study.declaration.run_spec import RESULTS_VERSION, RunSpec, code_of, env_code_of
+from ucls.study.storage import partial
+from ucls.study.storage.partial import Checkpoints
+from ucls.study.storage.result import Result, summarize
 from ucls.train.open_run import closed_after, open_run
 
 CHUNK_SECONDS = 0.5

@@ -14,16 +14,16 @@ from threading import Event
 from typing import NamedTuple
 from uuid import uuid4
 
-from ucls._files import write_atomic
+from ucls._util.files import write_atomic
 from ucls.errors import UserError
+from ucls.study.declaration.run_spec import RunSpec
 from ucls.study.outcome import Outcome
-from ucls.study.partial import Checkpoints
-from ucls.study.run_spec import RunSpec
 from ucls.study.runners.base import PATIENCE, Runner
 from ucls.study.runners.cluster import Batch, Cluster, Key, open_cluster
 from ucls.study.runners.outcome_file import SUFFIX, read_outcome
 from ucls.study.runners.queue import Losses, kind
 from ucls.study.runners.time_limit import ended
+from ucls.study.storage.partial import Checkpoints
 
 JOBS = 64
 HOURS = 4.0

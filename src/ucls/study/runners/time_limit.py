@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from ucls.study import running
+from ucls.study.declaration.run_spec import RunSpec
 from ucls.study.outcome import Outcome
-from ucls.study.partial import Checkpoints
-from ucls.study.run_spec import RunSpec
+from ucls.study.storage.partial import Checkpoints
 
 GRACE = 8.0  # seconds that a cell has to stop by itself
 

@@ -1,0 +1,1 @@
+"""What commands are given: options that several share, completion, and saved runs or environments."""

@@ -1,0 +1,1 @@
+"""Linear algebra for algorithms: products, solvers, updated inverses, averages, traces, Gaussian processes."""

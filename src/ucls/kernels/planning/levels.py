@@ -1,0 +1,27 @@
+"""What an optimistic planner assumes: the largest and smallest return, and the weights of the prior and the noise."""
+
+from typing import NamedTuple
+
+from ucls.kernels.compilation.jit import jit
+
+
+class Levels(NamedTuple):
+    """`v0`, the largest return there may be, is the prior, worth `prior_visits` visits; no value is below `vmin`.
+    Bounds are `noise_scale` standard deviations above the estimate."""
+
+    v0: float
+    vmin: float
+    prior_visits: float
+    noise_scale: float
+
+
+@jit
+def clip(levels, value):
+    """A value within the levels."""
+    return min(max(value, levels.vmin), levels.v0)
+
+
+@jit
+def base(levels):
+    """What is assumed without optimism: 0, or v0 where that is negative."""
+    return min(0.0, levels.v0)
