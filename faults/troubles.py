@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from faults.driver import NAME, endless_cell, failing_cell, troubled_study
 from faults.kills import WORKER, StudyProcess, results
 from faults.processes import below, kill, listened_on, wait_until
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.study import Store
 from ucls.study.storage.partial import partial_file
 from ucls.study.storage.records import Failure

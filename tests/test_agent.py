@@ -12,8 +12,8 @@ from support.foreign import Corridor
 from support.params import always
 from ucls import Agent, UserError
 from ucls.algorithms import ALGORITHMS, sarsa
-from ucls.core import checkpoint
 from ucls.core.run import Run
+from ucls.core.saving import checkpoint
 from ucls.envs import make_builtin
 
 

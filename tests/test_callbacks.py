@@ -190,7 +190,7 @@ def test_a_disk_without_room_stops_nobody(tmp_path, monkeypatch):
     def full(*arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(ucls.core.checkpoint, "save", full)
+    monkeypatch.setattr(ucls.core.saving.checkpoint, "save", full)
     with pytest.warns(UclsWarning, match="not saved at step 10: No space left"):
         agent = lake().learn(10, callback=Checkpoint(tmp_path / "a.safetensors", every=10))
     assert agent.steps == 10

@@ -10,8 +10,8 @@ from support.transitions import assert_same_learner, follow
 from support.uncompiled import check_uncompiled
 from ucls import Agent
 from ucls.algorithms import algorithm_module, dgpq
-from ucls.core import checkpoint
 from ucls.core.run import Run, make_run
+from ucls.core.saving import checkpoint
 from ucls.errors import UserError
 from ucls.kernels.linear_algebra import gaussian_process as gps
 from ucls.kernels.ranges import Sizes

@@ -13,10 +13,10 @@ import my_agent
 from faults.torture.environments import Odd, Spoilt, Theirs
 from ucls import Agent, UserError
 from ucls.algorithms import ALGORITHMS, algorithm_module, sarsa
-from ucls.core import checkpoint
 from ucls.core.config import resolve_plan
 from ucls.core.learner import Learner
 from ucls.core.run import Run, make_run
+from ucls.core.saving import checkpoint
 from ucls.features import features_module
 from ucls.kernels import active as la
 from ucls.kernels.compilation.jit import jit

@@ -8,9 +8,9 @@ import pytest
 from ucls import Agent, make_run
 from ucls._util.earlier import CHOICES, FEATURES, METRICS, SETTINGS, current, current_run
 from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.core import checkpoint
 from ucls.core.metrics import Metrics
 from ucls.core.run import Run
+from ucls.core.saving import checkpoint
 from ucls.envs import ENVIRONMENTS, module_of
 from ucls.errors import UserError
 from ucls.features import FEATURES as NOW

@@ -11,7 +11,7 @@ from support.foreign import newest
 from support.pages import decoded, page_data
 from ucls import Agent
 from ucls.agent.explain import look, record, views_of, write_page
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.errors import UserError
 from ucls.testing import small_run
 

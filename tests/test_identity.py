@@ -13,7 +13,7 @@ from gymnasium import wrappers
 from support import foreign
 from support.commands import ucls as command
 from ucls import Agent, UserError, evaluate_policy
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.envs.gym import BuiltinGymEnv
 from ucls.errors import UclsWarning
 from ucls.gym.copies import copy_of

@@ -9,7 +9,7 @@ import pytest
 from support import foreign
 from ucls import Agent
 from ucls.cli.train import how_to_resume
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.errors import UserError
 from ucls.gym.registry import make_env, makers, opened, versioned
 from ucls.settings import parse

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.features import one_hot
 from ucls.kernels import active as la
 

@@ -17,8 +17,8 @@ from faults import kills
 from faults.driver import NAME, SMALL, endless_cell, failing_cell, runner_named, small_study, troubled_study
 from faults.troubles import give_trouble, is_the_failure
 from support.uncompiled import run_uncompiled
-from ucls.core import checkpoint
 from ucls.core.run import Run
+from ucls.core.saving import checkpoint
 from ucls.errors import UserError
 from ucls.study import Member, RunSpec, Store, make_run_specs, run_study
 from ucls.study.outcome import Outcome

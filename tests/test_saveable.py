@@ -10,7 +10,7 @@ import pytest
 from support import foreign
 from ucls import Agent
 from ucls.core.run import make_run
-from ucls.core.saveable import Saveable
+from ucls.core.saving.saveable import Saveable
 from ucls.errors import UclsWarning, UserError
 
 GONE = "can no longer be saved: .* holds numbers that are not finite; start again, and scale the rewards or features"

@@ -10,7 +10,7 @@ from gymnasium import spaces
 import ucls
 from support.foreign import newest
 from ucls import Agent, UserError
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.gym import observations
 from ucls.gym.layout import layout_of, leaves
 from ucls.gym.spaces import ONE_HOT, describe

@@ -20,7 +20,7 @@ from faults.torture import programs, stores
 from support.commands import ucls as command
 from support.studies import pretend, study_of
 from ucls._util import files as _files
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.errors import UserError
 from ucls.study import Member, Store, Study, make_run_specs, parse_study, run_study
 from ucls.study.runners.base import outcome_of
@@ -279,7 +279,7 @@ def test_a_full_disk_costs_the_checkpoint_and_not_the_run(tmp_path, monkeypatch)
     def full(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("ucls.core.checkpoint.save", full)
+    monkeypatch.setattr("ucls.core.saving.checkpoint.save", full)
     done = run_cell(cell, Checkpoints(tmp_path, -1.0))
     assert done.note == "its checkpoint could not be saved: No space left on device"
 

@@ -18,7 +18,7 @@ import ucls as package
 from support.commands import RIVER, ucls, ucls_process
 from support.params import always
 from ucls._util import files as _files
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.errors import Terminated, UserError
 from ucls.train import run_folder
 from ucls.train import train as training

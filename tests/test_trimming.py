@@ -9,8 +9,8 @@ import ucls
 from support.params import always
 from ucls.agent.agent import Agent
 from ucls.algorithms import ALGORITHMS
-from ucls.core import checkpoint
 from ucls.core.run import Run
+from ucls.core.saving import checkpoint
 from ucls.errors import UserError
 from ucls.kernels.ranges import INFINITE, Grows, Sizes
 from ucls.testing import small_run

@@ -12,7 +12,7 @@ from support.pages import decoded, page_data
 from ucls import Agent, DiscreteActions
 from ucls.agent.explain import actions_of, record, views_of, write_page
 from ucls.agent.explain.doubts import unsure_table
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.testing import small_run
 
 POLE = {"low": [-2.4, -3, -0.21, -3], "high": [2.4, 3, 0.21, 3], "features": "tiles", "tilings": 2, "tiles": 2}

@@ -12,7 +12,7 @@ from ucls import Agent
 from ucls.agent.explain.clip import MARK
 from ucls.agent.explain.panel import NOISY, UNKNOWN, WIDTH, film_of, frame_of
 from ucls.agent.explain.scenes import Picture, Scene, rows_of, scale_of
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.errors import UserError
 
 RIVER = "ucls/RiverSwim-v0"

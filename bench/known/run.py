@@ -16,7 +16,7 @@ import gymnasium
 from bench.known.tasks import ABREAST, limited, measured_of, task_of
 from bench.machine import package_revision
 from ucls import Agent, evaluate_policy
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.errors import UclsWarning
 from ucls.gym.registry import make_env
 from ucls.study.declaration.declare import Study

@@ -14,8 +14,8 @@ import numpy as np
 
 from ucls import Agent, UserError
 from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.core import checkpoint
 from ucls.core.run import Run, make_run
+from ucls.core.saving import checkpoint
 
 STEPS = 200
 TILES = {"tilings": 3, "tiles": 4, "table_size": 16}

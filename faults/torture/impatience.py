@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from faults.torture import forks, runs
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.train.run_folder import CHECKPOINT
 from ucls.train.train import train
 

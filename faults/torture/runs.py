@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.study import Member, RunSpec, Store, Study, make_run_specs, run_study
 from ucls.study.outcome import Outcome
 from ucls.study.runners.base import outcome_of

@@ -12,10 +12,10 @@ import numpy as np
 from faults.torture import shadow
 from faults.torture.parts import Ask
 from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.core import checkpoint
 from ucls.core.config import resolve_plan
 from ucls.core.learner import Learner
 from ucls.core.run import Run, make_run
+from ucls.core.saving import checkpoint
 
 CHUNKS = 100
 SECONDS = 300.0  # a run that would take longer takes fewer steps, and says so

@@ -222,7 +222,7 @@ def _garbage(rng: random.Random, path: Path) -> None:
 
 def _claim(rng: random.Random, path: Path) -> None:
     """Claim other steps, another cell or other numerics, or lose or change arrays, in an otherwise whole file."""
-    from ucls.core import checkpoint
+    from ucls.core.saving import checkpoint
 
     about, arrays = checkpoint.load(path)
     change = rng.randrange(5)

@@ -12,7 +12,7 @@ import numpy as np
 from gymnasium import wrappers
 
 from ucls import Agent, UserError
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.errors import UclsWarning
 from ucls.gym.copies import copy_of
 from ucls.gym.wrapping import normalizers_of

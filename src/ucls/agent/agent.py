@@ -24,13 +24,13 @@ from ucls.agent.build import assemble, configure, in_saved_world, reassemble
 from ucls.agent.episode_log import EpisodeRecorder, Last
 from ucls.agent.queries import AgentQueries
 from ucls.algorithms import DEFAULT
-from ucls.core import checkpoint
 from ucls.core.advice import FIRST_LOOK, advise_on_radius
 from ucls.core.config import Plan, brief, read_saved, whole
 from ucls.core.history import TERMINATED, TRUNCATED, History
 from ucls.core.learner import FailedArithmetic, Learner, refuse_diverged
 from ucls.core.progress import Progress
 from ucls.core.protocol import content_of
+from ucls.core.saving import checkpoint
 from ucls.envs import BuiltinEnv
 from ucls.errors import UserError
 from ucls.features import is_precomputed

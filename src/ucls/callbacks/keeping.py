@@ -8,7 +8,7 @@ from typing import Any
 from ucls.agent.agent import Agent
 from ucls.agent.evaluate import Evaluation, evaluate_policy
 from ucls.callbacks.periodic import Periodic
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.errors import UclsWarning, UserError
 from ucls.gym.copies import copy_of
 from ucls.gym.wrapping import freeze_normalizers

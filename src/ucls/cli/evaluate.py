@@ -35,7 +35,7 @@ def evaluate(
     """
     from ucls.agent.evaluate import evaluate_policy
     from ucls.cli.input.subject import subject_of
-    from ucls.core import checkpoint
+    from ucls.core.saving import checkpoint
     from ucls.gym.spaces import id_of
 
     if not checkpoint.found(run).exists():

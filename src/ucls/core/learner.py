@@ -14,14 +14,14 @@ import numpy as np
 
 from ucls._util.randomness import from_words, generator, spawn, to_words
 from ucls.algorithms import ALGORITHMS
-from ucls.core import checkpoint
-from ucls.core import state as states
 from ucls.core.binding import BoundKernel
 from ucls.core.config import DTYPES, Plan, Resolved, brief, resolve_plan
 from ucls.core.memory import SPARE, refuse_large_learner
 from ucls.core.past import BROKEN, Past, Undone, can_fail
 from ucls.core.progress import tell_of_compiling
-from ucls.core.saveable import ADVICE, AFTER, WHILE, Saveable
+from ucls.core.saving import checkpoint
+from ucls.core.saving import state as states
+from ucls.core.saving.saveable import ADVICE, AFTER, WHILE, Saveable
 from ucls.core.steps import Pending, kernels
 from ucls.errors import UclsWarning, UserError
 from ucls.features import FEATURES, features_module, is_discrete
@@ -229,7 +229,7 @@ class Learner:
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """A copy of everything that the next step reads; large matrices are trimmed to the visited part (see
-        `ucls.core.checkpoint`)."""
+        `ucls.core.saving.checkpoint`)."""
         arrays = {"rng": to_words(self.rng), **states.to_arrays(self.algorithm, self.state, self._trims)}
         for name in OWN_PARTS:
             arrays |= checkpoint.flatten(name, getattr(self, name), self._trims)

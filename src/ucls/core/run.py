@@ -19,7 +19,6 @@ import numpy as np
 
 from ucls._util.randomness import from_words, generator, spawn, to_words
 from ucls.algorithms import DEFAULT
-from ucls.core import checkpoint
 from ucls.core.advice import advise_on_cost
 from ucls.core.config import Plan, Resolved, choose, read_saved, whole
 from ucls.core.history import NOTHING, History, join
@@ -27,6 +26,7 @@ from ucls.core.learner import Learner, refuse_diverged, saved_learner
 from ucls.core.memory import refuse_too_large
 from ucls.core.past import BROKEN, Copies, can_fail
 from ucls.core.protocol import content_of
+from ucls.core.saving import checkpoint
 from ucls.core.steps import compiled
 from ucls.envs import BuiltinEnv, from_arrays, make_builtin, module_of, to_arrays
 from ucls.errors import UserError

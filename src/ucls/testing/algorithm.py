@@ -12,10 +12,10 @@ import numpy as np
 
 from ucls.agent.agent import Agent
 from ucls.algorithms import ALGORITHMS, Algorithm, Extras, algorithm_module, is_compiled
-from ucls.core import state as states
 from ucls.core.history import join
 from ucls.core.learner import Learner
 from ucls.core.run import Run
+from ucls.core.saving import state as states
 from ucls.errors import UserError
 from ucls.features import is_discrete
 from ucls.gym.registry import make_env

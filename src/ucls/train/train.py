@@ -13,12 +13,12 @@ from typing import Any
 from ucls.agent import model_card
 from ucls.agent.episode_log import Last
 from ucls.algorithms import algorithm_module, name_of
-from ucls.core import checkpoint
 from ucls.core.advice import advise_on_radius
 from ucls.core.config import read_saved
 from ucls.core.progress import Progress
 from ucls.core.protocol import AnyRun, content_of, in_chunks
 from ucls.core.run import Run
+from ucls.core.saving import checkpoint
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import Terminated, UserError
 from ucls.settings import divided

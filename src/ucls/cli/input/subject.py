@@ -35,7 +35,7 @@ def subject_of(
 ) -> Subject:
     """Load the agent of a saved run, or make a new one in the environment of that name."""
     from ucls.agent.agent import Agent
-    from ucls.core import checkpoint
+    from ucls.core.saving import checkpoint
     from ucls.gym.registry import opened
     from ucls.settings import divided, parse
     from ucls.train.run_folder import checkpoint_of

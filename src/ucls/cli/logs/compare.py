@@ -73,7 +73,7 @@ def _policy(text: str) -> tuple[str, Any]:
         raise UserError(f"--policy cannot be {text!r}: give a file, module:function or columns:PREFIX")
     if spec.startswith("columns:"):
         return name or spec.removeprefix("columns:").rstrip("_. ") or spec, spec
-    from ucls.core import checkpoint
+    from ucls.core.saving import checkpoint
 
     if Path(spec).exists() or checkpoint.found(spec).exists():
         from ucls.agent.agent import Agent

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls._util.palette import BLUSH, INK, SKY, STYLES
-from ucls.core import checkpoint
 from ucls.core.run import Run
+from ucls.core.saving import checkpoint
 from ucls.diagnostics import Policies, policies
 from ucls.paper.drawing.plot import Line, Panel, Plot, line_of, points_of
 from ucls.paper.evidence import REWARD_STEPS, Evidence, optimum, reward_band

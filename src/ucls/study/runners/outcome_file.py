@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ucls.core import checkpoint
 from ucls.core.metrics import Metrics
+from ucls.core.saving import checkpoint
 from ucls.errors import UserError
 from ucls.study.outcome import Outcome
 from ucls.study.storage.result import Circumstance, Result

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls.core import checkpoint
 from ucls.core.protocol import AnyRun, in_chunks
 from ucls.core.run import make_run
-from ucls.core.saveable import fault_of
+from ucls.core.saving import checkpoint
+from ucls.core.saving.saveable import fault_of
 from ucls.diagnostics import probed
 from ucls.errors import UserError, without_notices
 from ucls.study.declaration.run_spec import RESULTS_VERSION, RunSpec, code_of, env_code_of

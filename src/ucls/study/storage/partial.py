@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls.core import checkpoint
 from ucls.core.history import History
 from ucls.core.protocol import AnyRun, content_of
+from ucls.core.saving import checkpoint
 from ucls.errors import UserError
 from ucls.study.declaration.run_spec import RunSpec
 from ucls.study.storage.seal import seal_arrays

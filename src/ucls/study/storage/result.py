@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ucls.core import checkpoint
 from ucls.core.history import TRUNCATED, History
 from ucls.core.metrics import Metrics, compute_metrics
+from ucls.core.saving import checkpoint
 from ucls.errors import UserError
 
 UNPACKED = 1 << 31  # bytes: a corrupted file must not fill memory

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ucls.core import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.errors import UserError
 from ucls.kernels.ranges import Sizes, check, may_grow, require
 

@@ -1,0 +1,1 @@
+"""What is saved of a learner: its state as arrays, whether those can be saved, and checkpoint files."""
