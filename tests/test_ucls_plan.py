@@ -11,7 +11,7 @@ from ucls.algorithms import ucls_plan
 from ucls.core.run import Run, make_run
 from ucls.errors import UclsWarning
 from ucls.kernels import active as la
-from ucls.kernels.planning import block_solver, blocks, moves, sweeping
+from ucls.kernels.planning import block_solver, blocks, moves, sweeping, trajectory
 from ucls.testing import small_run
 
 SEA, RIVER, PUDDLES = "ucls/DeepSea-v0", "ucls/RiverSwim-v0", "ucls/PuddleWorld-v0"
@@ -39,7 +39,7 @@ def check_one_hot(steps, **settings):
 
 def check_blocks(env, steps, most=400, **settings):
     """Solves that are run on reach what sweeps of the oracle reach."""
-    run, levels, oracle = followed(env, steps, **settings)
+    run, levels, oracle = followed(env, steps, **{"lambda": 0.0}, **settings)
     solver, n_actions = run.learner.state.solver, run.plan.n_actions
     for a in range(n_actions):
         np.testing.assert_allclose(solver.inverse[a], oracle.inverse[a::n_actions, a::n_actions], atol=1e-8)
@@ -72,6 +72,35 @@ def test_one_hot_solves_agree_whatever_came_before():
 @pytest.mark.parametrize("env", [RIVER, pytest.param(PUDDLES, marks=pytest.mark.slow)])
 def test_block_solver_reaches_the_fixed_point_of_all_transitions(env):
     check_blocks(env, 200)
+
+
+def test_a_solve_with_lambda_returns_is_a_sweep_over_all_transitions():
+    """From the same bounds both compute the same; with lambda > 0 sweeps need not settle, so one is compared."""
+    run, levels, oracle = followed(RIVER, 200, **{"lambda": 0.8})
+    solver, n_actions = run.learner.state.solver, run.plan.n_actions
+    block_solver.solve(solver, levels, 3)
+    oracle.phi, oracle.w = solver.phi.T.ravel().copy(), solver.w.T.ravel().copy()
+    for a in range(n_actions):
+        oracle.C[a::n_actions, a::n_actions] = solver.C[a]
+    y, y_mean = oracle.targets()
+    oracle.sweep()
+    block_solver.solve(solver, levels, 1)
+    G, _ = oracle.long_targets(y, y_mean)
+    assert np.abs(G - y).max() > 0.01 * (levels.v0 - levels.vmin)  # longer returns make a difference
+    np.testing.assert_allclose(solver.phi.T.ravel(), oracle.phi, atol=1e-8 * np.abs(oracle.phi).max())
+    np.testing.assert_allclose(solver.w.T.ravel(), oracle.w, atol=1e-8 * np.abs(oracle.phi).max())
+
+
+def test_a_trajectory_forgets_the_oldest_steps_at_its_limit():
+    steps = trajectory.trajectory()
+    for pair in range(5):
+        trajectory.record(steps, pair, pair + 1, float(pair), 0.9, 3)
+    assert (steps.count[0], steps.head[0], list(steps.pair[:3])) == (3, 2, [3, 4, 2])
+    assert list(steps.continues[:3]) == [1, 1, 1]  # the very first, which began an episode, is gone
+    trajectory.begin(steps)
+    trajectory.record(steps, 7, -1, 0.0, 0.0, 3)
+    assert list(steps.pair[:3]) == [3, 4, 7]
+    assert list(steps.continues[:3]) == [1, 1, 0]
 
 
 @pytest.mark.slow

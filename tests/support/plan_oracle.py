@@ -10,14 +10,15 @@ import numpy as np
 class Plan:
     """The fixed point of optimistic least-squares value iteration."""
 
-    def __init__(self, transitions, v0, vmin, prior_visits, noise_scale):
+    def __init__(self, transitions, v0, vmin, prior_visits, noise_scale, lambda_):
         self.xs = np.array([t.xs for t in transitions])
         self.a = np.array([t.a for t in transitions])
         self.r = np.array([t.r for t in transitions])
         self.gamma = np.array([t.gamma for t in transitions])
         self.xs_next = np.array([t.xs_next for t in transitions])
         self.x = self.xs[np.arange(len(self.a)), self.a]
-        self.v0, self.vmin, self.base, self.noise_scale = v0, vmin, min(0.0, v0), noise_scale
+        self.first = np.array([t.starts for t in transitions])
+        self.v0, self.vmin, self.base, self.noise_scale, self.lambda_ = v0, vmin, min(0.0, v0), noise_scale, lambda_
         self.kappa = prior_visits * (self.x[0] @ self.x[0])
         self.M = self.kappa * np.eye(self.x.shape[1]) + self.x.T @ self.x
         self.inverse = np.linalg.inv(self.M)
@@ -50,15 +51,35 @@ class Plan:
         ahead_mean[goes_on] = np.where(np.isfinite(means), np.clip(means, self.vmin, self.v0), self.base)
         return self.r + self.gamma * ahead, self.r + self.gamma * ahead_mean
 
+    def returns(self, y, scores, values):
+        """Targets over several steps, from these of one step: the next action must have the best of the scores."""
+        best = np.where(np.isfinite(scores.max(axis=1)), scores.argmax(axis=1), -1)
+        G = y.copy()
+        for t in range(len(y) - 2, -1, -1):
+            if not self.first[t + 1] and self.a[t + 1] == best[t + 1]:
+                ahead = np.clip(G[t + 1], self.vmin, self.v0) - values[t + 1]
+                G[t] += self.gamma[t] * self.lambda_ * ahead
+        return G
+
+    def long_targets(self, y, y_mean):
+        """The targets of the regression, optimistic and of the mean."""
+        upper = self.upper(self.xs)
+        mean = np.where(self.left(self.xs) <= 0.5, self.base + self.xs @ self.w, -np.inf)
+        tried = np.isfinite(mean).any(axis=1)
+        V = np.clip(upper.max(axis=1), self.vmin, self.v0)
+        V_mean = np.where(tried, np.clip(mean.max(axis=1), self.vmin, self.v0), self.base)
+        return self.returns(y, upper, V), self.returns(y_mean, mean, V_mean)
+
     def sweep(self):
         """Compute phi, w and C from the targets that they give; return the largest change of a target."""
         y, y_mean = self.targets()
-        self.phi = np.linalg.solve(self.M, self.x.T @ (y - self.v0))
-        self.w = np.linalg.solve(self.M, self.x.T @ (y_mean - self.base))
-        delta = y - self.means(self.pairs, y)  # free of the prior: from the plain mean of the same features
+        G, G_mean = self.long_targets(y, y_mean)
+        self.phi = np.linalg.solve(self.M, self.x.T @ (G - self.v0))
+        self.w = np.linalg.solve(self.M, self.x.T @ (G_mean - self.base))
+        delta = G - self.means(self.pairs, G)  # free of the prior: from the plain mean of the same features
         leverage = 1 / np.bincount(self.pairs)[self.pairs]
         if np.sum(1 - leverage) < 0.1 * len(y):  # hardly any features are met twice: from the regression
-            delta = y - self.v0 - self.x @ self.phi
+            delta = G - self.v0 - self.x @ self.phi
             leverage = np.einsum("ni,ij,nj->n", self.x, self.inverse, self.x, optimize=True)
         freedom = np.sum(1 - leverage)
         self.variance = np.sum(delta**2) / freedom if freedom > 1e-9 else 0.0

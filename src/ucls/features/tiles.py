@@ -24,7 +24,8 @@ from ucls.settings import Choice, Whole
 ONE_OVER_N, ONE_OVER_SQRT_N, ONE = range(3)
 BLOCKS, JOINT, CLIPPED = range(3)
 PRIME = 2**31 - 1
-FACTS = {"planner_prior_visits": 0.3, "planner_noise_scale": 0.3}  # states that share tiles differ without any noise
+# States that share tiles differ without any noise, and errors of the tiles add up over one-step targets.
+FACTS = {"planner_prior_visits": 0.3, "planner_noise_scale": 0.3, "planner_lambda": 0.8}
 FAR = 1e12  # scaled coordinates are held within this, so that they fit an integer
 
 

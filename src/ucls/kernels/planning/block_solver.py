@@ -50,11 +50,14 @@ def evaluate(solver, levels):
     for cell in range(solver.cells.count[0]):
         x = bl.stored(solver, cell)
         best, best_mean, tried = -np.inf, -np.inf, False
+        solver.best_mean[cell] = -1
         for a in range(len(solver.phi)):
-            best = max(best, la.dot(x, solver.phi[a]) + levels.noise_scale * solver.spread[cell, a])
-            if solver.prior[cell, a] <= bl.TRIED:
+            upper = la.dot(x, solver.phi[a]) + levels.noise_scale * solver.spread[cell, a]
+            if upper > best:
+                best, solver.best[cell] = upper, a
+            if solver.prior[cell, a] <= bl.TRIED and la.dot(x, solver.w[a]) > best_mean:
+                best_mean, solver.best_mean[cell] = la.dot(x, solver.w[a]), a
                 tried = True
-                best_mean = max(best_mean, la.dot(x, solver.w[a]))
         V = lv.clip(levels, levels.v0 + best)
         V_mean = lv.clip(levels, base + best_mean) if tried else base
         largest = max(largest, abs(V - solver.V[cell]), abs(V_mean - solver.V_mean[cell]))
@@ -79,6 +82,11 @@ def regress(solver, levels):
         of, a = pair // n_actions, pair % n_actions
         sums[of, a, 0] += visits * (r + ahead - levels.v0)
         sums[of, a, 1] += visits * (r + ahead_mean - base)
+    if levels.lambda_ > 0.0:
+        more, pairs = longer_returns(solver, levels), solver.steps.pair
+        for t in range(len(more)):
+            sums[pairs[t] // n_actions, pairs[t] % n_actions, 0] += more[t, 0]
+            sums[pairs[t] // n_actions, pairs[t] % n_actions, 1] += more[t, 1]
     for cell in range(solver.cells.count[0]):
         x = bl.stored(solver, cell)
         for a in range(n_actions):
@@ -97,7 +105,31 @@ def regress(solver, levels):
 
 
 @jit
-def deviate(solver):
+def longer_returns(solver, levels):
+    """What the lambda-returns of the trajectory differ by from one-step targets, optimistic and of the mean."""
+    steps, n_actions, decay = solver.steps, len(solver.phi), levels.lambda_
+    more = np.zeros((steps.count[0], 2))
+    ahead = ahead_mean = 0.0  # G - V of the next step, 0 where its action is not the best one
+    for k in range(len(more)):
+        t = steps.head[0] - 1 - k  # from the last step back
+        if t < 0:
+            t += len(more)
+        r, gamma, cell = steps.reward[t], steps.discount[t], steps.cell[t]
+        more[t, 0] = gamma * decay * ahead
+        more[t, 1] = gamma * decay * ahead_mean
+        ahead = ahead_mean = 0.0
+        if steps.continues[t]:
+            of, a = steps.pair[t] // n_actions, steps.pair[t] % n_actions
+            V, V_mean = (solver.V[cell], solver.V_mean[cell]) if cell >= 0 else (0.0, 0.0)
+            if a == solver.best[of]:
+                ahead = lv.clip(levels, r + gamma * V + more[t, 0]) - solver.V[of]
+            if a == solver.best_mean[of]:
+                ahead_mean = lv.clip(levels, r + gamma * V_mean + more[t, 1]) - solver.V_mean[of]
+    return more
+
+
+@jit
+def deviate(solver, levels):
     """Compute the squared deviations of the targets of every cell and action from their mean; return the means."""
     n_actions, moves = len(solver.phi), solver.moves
     means = np.zeros((solver.cells.count[0], n_actions))
@@ -111,7 +143,26 @@ def deviate(solver):
                 solver.deviation[of, a] = 0.0
             else:
                 solver.deviation[of, a] += moves.visits[move] * (y - means[of, a]) ** 2 + moves.deviation[move]
+    if levels.lambda_ > 0.0:
+        deviate_further(solver, levels, means)
     return means
+
+
+@jit
+def deviate_further(solver, levels, means):
+    """Turn means and deviations of one-step targets into those of lambda-returns."""
+    steps, n_actions = solver.steps, len(solver.phi)
+    more, shift = longer_returns(solver, levels), np.zeros(means.shape)
+    for t in range(len(more)):
+        of, a, cell = steps.pair[t] // n_actions, steps.pair[t] % n_actions, steps.cell[t]
+        y = steps.reward[t] + (steps.discount[t] * solver.V[cell] if cell >= 0 else 0.0)
+        shift[of, a] += more[t, 0] / solver.visits[of, a]
+        solver.deviation[of, a] += more[t, 0] * (more[t, 0] + 2.0 * (y - means[of, a]))
+    for of in range(len(means)):
+        for a in range(n_actions):
+            means[of, a] += shift[of, a]
+            left = solver.deviation[of, a] - solver.visits[of, a] * shift[of, a] ** 2
+            solver.deviation[of, a] = max(0.0, left)
 
 
 @jit
@@ -136,7 +187,7 @@ def spread(solver, levels):
 @jit
 def variances(solver, levels):
     """What each cell and action contributes to the middle of C."""
-    means = deviate(solver)
+    means = deviate(solver, levels)
     weights = solver.deviation[: solver.cells.count[0]].copy()
     visits, total, freedom, leverage = 0.0, 0.0, 0.0, np.ones(weights.shape)
     for cell in range(len(weights)):

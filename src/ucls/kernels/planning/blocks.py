@@ -14,6 +14,10 @@ degree of freedom of that mean. Where states are hardly ever met twice (Fourier 
 regression instead, S = sum delta^2, with n l sigma^2 in place of sigma^2, l = x'M^-1 x and sigma^2 the sum of S over
 that of n (1 - l). `w` is the same from min(0, v0) without noise.
 
+With lambda > 0 the targets are r + gamma V(s') + gamma lambda (G' - V(s')), where G' is the target of the next
+transition, as long as the action taken in s' is the one with the largest U there (Watkins 1989). Otherwise, and for the
+last transition that is stored, they are r + gamma V(s'). For w, it is the action with the largest x'w.
+
 `observe` changes M^-1 by rank one, and phi and w with it, by recursive least squares, unless all features are active
 everywhere: in CartPole, with Fourier features, two of four runs ended near 200 steps with it, and none without. The
 equations are solved over all moves now and then, by `block_solver`.
@@ -24,30 +28,36 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
-from ucls.kernels.arrays import Array, IntScalar, Matrix, Scalar, Vector, zeros
+from ucls.kernels.arrays import Array, IntScalar, IntVector, Matrix, Scalar, Vector, zeros
 from ucls.kernels.compilation.jit import jit
 from ucls.kernels.planning import levels as lv
 from ucls.kernels.planning import moves as mv
-from ucls.kernels.ranges import COUNT, NOT_NEGATIVE, Count, Grows
+from ucls.kernels.planning import trajectory as tr
+from ucls.kernels.ranges import COUNT, NOT_NEGATIVE, Count, Grows, Index
 from ucls.kernels.row_table import Table, find, longer, number, table
 
 CELLS = 256  # room to begin with
+GROWING = ("V", "V_mean", "best", "best_mean", "visits", "deviation", "spread", "prior")  # with the cells
 TRIED = 0.5  # an action counts as tried where less than this part of the prior is left
 
 
 class Blocks(NamedTuple):
-    """Cells, with their values; moves between them; of cells and actions, visits, the summed squared deviations of
-    targets, the standard deviation of x'phi, and the part of the prior that is left; the regression; the number of
-    features seen; kappa (0: not known yet); the lowest mean value; steps since the last solve, and in all."""
+    """Cells, with their values and best actions; moves between them; of cells and actions, visits, the summed squared
+    deviations of targets, the standard deviation of x'phi, and the part of the prior that is left; the last transitions
+    in order; the regression; the number of features seen; kappa (0: not known yet); the lowest mean value; steps since
+    the last solve, and in all."""
 
     cells: Table
     moves: mv.Moves
     V: Annotated[Vector, Grows(like="cells.rows")]
     V_mean: Annotated[Vector, Grows(like="cells.rows")]
+    best: Annotated[IntVector, Index("actions"), Grows(like="cells.rows")]
+    best_mean: Annotated[IntVector, Index("actions", none=True), Grows(like="cells.rows")]
     visits: Annotated[Matrix, NOT_NEGATIVE, Grows(like="cells.rows")]
     deviation: Annotated[Matrix, NOT_NEGATIVE, Grows(like="cells.rows")]
     spread: Annotated[Matrix, NOT_NEGATIVE, Grows(like="cells.rows")]
     prior: Annotated[Matrix, NOT_NEGATIVE, Grows(like="cells.rows")]
+    steps: tr.Trajectory
     inverse: Array
     C: Array
     phi: Matrix
@@ -68,7 +78,11 @@ class Blocks(NamedTuple):
             return "there are as many cells as values"
         rows = self.moves.table.rows[: self.moves.table.count[0]]
         limits = n * self.phi.shape[0], n
-        return "a move leads where no cell is" if (rows >= limits).any() else ""
+        if (rows >= limits).any():
+            return "a move leads where no cell is"
+        pair, cell = (array[: self.steps.count[0]] for array in (self.steps.pair, self.steps.cell))
+        lost = (pair < 0) | (pair >= limits[0]) | (cell < -1) | (cell >= n)
+        return "the trajectory leads where no cell is" if lost.any() else ""
 
 
 def blocks(size: int, n_actions: int, n_active: int) -> Blocks:
@@ -79,10 +93,13 @@ def blocks(size: int, n_actions: int, n_active: int) -> Blocks:
         moves=mv.moves(CELLS, n_actions),
         V=np.zeros(CELLS),
         V_mean=np.zeros(CELLS),
+        best=np.zeros(CELLS, np.int64),
+        best_mean=np.full(CELLS, -1),
         visits=np.zeros((CELLS, n_actions)),
         deviation=np.zeros((CELLS, n_actions)),
         spread=np.zeros((CELLS, n_actions)),
         prior=np.zeros((CELLS, n_actions)),
+        steps=tr.trajectory(),
         inverse=zeros((n_actions, k, k), np.float64),
         C=zeros((n_actions, k, k), np.float64),
         phi=np.zeros((n_actions, k)),
@@ -98,21 +115,23 @@ def blocks(size: int, n_actions: int, n_active: int) -> Blocks:
 def room(size: int, n_actions: int, n_active: int) -> int:
     """Numbers that `blocks` makes room for."""
     k = size // n_actions
-    return mv.room(CELLS, n_actions) + CELLS * (2 * n_active + 6 + 4 * n_actions) + 2 * (k + 1) * size
+    return mv.room(CELLS, n_actions) + tr.room() + CELLS * (2 * n_active + 8 + 4 * n_actions) + 2 * (k + 1) * size
 
 
 @jit
 def full(solver):
     """Whether another transition might not fit."""
-    return solver.cells.count[0] + 2 > len(solver.V) or mv.full(solver.moves)
+    return solver.cells.count[0] + 2 > len(solver.V) or mv.full(solver.moves) or tr.full(solver.steps)
 
 
 def grow(old: Blocks) -> Blocks:
     """The same with twice the room for what is full."""
     if mv.full(old.moves):
         old = old._replace(moves=mv.more_moves(old.moves))
+    if tr.full(old.steps):
+        old = old._replace(steps=tr.grow(old.steps))
     if old.cells.count[0] + 2 > len(old.V):
-        more = {name: _twice(getattr(old, name)) for name in old._fields[2:8]}
+        more = {name: _twice(getattr(old, name)) for name in GROWING}
         old = old._replace(cells=longer(old.cells), moves=mv.more_cells(old.moves), **more)
     return old
 
@@ -252,7 +271,9 @@ def observe(solver, levels, x, a, r, gamma, x_next, limit):
         cell_next = cell_of(solver, levels, x_next, limit)
         if recursive:
             ahead, ahead_mean = best_of(solver, levels, x_next)
-    mv.record(solver.moves, cell * len(solver.phi) + a, cell_next, r, gamma, solver.V, limit)
+    pair = cell * len(solver.phi) + a
+    mv.record(solver.moves, pair, cell_next, r, gamma, solver.V, limit)
+    tr.record(solver.steps, pair, cell_next, r, gamma, limit)
     solver.visits[cell, a] += 1.0
     solver.since[0] += 1
     solver.t[0] += 1

@@ -7,12 +7,14 @@ from ucls.kernels.compilation.jit import jit
 
 class Levels(NamedTuple):
     """`v0`, the largest return there may be, is the prior, worth `prior_visits` visits; no value is below `vmin`.
-    Bounds are `noise_scale` standard deviations above the estimate."""
+    Bounds are `noise_scale` standard deviations above the estimate. Targets are returns over several steps, whose
+    weight decays by `lambda_` per step."""
 
     v0: float
     vmin: float
     prior_visits: float
     noise_scale: float
+    lambda_: float
 
 
 @jit
