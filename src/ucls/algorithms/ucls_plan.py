@@ -54,8 +54,8 @@ Deviations: the paper learns from a stream and has no such algorithm; the two va
 - a move has one mean discount.
 - what is stored and computed is float64, whatever the dtype.
 - with hashing=joint actions share features, which the blocks cannot express: a notice says so.
-- `return_max` may be unknown: see `kernels.planning.returns`. If every step had the same reward (CartPole), the guess is
-  that reward for every step, however long episodes are. An observed return above it raises it.
+- `return_max` may be unknown: see `kernels.planning.returns`. If every step had the same reward (CartPole), the guess
+  is that reward for every step, however long episodes are. An observed return above it raises it.
 """
 
 from typing import Annotated, Any, NamedTuple
