@@ -8,6 +8,7 @@ import numpy as np
 
 from ucls.core.history import History
 from ucls.core.run import make_run
+from ucls.diagnostics.coverage import Coverage, Validity, columns_of, coverage, plans, validity
 from ucls.diagnostics.internals import columns
 from ucls.diagnostics.policies import Policies, policies
 from ucls.diagnostics.probe import DISTRIBUTIONS, POINTS, probed
@@ -23,7 +24,8 @@ COLUMNS = ("optimism", "covered", "radius", "widest", "value_error", "regret", "
 class Diagnosis(NamedTuple):
     """One run: what happened, its readings by name, the verdict, and its last policies unless it diverged.
 
-    `internals` is what was read inside the learner, by the names that its algorithm gives.
+    `internals` is what was read inside the learner, by the names that its algorithm gives. `coverage` and `validity`
+    are of an algorithm that plans for q* (`diagnostics.coverage`): how often its upper bound holds.
     """
 
     seed: int
@@ -32,6 +34,8 @@ class Diagnosis(NamedTuple):
     verdict: Verdict
     policies: Policies | None
     internals: dict[str, np.ndarray]
+    coverage: dict[str, np.ndarray]
+    validity: Validity | None
 
 
 class Counts(NamedTuple):
@@ -65,9 +69,16 @@ def diagnose(
     for seed in seeds:
         run = make_run(env, agent, seed=seed, settings=settings)
         into: list[dict[str, float]] = []
-        history, readings = probed(run, steps, measurements=measurements, distribution=distribution, into=into)
+        found: list[Coverage] = []
+        each = (lambda learner, stick, to=found: to.append(coverage(learner, stick))) if plans(run.learner) else None
+        history, readings = probed(
+            run, steps, measurements=measurements, distribution=distribution, into=into, each=each
+        )
         last = None if history.diverged else policies(run, distribution)
-        diagnoses.append(Diagnosis(seed, history, readings, verdict(readings, history.diverged), last, columns(into)))
+        covered = columns_of(found) if found else {}
+        valid = validity(readings["step"], covered, run.learner.hyper.noise_scale) if found else None
+        judged = verdict(readings, history.diverged)
+        diagnoses.append(Diagnosis(seed, history, readings, judged, last, columns(into), covered, valid))
     return diagnoses
 
 
@@ -93,7 +104,7 @@ def _diagnose_visited(
         with closed_after(learner):
             history, readings = visited(learner, steps, measurements, into)
         judged = judge(readings, history.diverged)
-        diagnoses.append(Diagnosis(seed, history, readings, judged, None, columns(into)))
+        diagnoses.append(Diagnosis(seed, history, readings, judged, None, columns(into), {}, None))
     return diagnoses
 
 
@@ -134,6 +145,10 @@ def as_data(diagnoses: Sequence[Diagnosis]) -> list[dict[str, Any]]:
         }
         if d.policies is not None:
             row["regret_mean"], row["regret_bound"] = d.policies.regrets()
+        if d.validity is not None:
+            late = {name: _number(value) for name, value in d.validity.late._asdict().items()}
+            judged = {"nominal": d.validity.nominal, "holds": d.validity.holds, "because": d.validity.because}
+            row["coverage"] = {**judged, "late": late, "measurements": _lists(d.coverage)}
         rows.append(row | {"readings": _lists(d.readings), "internals": _lists(d.internals)})
     return rows
 

@@ -36,7 +36,8 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], distribution: str
     rivers = [d.policies for d in diagnoses if d.policies is not None and _is_line(d.policies.states)]
     with matplotlib.rc_context(STYLE):
         told = any(d.internals for d in diagnoses)
-        panels = 3 + bool(rivers) + told
+        covered = all(d.validity is not None for d in diagnoses)
+        panels = 3 + bool(rivers) + covered + told
         figure = Figure(figsize=(1.4 + 2.2 * panels, 2.9), layout="constrained")
         axes = figure.subplots(1, panels)
         figure.suptitle(title, fontsize=9, color=INK)
@@ -60,6 +61,8 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], distribution: str
         axes[0].set_ylabel(f"value, distribution: {distribution}")
         if rivers:
             _policies(axes[3], rivers)
+        if covered:
+            _coverage(axes[3 + bool(rivers)], diagnoses, steps)
         if told:
             _inside(axes[-1], diagnoses, steps)
         _save(figure, path)
@@ -123,6 +126,19 @@ def _line(ax: Any, diagnoses: Sequence[Diagnosis], of: Callable[[Any], np.ndarra
     middle, some = np.full(len(steps), np.nan), ~np.isnan(curves).all(axis=0)
     middle[some] = np.nanmedian(curves[:, some], axis=0)
     ax.plot(steps, middle, color=color, linewidth=1.8, label=label)
+
+
+def _coverage(ax: Any, diagnoses: Sequence[Diagnosis], steps: int) -> None:
+    """How often the upper bound is at least q* on visited pairs."""
+    by_run = [d._replace(readings={"step": d.readings["step"], **d.coverage}) for d in diagnoses]
+    _line(ax, by_run, lambda f: f["nearly"], SKY, "U >= q* - 1%")
+    _line(ax, by_run, lambda f: f["covered"], BLUE, "U >= q*")
+    validity = diagnoses[0].validity
+    ax.axhline(validity.nominal if validity else 1.0, color=INK, linestyle=":", linewidth=0.9, label="nominal")
+    ax.set_title("coverage of visited pairs", color=INK)
+    ax.set_ylim(0.0, 1.03)
+    _step_axis(ax, steps)
+    ax.legend(frameon=False, fontsize=7, loc="best")
 
 
 def _inside(ax: Any, diagnoses: Sequence[Diagnosis], steps: int) -> None:

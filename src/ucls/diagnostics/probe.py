@@ -18,7 +18,7 @@ action, so that regret is the start's V* - V^pi and optimism is max Q~ - V*. The
 """
 
 import functools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -149,12 +149,14 @@ def probed(
     measurements: int = POINTS,
     distribution: str = "start",
     into: list[dict[str, float]] | None = None,
+    each: Callable[[Learner, OptimalValues], None] | None = None,
 ) -> tuple[History, dict[str, np.ndarray]]:
     """Advance a run by some steps, reading it before, at the steps `at` and after; the run is the same as without.
 
     Without `at` there are `measurements` after the first, denser at the beginning. Returns what happened, and arrays by
     name: `step`, those of a `Measurement`, `optimistic` (optimism is at least 0) and `holds` (regret is at most f + g).
-    A run that diverges has no reading after its last sound one. What is read inside the learner is added to `into`.
+    A run that diverges has no reading after its last sound one. What is read inside the learner is added to `into`,
+    and `each` is called at every measurement.
     """
     stick = optimal_values(run, distribution)
     stops = stops_of(steps, at, measurements)
@@ -168,6 +170,8 @@ def probed(
         readings.append(probe(run.learner, stick))
         if into is not None:
             into.append(internals(run.learner, stick.table.points, stick.d_s, stick.d))
+        if each is not None:
+            each(run.learner, stick)
     columns = np.array(readings).reshape(-1, len(Measurement._fields)).T
     columns_by_name = {"step": np.array(when, np.int64), **dict(zip(Measurement._fields, columns, strict=True))}
     rounding = 1e-9 * (1.0 + np.abs(columns_by_name["optimum"]))

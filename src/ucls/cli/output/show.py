@@ -137,20 +137,33 @@ def _show_verdicts(diagnoses: "Sequence[Diagnosis]", columns: "Sequence[str]") -
 
 
 def _show_inside(diagnoses: "Sequence[Diagnosis]", to: Any) -> None:
-    """Print the algorithm's own measurements at some steps, as medians over the runs that reached them."""
+    """Print the algorithm's own measurements at some steps."""
+    _show_moments(diagnoses, lambda d: d.internals, "composition of the bound", to)
+
+
+def _show_coverage(diagnoses: "Sequence[Diagnosis]", to: Any) -> None:
+    """Print whether the upper bounds of an algorithm that plans for q* hold, and their coverage at some steps."""
+    for d in diagnoses:
+        if d.validity is not None:
+            to.print(f"  seed {d.seed}: {d.validity.because}", markup=False)
+    _show_moments(diagnoses, lambda d: d.coverage, "upper bound and q* on visited pairs", to)
+
+
+def _show_moments(diagnoses: "Sequence[Diagnosis]", of: Callable[[Any], Any], title: str, to: Any) -> None:
+    """Print measurements at some steps, as medians over the runs that reached them."""
     import numpy as np
 
     from ucls.cli.output.tables import print_table
 
     longest = max(diagnoses, key=lambda d: len(d.readings["step"]))
-    steps, names = longest.readings["step"], list(longest.internals)
+    steps, names = longest.readings["step"], list(of(longest))
     if not names:
         return
     rows = []
     for i in np.unique(np.linspace(0, len(steps) - 1, MOMENTS).astype(int)):
-        there = [[d.internals[name][i] for name in names] for d in diagnoses if i < len(d.readings["step"])]
+        there = [[of(d)[name][i] for name in names] for d in diagnoses if i < len(d.readings["step"])]
         rows.append([f"{steps[i]:,}", *(_or_none(value) for value in np.median(there, axis=0))])
-    print_table(["step", *names], rows, "composition of the bound", to)
+    print_table(["step", *names], rows, title, to)
 
 
 def show_diagnosis(diagnoses: "Sequence[Diagnosis]", distribution: str, out: Path | None) -> None:
@@ -165,6 +178,7 @@ def show_diagnosis(diagnoses: "Sequence[Diagnosis]", distribution: str, out: Pat
         f"optimistic in {count.optimistic} of {count.readings} measurements; "
         f"regret above f + g in {count.above_the_bound} of those"
     )
+    _show_coverage(diagnoses, to)
     _show_inside(diagnoses, to)
     if out is not None:
         to.print(f"figure   {out / 'diagnosis.png'}\nnumbers  {out / 'diagnosis.json'}")
