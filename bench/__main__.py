@@ -2,7 +2,7 @@
 
 `python -m bench page` writes docs/performance.md from saved measurements. `python -m bench campaign` kills studies;
 `python -m bench torture` does fuzzing and fault injection; `python -m bench environments` runs agents in well-known
-environments. The last two have `--help`.
+environments; `python -m bench logs` measures the coverage of comparisons from logs. The last three have `--help`.
 """
 
 import argparse
@@ -31,6 +31,11 @@ def main() -> int:
         from faults.torture import campaign as torture
 
         return torture.main(sys.argv[2:])
+    if sys.argv[1:2] == ["logs"]:
+        _one_thread()
+        from bench.logs import command as logs
+
+        return logs.main(sys.argv[2:])
     if sys.argv[1:2] == ["environments"]:
         _one_thread()
         from bench.known import command

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ucls.cli.input.options import Json, numbers_of
+from ucls.cli.input.options import Json, numbers_of, path_of
 from ucls.cli.logs import options as opt
 from ucls.cli.output.streams import print_json
 from ucls.errors import UserError
@@ -38,6 +38,7 @@ def compare_log(
     at: Annotated[
         list[str] | None, typer.Option(metavar="STATE", help="A state (numbers separated by commas) to value too.")
     ] = None,
+    out: Annotated[str | None, typer.Option(help="Write a report to this HTML file.")] = None,
     as_json: Json = False,
 ) -> None:
     """Compare new policies with the one that made a log: better, worse, or cannot say, and by how much.
@@ -47,6 +48,11 @@ def compare_log(
     """
     from ucls.evaluation import compare
 
+    page = path_of("--out", out)
+    if page is not None:
+        from ucls._html import refuse_page
+
+        refuse_page(page)
     columns = opt.columns_of(
         state=state, action=action, reward=reward, episode=episode, step=step, probability=probability,
         terminated=terminated, truncated=truncated,
@@ -56,12 +62,16 @@ def compare_log(
         file, dict(_policy(text) for text in policy), gamma=gamma, confidence=confidence, features=features, at=states,
         columns=columns, ends=ends,
     )  # fmt: skip
+    if page is not None:
+        from ucls.evaluation.page import write_report
+
+        write_report(found, page)
     if as_json:
         print_json(found.as_data())
     else:
         from ucls.cli.logs.show import show_comparison
 
-        show_comparison(found)
+        show_comparison(found, page)
 
 
 def _policy(text: str) -> tuple[str, Any]:

@@ -84,7 +84,7 @@ def _show_candidate(each: "Candidate", found: "Comparison") -> None:
     for reason in each.because[1:]:
         to.print(f"  also: {printable(reason)}", highlight=False, markup=False)
     rows = [
-        [line.name + (" (used)" if line.name == each.estimator else ""), _span(line.value), _span(line.difference)]
+        [line.name + (" (used)" if line.name in each.estimator else ""), _span(line.value), _span(line.difference)]
         for line in each.estimators
     ]
     rows += [[f"LSTD-Q, {line.name}", _span(line.value), _span(line.difference)] for line in each.features[1:]]

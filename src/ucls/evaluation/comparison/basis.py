@@ -45,12 +45,13 @@ def bounds_of(log: EpisodeLog) -> tuple[np.ndarray, np.ndarray]:
 
 
 class Bases(NamedTuple):
-    """A table, if there can be one; the features to use otherwise; finer ones that must agree; and coarser ones."""
+    """A table, if there can be one; the features to use otherwise; finer ones that must agree; and coarser ones, to use
+    if the log does not determine the values, the finest first."""
 
     table: Basis | None
     main: Basis
     finer: Basis | None
-    coarser: Basis | None
+    coarser: list[Basis]
 
 
 def chosen_bases(log: EpisodeLog, features: Any = None) -> Bases:
@@ -61,19 +62,22 @@ def chosen_bases(log: EpisodeLog, features: Any = None) -> Bases:
     main = ladder[place]
     if features is not None:
         given = _of_module(log, features)
-        return Bases(None, given, None if given.exact else main, None)
+        return Bases(None, given, None if given.exact else main, [])
     fine = [each for each in ladder[place + 1 :] if 1.3 * main.size <= each.size <= log.n_steps / (5 * n_actions)]
-    coarse = [each for each in ladder[:place] if each.size <= 0.7 * main.size]
-    return Bases(_table(log), main, next(iter(fine), None), next(reversed(coarse), None))
+    coarse: list[Basis] = []
+    for each in reversed(ladder[:place]):
+        if each.size <= 0.7 * (coarse[-1] if coarse else main).size:
+            coarse.append(each)
+    return Bases(_table(log), main, next(iter(fine), None), coarse)
 
 
 def budget(log: EpisodeLog) -> float:
     """How many features of all actions the data afford.
 
-    Leave-one-episode-out errors stay sound while an episode has little leverage, so features are few beside the steps;
-    and the error of a Fourier basis falls faster than the noise if their number grows with the root of the episodes.
+    More features cost little precision as long as they are few beside the steps, and too few bias the values: so there
+    are as many as leave-one-episode-out errors stay sound with.
     """
-    return min(MOST // 2, log.n_steps / 15, max(8.0 * len(log.actions), 4.0 * log.n_episodes**0.5))
+    return min(MOST / 4, log.n_steps / 15, 2.0 * log.n_episodes)
 
 
 def _table(log: EpisodeLog) -> Basis | None:
@@ -119,7 +123,9 @@ def _ladder(log: EpisodeLog) -> Iterator[Basis]:
     low, high = low[varying], high[varying]
     kinds = len(low)
     choices = {}
-    for order, coupled in itertools.product(range(1, ORDER + 1), range(1, min(2, kinds) + 1)):
+    distinct = min((len(np.unique(log.states[:, k])) for k in varying), default=1)
+    finest = min(ORDER, max(1, round(0.6 * distinct)))  # as many waves as values would be a table
+    for order, coupled in itertools.product(range(1, finest + 1), range(1, min(2, kinds) + 1)):
         size = 1 + sum(math.comb(kinds, c) * order**c for c in range(1, coupled + 1))
         if size * len(log.actions) <= MOST and (order <= 2 or coupled == min(2, kinds) or kinds > 8):
             choices.setdefault(size, (order, coupled))

@@ -19,6 +19,7 @@ from ucls.evaluation.comparison.checks import (
 )
 from ucls.evaluation.comparison.doubly_robust import doubly_robust
 from ucls.evaluation.comparison.estimate import Estimate
+from ucls.evaluation.comparison.grids import grid_of, shares
 from ucls.evaluation.comparison.lstd_q import Design, Evaluated, evaluate
 from ucls.evaluation.comparison.policies import (
     OnLog,
@@ -34,10 +35,11 @@ from ucls.evaluation.comparison.support import regions_of, support_of
 from ucls.evaluation.logs.episodes import EpisodeLog, read_log
 from ucls.evaluation.logs.tables import read_table
 
-DOUBLY_ROBUST, LSTD_Q = "doubly robust", "LSTD-Q"
+DOUBLY_ROBUST, LSTD_Q, BOTH = "doubly robust", "LSTD-Q", "LSTD-Q and doubly robust"
 ENOUGH = 50  # effective episodes from which doubly robust estimation may be trusted
 TABLE = 1.5  # times the standard error of smooth features up to which a table is preferred: it needs fewer assumptions
-PRECISE = 1.1  # times the standard error of LSTD-Q up to which it is preferred: it needs fewer assumptions
+LOOSE = 5.0  # times the standard error up to which finer features tell anything
+PRECISE = 1.5  # times the standard error of LSTD-Q up to which the interval must hold for it too
 
 
 class _Fitted(NamedTuple):
@@ -69,16 +71,17 @@ class _Raw(NamedTuple):
     @property
     def spans(self) -> list[Estimate]:
         """The estimates of the difference that the interval must cover."""
-        if self.trusted == DOUBLY_ROBUST and self.robust is not None:
-            return [self.robust[1]]
-        return [fit.difference for fit in self.fits]
+        return self._chosen([fit.difference for fit in self.fits], 1)
 
     @property
     def values(self) -> list[Estimate]:
         """The estimates of the new policy's value that the interval must cover."""
-        if self.trusted == DOUBLY_ROBUST and self.robust is not None:
-            return [self.robust[0]]
-        return [fit.new.value for fit in self.fits]
+        return self._chosen([fit.new.value for fit in self.fits], 0)
+
+    def _chosen(self, fitted: list[Estimate], place: int) -> list[Estimate]:
+        if self.robust is None or self.trusted == LSTD_Q:
+            return fitted
+        return [self.robust[place]] if self.trusted == DOUBLY_ROBUST else [*fitted, self.robust[place]]
 
 
 def compare(
@@ -114,13 +117,13 @@ def compare(
         log = read_log(log, gamma, columns, ends, reserved)
     elif gamma is not None and gamma != log.gamma:
         raise UserError("the log was read with another gamma: give it to read_log")
-    return _Comparer(log, confidence, features, at).run(named)
+    return Comparer(log, confidence, features, at).run(named)
 
 
-class _Comparer:
+class Comparer:
     """The parts of a comparison that all candidates share."""
 
-    def __init__(self, log: EpisodeLog, confidence: float, features: Any, at: Sequence[Sequence[float]]):
+    def __init__(self, log: EpisodeLog, confidence: float, features: Any = None, at: Sequence[Sequence[float]] = ()):
         if log.n_episodes < 2:
             raise UserError("the log has one episode: intervals need several")
         self.log, self.confidence = log, confidence
@@ -138,8 +141,11 @@ class _Comparer:
         fitted = None if self.propensity is None else self.propensity.probability
         self.probability = log.probability if log.probability is not None else fitted
         self._designs: dict[str, tuple[Design, Evaluated]] = {}
+        self._fits: dict[tuple[str, int], _Fitted] = {}
 
     def run(self, named: Mapping[str, Any]) -> Comparison:
+        """Compare policies with the logged one."""
+        self._fits.clear()
         on = {name: on_log(policy, self.log) for name, policy in named.items()}
         bases = self._determined(list(on.values()))
         raw = [self._raw(name, policy, *bases) for name, policy in on.items()]
@@ -148,10 +154,10 @@ class _Comparer:
             self._candidate(one, level, p, named[one.name]) for one, (level, p) in zip(raw, levels, strict=True)
         ]
         basis = bases[0][0]
-        main = self._design(basis)[1]
+        logged = [self._design(each)[1].value for each in bases[0]]
         known = self.log.probability is not None
         return Comparison(
-            self.log, self.confidence, span([main.value], self.confidence), candidates, basis.name,
+            self.log, self.confidence, span(logged, self.confidence), candidates, basis.name,
             basis.size * len(self.log.actions), "logged" if known else "fitted",
             None if known or self.propensity is None else self.propensity.calibration_error,
         )  # fmt: skip
@@ -159,16 +165,26 @@ class _Comparer:
     def _determined(self, policies: Sequence[OnLog]) -> tuple[list[Basis], list[Basis]]:
         """The features that the interval must hold for, and others to compare with.
 
-        A table is used if it is about as precise; otherwise values are smoothed over states.
+        A table is used if it is about as precise; otherwise values are smoothed over states, by features that the log
+        determines the values with.
         """
         table, main, finer, coarser = self.bases
-        others = [coarser] if coarser is not None else []
+        shown = [each for each in policies if each.outside.max(initial=0.0) == 0]
+        while coarser and not all(np.isfinite(self._fitted(main, each).difference.error) for each in shown):
+            finer, main, coarser = main, coarser[0], coarser[1:]
+        others = coarser[:1]
         if table is not None:
-            pairs = [(self._fitted(table, each).difference, self._fitted(main, each).difference) for each in policies]
-            if all(exact.error <= TABLE * smooth.error for exact, smooth in pairs):
+            if self._within(TABLE, table, main, shown):
                 return [table], []
-            others = [table] if all(np.isfinite(exact.error) for exact, _ in pairs) else others
-        return [main] if finer is None else [main, finer], others
+            others = [table] if self._within(np.inf, table, main, shown) else others
+        if finer is not None and self._within(LOOSE, finer, main, shown):
+            return [main, finer], others
+        return [main], others
+
+    def _within(self, times: float, basis: Basis, main: Basis, policies: Sequence[OnLog]) -> bool:
+        """Whether features determine all differences, with at most so many times the standard error of others."""
+        pairs = [(self._fitted(each, policy).difference.error for each in (basis, main)) for policy in policies]
+        return all(error < np.inf and error <= times * other for error, other in pairs)
 
     def _design(self, basis: Basis) -> tuple[Design, Evaluated]:
         if basis.name not in self._designs:
@@ -187,8 +203,11 @@ class _Comparer:
         return (p[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
 
     def _fitted(self, basis: Basis, policy: OnLog) -> _Fitted:
-        design, logged = self._design(basis)
-        return _Fitted(design, logged, evaluate(design, policy))
+        key = basis.name, id(policy.now)
+        if key not in self._fits:
+            design, logged = self._design(basis)
+            self._fits[key] = _Fitted(design, logged, evaluate(design, policy))
+        return self._fits[key]
 
     def _raw(self, name: str, policy: OnLog, needed: Sequence[Basis], others: Sequence[Basis]) -> _Raw:
         log = self.log
@@ -232,14 +251,16 @@ class _Comparer:
         weights: importance.Weights | None,
         checks: Sequence[Check],
     ) -> str:
-        """LSTD-Q, unless doubly robust estimation has exact probabilities, enough data, and is as precise or needed."""
+        """LSTD-Q; with logged probabilities and enough effective episodes both, if doubly robust estimation is about as
+        precise, or that alone if tests say that LSTD-Q is wrong."""
         if self.log.probability is None or robust is None or weights is None:
             return LSTD_Q
         if weights.effective_sample_size < ENOUGH:
             return LSTD_Q
+        if any(check.failed and check.name in verdict.EXCUSED for check in checks):
+            return DOUBLY_ROBUST
         precise = robust[1].error <= PRECISE * max(fit.difference.error for fit in fits)
-        failed = {check.name for check in checks if check.failed}
-        return DOUBLY_ROBUST if precise or failed & {"features", "returns", "estimators"} else LSTD_Q
+        return BOTH if precise else LSTD_Q
 
     def _candidate(self, raw: _Raw, level: float, p_value: float, policy: Any) -> Candidate:
         log = self.log
@@ -260,7 +281,8 @@ class _Comparer:
             raw.name, span(raw.values, self.confidence), difference, p_value, level, found.verdict, found.because,
             found.more_episodes, raw.trusted, lines, features, raw.checks, support,
             None if weights is None else weights.effective_sample_size,
-            None if weights is None else weights.largest, self._at(raw, policy),
+            None if weights is None else weights.largest, grid_of(log, raw.policy), shares(log, raw.policy),
+            self._at(raw, policy),
         )  # fmt: skip
 
     def _line(self, name: str, value: Estimate, difference: Estimate) -> Line:

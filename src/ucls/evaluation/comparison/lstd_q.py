@@ -28,7 +28,7 @@ from ucls.evaluation.comparison.estimate import Estimate, undetermined
 from ucls.evaluation.comparison.policies import OnLog
 from ucls.evaluation.logs.episodes import EpisodeLog
 
-LEAVE_OUT = 1500  # episodes up to which TD errors are those under the theta of all others
+LEAVE_OUT = 500  # episodes up to which TD errors are those under the theta of all others
 WORK = 2e11  # multiplications that leaving out may cost
 RANK = 1e-10  # of the largest singular value of A: below that a direction counts as unseen
 SEEN = 1e-6  # of |m|: more than that in unseen directions, and the value is not determined

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls.evaluation.comparison.checks import Check
+from ucls.evaluation.comparison.grids import Grid
 from ucls.evaluation.comparison.support import Support
 from ucls.evaluation.logs.episodes import EpisodeLog
 
@@ -64,6 +65,8 @@ class Candidate:
     support: Support
     effective_sample_size: float | None
     largest_weight: float | None
+    grid: Grid
+    shares: list[tuple[str, float, float]]
     at: list[AtState] = field(default_factory=list)
 
     @property

@@ -31,7 +31,9 @@ NAMES: dict[str, tuple[str, ...]] = {  # of the columns with a role; the first o
     "discount": ("discount", "discounts"),
     "start": ("start", "is_first", "is_start", "episode_start"),
 }
-STATE = re.compile(r"(state|states|observation|observations|obs|s|x|context)([_.\[ ]?\d+\]?|[_.].*)?", re.IGNORECASE)
+STATE = re.compile(
+    r"(state|states|observation|observations|obs|context)([_.\[ ]?\d+\]?|[_.].*)?|(s|x)[_.\[ ]?\d+\]?", re.IGNORECASE
+)
 NO_STATE = re.compile(r"(unnamed.*|index|row|id|.*[_ ]id|date.*|time|time ?stamp.*|seed)?", re.IGNORECASE)
 NOT_READ = {  # names whose meaning is clear, with what to do instead
     "done": "it does not say whether an episode terminated or was truncated: give --terminated done",

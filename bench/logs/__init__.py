@@ -1,0 +1,1 @@
+"""Coverage and power of comparisons from logs, where the truth is known: `python -m bench logs`."""

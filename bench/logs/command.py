@@ -1,0 +1,29 @@
+"""`python -m bench logs`: run replications, and print the tables of docs/log-coverage.md."""
+
+import argparse
+from pathlib import Path
+
+from bench.logs.study import RUNS, SIZES, run_all
+from bench.logs.tables import summarize, tables
+
+DATA = Path(__file__).parents[2] / "docs" / "data" / "log-coverage.csv"
+REPLICATIONS = Path(__file__).parents[2] / "out" / "bench" / "log-replications.csv"
+
+
+def main(arguments: list[str]) -> int:
+    """Run what is missing, summarize, and print."""
+    parser = argparse.ArgumentParser(prog="python -m bench logs", description=__doc__)
+    parser.add_argument("--runs", default=",".join(map(str, RUNS)), help="replications for each number of episodes")
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="numbers of episodes")
+    parser.add_argument(
+        "--replications", type=Path, default=REPLICATIONS, help="the file that replications are kept in"
+    )
+    parser.add_argument("--out", type=Path, default=DATA, help="the file of the summary")
+    given = parser.parse_args(arguments)
+    runs = dict(zip(map(int, given.sizes.split(",")), map(int, given.runs.split(",")), strict=True))
+    given.replications.parent.mkdir(parents=True, exist_ok=True)
+    for row in run_all(given.replications, runs):
+        print(f"{row.case}, {row.episodes} episodes, run {row.run}: {row.seconds:.2f} s", flush=True)
+    summarize(given.replications, given.out)
+    print(tables(given.out))
+    return 0

@@ -1,0 +1,75 @@
+"""The summary of the replications, and its tables for docs/log-coverage.md."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+from bench.logs.study import CASES, SIZES, read_rows
+
+FIELDS = (
+    *(
+        "case",
+        "episodes",
+        "runs",
+        "covers_logged",
+        "covers_new",
+        "covers_difference",
+        "covers_equal",
+        "better",
+        "worse",
+    ),
+    *("wrong", "equal_better", "equal_worse", "width", "bootstrap_covers", "bootstrap_better", "bootstrap_wrong"),
+)
+
+
+def summarize(replications: Path, out: Path) -> None:
+    """Write the fraction of replications in which each thing happened, for every case and number of episodes."""
+    rows = read_rows(replications)
+    with out.open("w", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(FIELDS)
+        for case in CASES:
+            for episodes in SIZES:
+                some = [row for row in rows if row["case"] == case.name and int(row["episodes"]) == episodes]
+                if some:
+                    writer.writerow([case.name, episodes, len(some), *_numbers(some)])
+
+
+def _numbers(rows: list[dict[str, str]]) -> list[str]:
+    def mean(name: str) -> str:
+        return f"{np.mean([float(row[name]) for row in rows]):.4f}"
+
+    decided = np.array([float(row["equal_decided"]) for row in rows])
+    width = float(np.median([float(row["width"]) for row in rows]))
+    first = [mean(name) for name in FIELDS[3:10]]
+    equal = [f"{np.mean(decided > 0):.4f}", f"{np.mean(decided < 0):.4f}"]
+    return [*first, *equal, f"{width:.4g}", *(mean(name) for name in FIELDS[13:])]
+
+
+def read_summary(path: Path) -> list[dict[str, str]]:
+    """The rows of a summary."""
+    with path.open(newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def tables(path: Path) -> str:
+    """The tables of the page: coverage, and decisions."""
+    rows = read_summary(path)
+    parts = [
+        ["| log | episodes | runs | logged | new | difference | equal policies |", "|---|--:|--:|--:|--:|--:|--:|"],
+        [
+            "| log | episodes | better | worse | wrong | equal: better | equal: worse | bootstrap: covers | better "
+            "| wrong |",
+            "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
+        ],
+    ]
+    for row in rows:
+        parts[0].append(_line(row, ("covers_logged", "covers_new", "covers_difference", "covers_equal"), row["runs"]))
+        parts[1].append(_line(row, (*FIELDS[7:12], *FIELDS[13:])))
+    return "\n\n".join("\n".join(part) for part in parts)
+
+
+def _line(row: dict[str, str], names: tuple[str, ...], *more: str) -> str:
+    cells = [row["case"].replace("_", " "), f"{int(row['episodes']):,}", *more]
+    return "| " + " | ".join([*cells, *(f"{100 * float(row[name]):.0f}" for name in names)]) + " |"

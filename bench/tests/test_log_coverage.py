@@ -1,0 +1,68 @@
+"""The study of comparisons from logs: its environments have the values that are claimed, and its page its numbers."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from bench.logs import domains as worlds
+from bench.logs import study
+from bench.logs.command import main
+from bench.logs.tables import FIELDS, read_summary, tables
+from ucls.evaluation import read_log
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("name", ["ring", "garnet", "inventory", "queue"])
+def test_values_of_tables_agree_with_simulated_returns(name):
+    domain = worlds.domains()[name]
+    simulated = worlds.true_value(domain._replace(exact=None, horizon=200), domain.new, 4000)
+    exact = worlds.true_value(domain, domain.new)
+    assert simulated == pytest.approx(exact, abs=0.02 * abs(exact) + 0.05)
+
+
+def test_logs_have_the_probabilities_of_the_logged_policy_and_unequal_episodes():
+    domain = worlds.domains()["inventory"]
+    table = worlds.simulate(domain, 200, np.random.default_rng(0))
+    log = read_log(table, gamma=domain.gamma)
+    p = domain.behavior(log.states)[np.arange(log.n_steps), log.action]
+    assert np.allclose(p, log.probability)
+    assert log.lengths.min() == 5
+    assert log.lengths.max() == 40
+
+
+def test_a_study_continues_where_it_was_stopped_and_is_summarized(tmp_path, monkeypatch, capsys):
+    cases = (study.Case("ring"), study.Case("inventory", "poor features"))
+    monkeypatch.setattr("bench.logs.command.run_all", lambda path, runs: study.run_all(path, runs, cases))
+    rows, out = tmp_path / "rows.csv", tmp_path / "out.csv"
+    order = ["--sizes", "50", "--replications", str(rows), "--out", str(out)]
+    assert main([*order, "--runs", "1"]) == 0
+    assert main([*order, "--runs", "3"]) == 0
+    with rows.open(newline="") as file:
+        found = list(csv.DictReader(file))
+    assert sorted((row["case"], row["run"]) for row in found) == sorted(
+        (case.name, str(run)) for case in cases for run in range(3)
+    )
+    summary = read_summary(out)
+    assert [row["runs"] for row in summary] == ["3", "3"]
+    mean = np.mean([float(row["covers_difference"]) for row in found if row["case"] == "ring"])
+    assert float(summary[0]["covers_difference"]) == pytest.approx(mean, abs=1e-4)
+    assert "| ring | 50 | 3 |" in capsys.readouterr().out
+
+
+def test_a_change_of_demand_is_flagged():
+    table = worlds.changing(400, np.random.default_rng(0))
+    from ucls.evaluation import compare
+
+    domain = worlds.domains()["inventory"]
+    [one] = compare(table, domain.new, gamma=domain.gamma).candidates
+    assert one.verdict == "cannot say"
+    assert any(check.name == "stationarity" and check.failed for check in one.checks)
+
+
+def test_the_page_shows_the_numbers_of_its_data():
+    page, data = ROOT / "docs" / "log-coverage.md", ROOT / "docs" / "data" / "log-coverage.csv"
+    assert tables(data) in page.read_text(), "print the tables with `python -m bench logs`"
+    assert list(read_summary(data)[0]) == list(FIELDS)
