@@ -209,7 +209,7 @@ def _each(step, env, states, actions, rng, rewards, ended):
 def _builtin(name: str, **settings: Any) -> tuple[Any, Any]:
     """Functions that reset and step a built-in environment."""
     module: Any = module_of(name)
-    env = module.Env(**settings)
+    env = module.Settings(**settings)
 
     def reset(n: int, rng: np.random.Generator) -> Array:
         states = np.empty((n, len(module.LOW)))
