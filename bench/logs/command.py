@@ -4,8 +4,9 @@ import argparse
 from pathlib import Path
 
 from bench.logs.study import RUNS, SIZES, run_all
-from bench.logs.tables import summarize, tables
+from bench.logs.tables import fill_page, summarize, tables
 
+PAGE = Path(__file__).parents[2] / "docs" / "log-coverage.md"
 DATA = Path(__file__).parents[2] / "docs" / "data" / "log-coverage.csv"
 REPLICATIONS = Path(__file__).parents[2] / "out" / "bench" / "log-replications.csv"
 
@@ -26,4 +27,6 @@ def main(arguments: list[str]) -> int:
         print(f"{row.case}, {row.episodes} episodes, run {row.run}: {row.seconds:.2f} s", flush=True)
     summarize(given.replications, given.out)
     print(tables(given.out))
+    if given.out == DATA:
+        fill_page(PAGE, tables(DATA))
     return 0

@@ -7,6 +7,7 @@ import numpy as np
 
 from bench.logs.study import CASES, SIZES, read_rows
 
+BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
 FIELDS = (
     *(
         "case",
@@ -73,3 +74,9 @@ def tables(path: Path) -> str:
 def _line(row: dict[str, str], names: tuple[str, ...], *more: str) -> str:
     cells = [row["case"].replace("_", " "), f"{int(row['episodes']):,}", *more]
     return "| " + " | ".join([*cells, *(f"{100 * float(row[name]):.0f}" for name in names)]) + " |"
+
+
+def fill_page(path: Path, text: str) -> None:
+    """Put the tables between the marks of the page."""
+    before, _, rest = path.read_text().partition(BEGIN)
+    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}")

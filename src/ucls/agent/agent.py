@@ -22,6 +22,7 @@ import numpy as np
 from ucls.agent import callback_list, model_card
 from ucls.agent.build import assemble, configure, in_saved_world, reassemble
 from ucls.agent.episode_log import EpisodeRecorder, Last
+from ucls.agent.logs.learn import LearnsFromLogs
 from ucls.agent.queries import AgentQueries
 from ucls.algorithms import DEFAULT
 from ucls.core.advice import FIRST_LOOK, advise_on_radius
@@ -46,7 +47,7 @@ LOOK = 64  # steps between checks of whether the agent can still be saved
 Callback = Callable[["Agent"], bool | None]
 
 
-class Agent(AgentQueries):
+class Agent(LearnsFromLogs, AgentQueries):
     """A learner in a Gymnasium environment."""
 
     def __init__(

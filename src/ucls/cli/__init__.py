@@ -12,6 +12,7 @@ import ucls
 from ucls.cli import check, compile, doctor, evaluate, explain, lists, look, paper, study, train, watch
 from ucls.cli.logs import check as logs_check
 from ucls.cli.logs import compare as logs_compare
+from ucls.cli.logs import learn as logs_learn
 from ucls.cli.output import streams
 from ucls.core.progress import tell_of_compiling
 from ucls.errors import Terminated, UclsWarning, UserError, printable
@@ -35,6 +36,7 @@ app.command()(explain.explain)
 app.command()(watch.record_video)
 app.command("check-log")(logs_check.check_log)
 app.command("compare-log")(logs_compare.compare_log)
+app.command("learn-log")(logs_learn.learn_log)
 app.command("evaluate-log")(look.evaluate_log)
 app.command()(look.diagnose)
 app.command()(check.check)

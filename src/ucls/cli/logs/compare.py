@@ -10,6 +10,8 @@ from ucls.cli.logs import options as opt
 from ucls.cli.output.streams import print_json
 from ucls.errors import UserError
 
+ATTITUDES = ("optimistic", "greedy", "cautious")
+
 
 def compare_log(
     file: opt.LogFile,
@@ -17,7 +19,8 @@ def compare_log(
         list[str],
         typer.Option(
             metavar="[NAME=]POLICY",
-            help="A new policy: the file of an agent or the folder of a run, module:function (states to actions or "
+            help="A new policy: the file of an agent or the folder of a run (cautious:FILE for its cautious policy), "
+            "module:function (states to actions or "
             "probabilities), or columns:PREFIX (probabilities in columns PREFIX + ACTION). Repeat it for several.",
         ),
     ],
@@ -74,6 +77,12 @@ def compare_log(
         show_comparison(found, page)
 
 
+def _agent(path: Path) -> Any:
+    from ucls.agent.agent import Agent
+
+    return Agent.load(path)
+
+
 def _policy(text: str) -> tuple[str, Any]:
     """A policy by name: the file of an agent is loaded, other texts are left to `compare`."""
     name, equals, spec = text.partition("=")
@@ -85,8 +94,9 @@ def _policy(text: str) -> tuple[str, Any]:
         return name or spec.removeprefix("columns:").rstrip("_. ") or spec, spec
     from ucls.core.saving import checkpoint
 
+    attitude, colon, path = spec.partition(":")
+    if colon and attitude in ATTITUDES and not Path(spec).exists():
+        return name or attitude, _agent(checkpoint.found(path)).policy(attitude)
     if Path(spec).exists() or checkpoint.found(spec).exists():
-        from ucls.agent.agent import Agent
-
-        return name or Path(spec).stem, Agent.load(checkpoint.found(spec))
+        return name or Path(spec).stem, _agent(checkpoint.found(spec))
     return name or spec.rpartition(":")[2] or spec, spec

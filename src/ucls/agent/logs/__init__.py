@@ -1,0 +1,1 @@
+"""What an agent does with logs: it learns from them."""

@@ -1,0 +1,63 @@
+"""`ucls learn-log`: an agent that learned from a log."""
+
+from typing import Annotated, Any
+
+import typer
+
+from ucls.algorithms import DEFAULT
+from ucls.cli.input.options import AlgorithmName, FeaturesName, Json, Settings, path_of
+from ucls.cli.logs import options as opt
+from ucls.cli.output.streams import print_json
+
+
+def learn_log(
+    file: opt.LogFile,
+    env: Annotated[str, typer.Option(help="The environment that the log comes from, by name.")],
+    out: Annotated[str, typer.Option(help="The file of the agent.")],
+    agent: AlgorithmName = DEFAULT,
+    settings: Settings = None,
+    features: FeaturesName = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Random seed of the agent.")] = 0,
+    gamma: opt.Gamma = None,
+    state: opt.State = None,
+    action: opt.Action = None,
+    reward: opt.Reward = None,
+    episode: opt.Episode = None,
+    step: opt.Step = None,
+    terminated: opt.TerminatedColumn = None,
+    truncated: opt.TruncatedColumn = None,
+    ends: opt.Ends = None,
+    as_json: Json = False,
+) -> None:
+    """Learn from a log, and save the agent: to continue live from there, or for its policies.
+
+    `ucls compare-log --policy greedy:FILE` (or cautious:FILE, optimistic:FILE) judges a policy of the agent. Use
+    episodes that it did not learn from.
+    """
+    from ucls.agent.agent import Agent
+    from ucls.evaluation import read_log
+    from ucls.settings import parse
+
+    path = path_of("--out", out)
+    columns = opt.columns_of(
+        state=state, action=action, reward=reward, episode=episode, step=step, terminated=terminated,
+        truncated=truncated,
+    )  # fmt: skip
+    log = read_log(file, gamma, columns, ends)
+    learner = Agent(env, agent, seed=seed, features=features, settings=parse(settings or []))
+    written = learner.learn_from(log).save(path or out)
+    used = int((log.has_next | log.terminated).sum())
+    told: dict[str, Any] = {
+        "env": env,
+        "agent": agent,
+        "episodes": log.n_episodes,
+        "transitions": used,
+        "gamma": log.gamma,
+    }
+    if as_json:
+        print_json({**told, "out": str(written)})
+    else:
+        from ucls.cli.logs.show import show_log
+
+        show_log(log)
+        print(f"{agent} learned from {used:,} transitions: {written}")
