@@ -8,6 +8,7 @@ import numpy as np
 from bench.logs.study import CASES, SIZES, read_rows
 
 BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
+NO_TRUTH = "changing demand"
 FIELDS = (
     *(
         "case",
@@ -55,20 +56,34 @@ def read_summary(path: Path) -> list[dict[str, str]]:
 
 
 def tables(path: Path) -> str:
-    """The tables of the page: coverage, and decisions."""
-    rows = read_summary(path)
-    parts = [
-        ["| log | episodes | runs | logged | new | difference | equal policies |", "|---|--:|--:|--:|--:|--:|--:|"],
-        [
-            "| log | episodes | better | worse | wrong | equal: better | equal: worse | bootstrap: covers | better "
-            "| wrong |",
-            "|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
-        ],
+    """The tables of the page: coverage and decisions, of all logs together and of each."""
+    every = read_summary(path)
+    pooled = [row for size in SIZES if (row := _pooled(every, size)) is not None]
+    return "\n\n".join("\n".join(part) for rows in (pooled, every) for part in _two(rows))
+
+
+def _two(rows: list[dict[str, str]]) -> list[list[str]]:
+    coverage = [
+        "| log | episodes | runs | logged | new | difference | equal policies |",
+        "|---|--:|--:|--:|--:|--:|--:|",
     ]
+    head = ("better", "worse", "wrong", "equal: better", "equal: worse", "bootstrap: covers", "better", "wrong")
+    decisions = [f"| log | episodes | {' | '.join(head)} |", f"|---|--:|{'--:|' * len(head)}"]
     for row in rows:
-        parts[0].append(_line(row, ("covers_logged", "covers_new", "covers_difference", "covers_equal"), row["runs"]))
-        parts[1].append(_line(row, (*FIELDS[7:12], *FIELDS[13:])))
-    return "\n\n".join("\n".join(part) for part in parts)
+        coverage.append(_line(row, ("covers_logged", "covers_new", "covers_difference", "covers_equal"), row["runs"]))
+        decisions.append(_line(row, (*FIELDS[7:12], *FIELDS[13:])))
+    return [coverage, decisions]
+
+
+def _pooled(rows: list[dict[str, str]], episodes: int) -> dict[str, str] | None:
+    """The replications of all logs together, without those that have no truth."""
+    some = [row for row in rows if int(row["episodes"]) == episodes and NO_TRUTH not in row["case"]]
+    if not some:
+        return None
+    runs = np.array([int(row["runs"]) for row in some])
+    means = {name: float(runs @ [float(row[name]) for row in some] / runs.sum()) for name in FIELDS[3:]}
+    about = {"case": "all with a truth", "episodes": str(episodes), "runs": str(runs.sum())}
+    return {**about, **{name: f"{mean:.4f}" for name, mean in means.items()}}
 
 
 def _line(row: dict[str, str], names: tuple[str, ...], *more: str) -> str:

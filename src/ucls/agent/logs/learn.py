@@ -42,7 +42,7 @@ class LearnsFromLogs:
         begins[1:] = ~(log.follows[:-1] & usable[:-1])
         self._stage.between_episodes = True
         self._diary.cut_off()
-        for t in np.flatnonzero(usable):
+        for t in np.flatnonzero(usable).tolist():
             if not self._learn_step(log, t, states[t], actions[t], next_states[t], bool(begins[t])):
                 self.diverged = True
                 break
