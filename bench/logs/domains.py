@@ -10,7 +10,7 @@ from math import exp, factorial
 from typing import Any, NamedTuple
 
 import numpy as np
-from ucls.kernels._jit import jit
+from ucls.kernels.compilation.jit import jit
 
 from ucls.envs import module_of
 

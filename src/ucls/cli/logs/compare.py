@@ -53,7 +53,7 @@ def compare_log(
 
     page = path_of("--out", out)
     if page is not None:
-        from ucls._html import refuse_page
+        from ucls._util.html import refuse_page
 
         refuse_page(page)
     columns = opt.columns_of(

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ucls._html import asset, write_document
+from ucls._util.html import asset, write_document
 from ucls.evaluation.comparison.result import Candidate, Comparison, Span
 from ucls.evaluation.page import plots
 
