@@ -10,9 +10,9 @@ from math import exp, factorial
 from typing import Any, NamedTuple
 
 import numpy as np
-from ucls.kernels.compilation.jit import jit
 
 from ucls.envs import module_of
+from ucls.kernels.compilation.jit import jit
 
 Array = np.ndarray
 Policy = Callable[[Array], Array]
