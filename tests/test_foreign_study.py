@@ -198,7 +198,8 @@ except UserError as error:
 else:
     raise AssertionError
 kept = run_cell(make_run_specs("FrozenLake-v1", "sarsa", steps=5, seeds=[0], keep=True)[0]).result.learner
-from ucls import Agent, checkpoint
+from ucls import Agent
+from ucls.core.saving import checkpoint
 assert Agent.revive(*checkpoint.from_bytes(kept)).steps == 5
 """
 

@@ -119,7 +119,7 @@ def test_a_kernel_is_found_again(made, tmp_path):
 
 
 BITS = """import hashlib
-from ucls import checkpoint
+from ucls.core.saving import checkpoint
 from ucls.core.run import make_run
 run = make_run("ucls/RiverSwim-v0", "ucls", settings={"tilings": 2, "tiles": 3, "table_size": 8}, seed=10)
 run.advance(4000)
@@ -388,7 +388,8 @@ def test_a_kernel_may_call_itself(made, monkeypatch):
 
 TOGETHER = """import sys, numpy as np
 from ucls.algorithms import helped
-from ucls import _compiling, helper
+from ucls import helper
+from ucls._util import compiling as _compiling
 count = []
 _compiling.clock.watcher = lambda compiled: count.append(compiled.kernels)
 print("ready", flush=True)

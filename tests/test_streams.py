@@ -61,7 +61,7 @@ def test_closed_streams_are_nowhere_and_take_no_files():
     assert (found.stdout, found.stderr) == ("2\n", "")
     found = shell(f"{SHELL} envs >&-; echo $? >&2")
     assert (found.stdout, found.stderr) == ("", "0\n")
-    code = "import os; from ucls.cli import streams; streams.prepare(); print(os.readlink('/proc/self/fd/2'))"
+    code = "import os; from ucls.cli.output import streams; streams.prepare(); print(os.readlink('/proc/self/fd/2'))"
     found = shell(f'{sys.executable} -c "{code}" 2>&-')
     assert found.stdout == "/dev/null\n"
 
