@@ -81,7 +81,7 @@ def after_data(hyper, d=24, n_actions=3, steps=200, dtype=np.float64):
 
 def test_samples_have_the_mean_and_covariance_of_the_posterior():
     """4000 draws, each whitened by the exact posterior: their mean is 0 and their covariance I, at 4.5 sigma."""
-    hyper, draws = rlsvi.Settings(l=0.3, sigma=0.8), 4000
+    hyper, draws = rlsvi.Settings(prior_precision=0.3, sigma=0.8), 4000
     state, data = after_data(hyper)
     theta = np.random.default_rng(3).normal(size=24)
     X, r, gamma = np.array([t[0] for t in data]), np.array([t[1] for t in data]), np.array([t[2] for t in data])
@@ -106,7 +106,7 @@ def test_samples_have_the_mean_and_covariance_of_the_posterior():
 
 def test_correlated_samples_last_and_have_the_covariance_of_the_posterior():
     """xi = L'(theta - mean) is an autoregression: variance 1, and 0.95 of it is in the next."""
-    hyper = rlsvi.Settings(l=0.3, sigma=0.8, correlation=0.95)
+    hyper = rlsvi.Settings(prior_precision=0.3, sigma=0.8, correlation=0.95)
     state, _ = after_data(hyper)
     rng, xi = np.random.default_rng(4), np.empty((3000, 24))
     for i in range(len(xi)):
@@ -165,7 +165,7 @@ def test_data_that_outgrow_their_room_are_kept(monkeypatch, tmp_path):
 def test_dense_features_are_kept_exactly():
     """Every feature active, every state new, values of any sign and size."""
     d, n_actions, rng = 12, 2, np.random.default_rng(8)
-    hyper = rlsvi.Settings(l=0.1)
+    hyper = rlsvi.Settings(prior_precision=0.1)
     state, oracle = rlsvi.init(hyper, d, n_actions, d // n_actions), boxes.RLSVI(d, l=0.1)
 
     def features():
