@@ -323,3 +323,32 @@ def test_check_log_on_the_command_line(write):
     [problem] = json.loads(result.output)["problems"]
     assert problem["row"] == 4
     assert problem["error"]
+
+
+def corrupted(content, rng):
+    """The bytes of a file with a few of them replaced, removed or added."""
+    words = (b"nan", b"inf", b"-1", b"", b"1e400", b",", b"\n", b'"', b"abc", b"\x00", b"\xff", b"9" * 400, b"\r", b";")
+    content = bytearray(content)
+    for _ in range(rng.integers(1, 4)):
+        place = int(rng.integers(len(content)))
+        content[place : place + int(rng.integers(0, 4))] = words[rng.integers(len(words))]
+    return bytes(content)
+
+
+@pytest.mark.parametrize("kind", ["csv", "npz"])
+def test_corrupted_files_are_read_or_refused_in_one_line(tmp_path, kind):
+    table = oracle.small_table(20)
+    rows = [",".join(f"{x:g}" for x in row) for row in zip(*table.values(), strict=True)]
+    (tmp_path / "log.csv").write_text("\n".join([",".join(table), *rows]) + "\n")
+    np.savez(tmp_path / "log.npz", **table)
+    content, rng, told = (tmp_path / f"log.{kind}").read_bytes(), np.random.default_rng(0), []
+    for _ in range(60):
+        path = tmp_path / f"bad.{kind}"
+        path.write_bytes(corrupted(content, rng))
+        try:
+            log, problems = check_log(path, gamma=0.9)
+            assert log is not None or any(problem.error for problem in problems)
+        except UserError as error:
+            told.append(str(error))
+    assert len(told) > 10
+    assert all("\n" not in text and "bad." in text for text in told)
