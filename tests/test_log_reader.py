@@ -312,6 +312,11 @@ def test_next_states_from_the_next_episode_are_refused():
         read_log({**table, "place_next": np.append(place[1:], 0.0)}, gamma=0.9)
 
 
+def test_evaluate_log_points_to_the_command_for_logs_of_episodes(write):
+    result = CliRunner().invoke(app, ["evaluate-log", str(write(ROWS))])
+    assert "use `ucls compare-log`" in str(result.exception)
+
+
 def test_check_log_on_the_command_line(write):
     result = CliRunner().invoke(app, ["check-log", str(write(ROWS)), "--gamma", "0.9"])
     assert result.exit_code == 0

@@ -116,7 +116,8 @@ def _read_csv(path: Path) -> Transitions:
         names, left = _named(path, _columns, head)
         for name in REQUIRED:
             if name not in head:
-                raise UserError(f"{path} has no column {name!r} (it has: {_listed(head)})")
+                hint = "; for a log with states and actions use `ucls compare-log`" if "action" in head else ""
+                raise UserError(f"{path} has no column {name!r} (it has: {_listed(head)}){hint}")
         if not names:
             raise UserError(f"{path} has no features: give columns NAME and NAME_next (it has: {_listed(head)})")
         cells = _cells(path, file, len(head))
