@@ -64,7 +64,7 @@ def test_agents_and_envs_list_settings_with_defaults():
     envs = {row["id"]: row for row in json.loads(ucls("envs", "--json").stdout)}
     sparse = {s["name"]: s["default"] for s in envs["ucls/SparseMountainCar-v0"]["settings"]}
     assert (sparse["reward"], sparse["discount"], sparse["time_limit"]) == ("sparse", 0.998, 10000)
-    assert "confidence" in ucls("algorithms").stdout
+    assert "failure probability" in ucls("algorithms").stdout
     assert RIVER in ucls("envs").stdout
 
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from support.browsers import in_a_browser, launched
-from test_compare import GAMMA, often, seldom, walk
+from support.ring import GAMMA, often, seldom, walk
 from ucls.cli import app
 from ucls.errors import UserError
 from ucls.evaluation import compare, read_log

@@ -166,7 +166,7 @@ def test_dense_features_are_kept_exactly():
     """Every feature active, every state new, values of any sign and size."""
     d, n_actions, rng = 12, 2, np.random.default_rng(8)
     hyper = rlsvi.Settings(prior_precision=0.1)
-    state, oracle = rlsvi.init(hyper, d, n_actions, d // n_actions), boxes.RLSVI(d, l=0.1)
+    state, oracle = rlsvi.init(hyper, d, n_actions, d // n_actions), boxes.RLSVI(d, prior_precision=0.1)
 
     def features():
         index = np.arange(d).reshape(-1, n_actions).T.copy()

@@ -102,7 +102,7 @@ def test_the_reference_says_what_an_agent_is_made_with(site):
 def test_the_reference_has_what_agents_inherit_too(site):
     text = (site / "api" / "agent.html").read_text()
     public = [name for name, _ in inspect.getmembers(Agent, inspect.isfunction) if not name.startswith("_")]
-    assert {"predict", "interval", "uncertainty", "explain", "record_video"} < {*public}
+    assert {"predict", "value_estimates", "uncertainty", "explain", "record_video"} < {*public}
     assert [name for name in public if f'id="ucls.agent.agent.Agent.{name}"' not in text] == []
 
 

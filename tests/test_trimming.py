@@ -149,7 +149,7 @@ def test_files_without_trimmed_matrices_can_be_read_by_earlier_versions(tmp_path
 
 def test_a_learner_too_large_for_a_small_file_is_stored_whole(monkeypatch, tmp_path):
     monkeypatch.setattr("ucls.core.learner.SPARE", 2**20)
-    monkeypatch.setattr("ucls.core.config.SPARE", 2**20)
+    monkeypatch.setattr("ucls.core.memory.SPARE", 2**20)
     run = ucls.make_run("ucls/PuddleWorld-v0", settings={"tilings": 4, "tiles": 4})
     run.advance(5)
     assert not any(name.endswith(checkpoint.BEYOND) for name in run.checkpoint())

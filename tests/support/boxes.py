@@ -439,10 +439,11 @@ class DGPQ:
 class RLSVI:
     """Stationary RLSVI, which has no box: Bayesian linear regression on the list of all transitions."""
 
-    def __init__(self, d, l=1.0, sigma=1.0, resample_every=5000, n_backups=1, correlation=0.0):
+    def __init__(self, d, prior_precision=1.0, sigma=1.0, resample_every=5000, n_backups=1, correlation=0.0):
         self.transitions = []
-        self.theta, self.mean, self.Lambda = np.zeros(d), np.zeros(d), l * np.eye(d)
-        self.l, self.sigma, self.resample_every, self.n_backups = l, sigma, resample_every, n_backups
+        self.theta, self.mean, self.Lambda = np.zeros(d), np.zeros(d), prior_precision * np.eye(d)
+        self.prior_precision, self.sigma = prior_precision, sigma
+        self.resample_every, self.n_backups = resample_every, n_backups
         self.since = 0
         self.correlation, self.xi = correlation, None
 
@@ -454,7 +455,7 @@ class RLSVI:
         X = np.array([x for x, _, _, _ in self.transitions]).reshape(-1, d)
         for _ in range(self.n_backups):
             y = np.array([r + gamma * np.max(xs_next @ self.theta) for _, r, gamma, xs_next in self.transitions])
-            self.Lambda = X.T @ X / self.sigma**2 + self.l * np.eye(d)
+            self.Lambda = X.T @ X / self.sigma**2 + self.prior_precision * np.eye(d)
             self.mean = np.linalg.solve(self.Lambda, X.T @ y) / self.sigma**2
             factor = np.linalg.cholesky(self.Lambda)
             fresh, c = rng.standard_normal(d), self.correlation
