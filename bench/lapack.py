@@ -1,4 +1,4 @@
-"""LAPACK called by kernels against SciPy, and against our own elimination, which runs of before still use."""
+"""LAPACK called by kernels against SciPy, and against our own elimination, which recorded runs use."""
 
 from collections.abc import Callable
 from typing import Any

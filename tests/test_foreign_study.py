@@ -1,4 +1,4 @@
-"""Studies in environments that are not ours: declared, run anywhere, compared, and never confused with ours."""
+"""Studies in third-party environments: declared, run anywhere, compared, and never confused with built-in ones."""
 
 import json
 import math

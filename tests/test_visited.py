@@ -1,4 +1,4 @@
-"""What is read of a run in an environment that is not ours: against its own returns, and without changing it."""
+"""What is read of a run in a third-party environment: against its own returns, and without changing it."""
 
 import json
 

@@ -92,7 +92,7 @@ def truth_of(name: str) -> Truth:
 
 
 def poor_features(log: EpisodeLog) -> Any:
-    """Three waves over the state, which cannot represent the values."""
+    """Three Fourier features of the state, which cannot represent the values."""
     low, high = bounds_of(log)
     return _fourier(2, 1, low, high, np.arange(len(low))).rows
 

@@ -1,1 +1,1 @@
-"""What test files share: oracles, recorded runs, commands, environments that are not ours, a browser."""
+"""What test files share: oracles, recorded runs, commands, third-party environments, a browser."""

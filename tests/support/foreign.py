@@ -1,4 +1,4 @@
-"""What tests of environments that are not ours share: a module that makes some, and a command beside it."""
+"""What tests of third-party environments share: a module that makes some, and a command beside it."""
 
 import os
 import subprocess

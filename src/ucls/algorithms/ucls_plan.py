@@ -256,11 +256,11 @@ def radius_terms(state, hyper, x):
 @jit
 def prior_fraction(state, x):
     """What is left of the prior: 1 without data, m / (m + n) after n visits of a state with a feature of its own."""
-    return _unknown(state.solver, x)
+    return _prior_fraction(state.solver, x)
 
 
 @jit
-def _unknown(solver, x):
+def _prior_fraction(solver, x):
     if len(solver) == ONE_HOT:
         return sw.left(solver, x.index[0])
     of_state, a = bl.of_state(solver, x)

@@ -1,7 +1,7 @@
 """What happens inside a run: is it optimistic, do its bounds shrink, do its values converge, and what does it lose?
 
 These are the conditions of the paper's Optimistic Values Theorem, measured on a grid of states where the optimum and
-the value of any policy can be computed (`dynamic_programming`). Of an environment that is not ours neither is known:
+the value of any policy can be computed (`dynamic_programming`). Of a third-party environment neither is known:
 `visited` reads an agent where it has been, and holds that against what it earned. Looking never changes a run.
 
 >>> from ucls.diagnostics import probed, verdict

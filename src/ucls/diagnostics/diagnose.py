@@ -17,7 +17,7 @@ from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError
 from ucls.train.open_run import closed_after
 
-VISITED = "visited"  # the distribution of an environment that is not ours
+VISITED = "visited"  # the distribution of a third-party environment
 COLUMNS = ("optimism", "covered", "radius", "widest", "value_error", "regret", "bound")
 
 
@@ -58,7 +58,7 @@ def diagnose(
 ) -> list[Diagnosis]:
     """Run an agent with every seed and read it along the way.
 
-    In an environment that is not ours the readings are those of `visited`; `around` are its low, high and discount.
+    In a third-party environment the measurements are those of `visited`; `around` are its low, high and discount.
     """
     if env not in ENVIRONMENTS:
         return _diagnose_visited(env, agent, steps, seeds, settings, distribution, measurements, around)

@@ -1,4 +1,4 @@
-"""Readings of a run in an environment that is not ours: all that can be seen without its optimum.
+"""Measurements of a run in a third-party environment: all that can be seen without its optimum.
 
 With Q-hat the learned means, Q~ what the agent maximizes, and G the discounted return that it earned itself from a
 state and action on, over the visits since the last reading:

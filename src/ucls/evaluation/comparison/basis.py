@@ -24,7 +24,7 @@ from ucls.settings import resolve
 
 MOST = 1024  # features of all actions: least squares cost their cube
 VISITS = 5  # per state and action, on average, that a table needs
-ORDER = 30  # half waves along a dimension, at most
+ORDER = 30  # the highest frequency along a dimension, in half periods
 
 
 @dataclass(frozen=True)
@@ -117,14 +117,14 @@ def _one_hot(codes: np.ndarray, low: np.ndarray, spans: list[int]) -> Callable[[
 
 
 def _ladder(log: EpisodeLog) -> Iterator[Basis]:
-    """Fourier bases from coarse to fine: more dimensions coupled first if there are few, then more waves."""
+    """Fourier bases from coarse to fine: more dimensions coupled first if there are few, then higher frequencies."""
     low, high = bounds_of(log)
     varying = np.flatnonzero(high > low)
     low, high = low[varying], high[varying]
     kinds = len(low)
     choices = {}
     distinct = min((len(np.unique(log.states[:, k])) for k in varying), default=1)
-    finest = min(ORDER, max(1, round(0.6 * distinct)))  # as many waves as values would be a table
+    finest = min(ORDER, max(1, round(0.6 * distinct)))  # as many terms as values would be a table
     for order, coupled in itertools.product(range(1, finest + 1), range(1, min(2, kinds) + 1)):
         size = 1 + sum(math.comb(kinds, c) * order**c for c in range(1, coupled + 1))
         if size * len(log.actions) <= MOST and (order <= 2 or coupled == min(2, kinds) or kinds > 8):
