@@ -9,6 +9,7 @@ import numpy as np
 
 from ucls.agent import inference
 from ucls.agent.maps import maps_of
+from ucls.agent.sharing import export
 from ucls.agent.video import Showing, write_film
 from ucls.core.config import whole
 from ucls.core.learner import Learner, Uncertainty, refuse_diverged
@@ -48,6 +49,16 @@ class AgentQueries:
         """
         refuse_diverged(self.diverged)
         return inference.uncertainty(self.learner, self._stage.observed, observation)
+
+    def export(self, path: str | Path = "policy.npz", intervals: bool = True, runtime: bool = False) -> Path:
+        """Write the policy to a file that `ucls.policy.Policy` reads with NumPy alone, and return its path.
+
+        It gives the same actions, means and radii, but cannot learn. `intervals=False` leaves out the radii, for a file
+        of a few kilobytes that supports only `deterministic=True`. `runtime=True` writes a copy of `ucls/policy.py`
+        beside it, for machines without ucls.
+        """
+        refuse_diverged(self.diverged)
+        return export.write(path, self.learner, self._stage, intervals, runtime)
 
     def explain(
         self,

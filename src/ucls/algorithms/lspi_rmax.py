@@ -79,6 +79,11 @@ def value(state, hyper, x):
     return la.dot(x, state.system.w)
 
 
+def export(state: State, hyper: Settings) -> dict[str, Any]:
+    """The action values, for `ucls.policy`."""
+    return {"w": state.system.w}
+
+
 @jit
 def act(state, hyper, xs, rng):
     """The greedy action."""

@@ -83,6 +83,12 @@ def value(state, hyper, x):
     return la.dot(x, state.system.w)
 
 
+def export(state: State, hyper: Settings) -> dict[str, Any]:
+    """The action values, for `ucls.policy`."""
+    epsilon = hyper.epsilon * hyper.epsilon_decay ** int(state.t[0] // hyper.epsilon_every)
+    return {"w": state.system.w, "epsilon": epsilon}
+
+
 @jit
 def act(state, hyper, xs, rng):
     """The epsilon-greedy action."""

@@ -78,6 +78,12 @@ def value(state, hyper, x):
     return la.dot(x, state.w)
 
 
+def export(state: State, hyper: Settings) -> dict[str, Any]:
+    """The action values, for `ucls.policy`."""
+    epsilon = hyper.epsilon * hyper.epsilon_decay ** int(state.inverse.t[0] // hyper.epsilon_every)
+    return {"w": state.w, "epsilon": epsilon}
+
+
 @jit
 def act(state, hyper, xs, rng):
     """The best action, or with probability epsilon any."""

@@ -158,6 +158,12 @@ def upper(state, hyper, x):
     return la.dot(x, state.theta)
 
 
+def export(state: State, hyper: Settings) -> dict[str, Any]:
+    """The posterior and the sample on which the agent acts, for `ucls.policy`."""
+    root = np.linalg.inv(np.tril(state.L))
+    return {"w": state.mean, "C": root.T @ root, "theta": state.theta}
+
+
 @jit
 def act(state, hyper, xs, rng):
     """The greedy action of theta."""

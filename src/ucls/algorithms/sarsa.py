@@ -71,6 +71,11 @@ def value(state, hyper, x):
     return la.dot(x, state.w) + hyper.initial_value
 
 
+def export(state: State, hyper: Settings) -> dict[str, Any]:
+    """The action values, for `ucls.policy`."""
+    return {"w": state.w, "constant": hyper.initial_value, "epsilon": hyper.epsilon}
+
+
 @jit
 def act(state, hyper, xs, rng):
     """The best action, or with probability epsilon any."""

@@ -97,6 +97,12 @@ def interval(state, hyper, x, rng):
     return mean, max(0.0, -low)
 
 
+def export(state: State, hyper: Settings) -> dict[str, Any]:
+    """The mean of the window's action values, for `ucls.policy`; bounds are random."""
+    n = min(int(state.stored[0]), hyper.window)
+    return {"w": state.recent[:, :n].mean(axis=1) if n else state.w, "random": True}
+
+
 @jit
 def act(state, hyper, xs, rng):
     """UCBootstrap: the action with the largest u."""

@@ -172,6 +172,11 @@ def internals(state: State, hyper: Settings) -> dict[str, float]:
     }
 
 
+def export(state: State, hyper: Settings) -> dict[str, Any]:
+    """The action values and their bounds, for `ucls.policy`."""
+    return {"w": state.system.w, "C": state.C, "scale": (1.0 + 1.0 / hyper.p) ** 0.5}
+
+
 @jit
 def act(state, hyper, xs, rng):
     """GetOptimisticAction (Algorithm 1)."""

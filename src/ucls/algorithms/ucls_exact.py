@@ -193,6 +193,16 @@ def interval(state, hyper, x, rng):
     return value(state, hyper, x), prior + spread
 
 
+def export(state: State, hyper: Settings) -> dict[str, Any]:
+    """The action values and their bounds, for `ucls.policy`."""
+    v0 = float(optimistic_return(state, hyper))
+    form = {"w": state.w, "h": state.h, "prior_mean": min(0.0, v0), "prior_radius": max(0.0, v0)}
+    if hyper.noise_scale == 0.0:
+        return form
+    M, left, right, count = state.C
+    return {**form, "C": M - left[: count[0]].T @ right[: count[0]], "scale": hyper.noise_scale}
+
+
 @jit
 def act(state, hyper, xs, rng):
     """The action with the largest upper bound."""

@@ -130,6 +130,12 @@ def internals(state: State, hyper: Settings) -> dict[str, float]:
     return {"v_init": float(state.v_init[0])}
 
 
+def export(state: State, hyper: Settings) -> dict[str, Any]:
+    """The action values and their bounds, for `ucls.policy`."""
+    scale = hyper.p_bar if hyper.p_bar > 0.0 else (1.0 + 1.0 / hyper.p) ** 0.5
+    return {"w": state.w, "u": state.w_var, "d": state.w_init, "scale": scale}
+
+
 @jit
 def act(state, hyper, xs, rng):
     """GetOptimisticActionLinear."""

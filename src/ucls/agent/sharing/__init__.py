@@ -1,0 +1,1 @@
+"""Agents for others: policies that need only NumPy."""

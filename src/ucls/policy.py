@@ -1,0 +1,221 @@
+"""Act on a policy that `agent.export` wrote, with NumPy alone. This file can be copied: it imports nothing of ucls.
+
+    policy = Policy("policy.npz")
+    action, _ = policy.predict(observation, deterministic=True)
+    mean, radius = policy.value_estimates(observation)
+
+An exported policy has the features of an agent, and its values and bounds in one form for all algorithms. With x the
+features of an action, and terms that are not in the file left out,
+
+    prior  = clip(1 - x'h, 0, 1)
+    mean   = constant + prior_mean prior + x'w
+    radius = prior_radius prior + scale sqrt(max(0, x'Cx + (x'u)^2 + sum_i d_i x_i^2))
+
+While exploring, the agent takes the action with the highest x'theta, or else the highest mean + radius, and any action
+with probability `epsilon`. C has a block for each action if all features are active; otherwise it has a diagonal, and
+the other entries only for pairs of features that can be active together.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+FORMAT = 1
+PRIME = 2**31 - 1
+
+
+class Policy:
+    """A policy from a file: predictions, means and radii like those of the agent that was exported."""
+
+    def __init__(self, path: str | Path, features: Callable[[Any], Any] | None = None, seed: int | None = None) -> None:
+        """Read a policy. Loading never executes code: if the agent's features were your own function, give it again.
+
+        `seed` is that of the random numbers of exploration.
+        """
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                arrays = {name: file[name] for name in file.files}
+            about = json.loads(str(arrays.pop("about")))
+            known = about["format"]
+        except Exception as error:  # a corrupted file raises many kinds
+            raise ValueError(f"{path} is not an exported policy: {error}") from None
+        if known != FORMAT:
+            raise ValueError(f"{path} has format {known}, but this file reads format {FORMAT}: use a newer policy.py")
+        self.about = about
+        self.n_actions, self.first_action = about["n_actions"], about["first_action"]
+        self._form: dict[str, Any] = {**about["form"], **_with_prefix("form.", arrays)}
+        self._coder: dict[str, Any] = {**about["coder"], **_with_prefix("coder.", arrays)}
+        if "blocks" in self._form:  # only the lower triangles are in the file
+            lower = self._form["blocks"]
+            self._form["blocks"] = lower + np.tril(lower, -1).transpose(0, 2, 1)
+        self._function = features
+        self._encode = {"tiles": self._tiles, "one_hot": self._one_hot}.get(about["features"], self._dense)
+        if about["features"] == "tiles":
+            rows = zip(self._coder["keys"].tolist(), self._coder["indices"].tolist(), strict=True)
+            self._tile_of = {tuple(key): index for key, index in rows}
+        self._rng = np.random.default_rng(seed)
+
+    def predict(
+        self, observation: Any, deterministic: bool = False, action_masks: Any = None
+    ) -> tuple[int | np.ndarray, None]:
+        """The action to take, and None in place of a recurrent state; for a batch, an array of actions.
+
+        `deterministic=True` takes the first action with the highest mean; otherwise the policy explores as the agent
+        did. `action_masks` says which actions are allowed: one value per action, a row for each observation of a batch.
+        """
+        states, many = self._states(observation)
+        masks = np.ones((len(states), self.n_actions), bool)
+        if action_masks is not None:
+            masks &= np.asarray(action_masks, bool).reshape(-1, self.n_actions)
+        if not masks.any(axis=1).all():
+            raise ValueError("no action is allowed: action_masks needs at least one true value for each observation")
+        actions = [self._choose(s, mask, deterministic) for s, mask in zip(states, masks, strict=True)]
+        return (np.array(actions) if many else actions[0]), None
+
+    def value_estimates(self, observation: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The mean and the radius of every action's value; for a batch, one row per observation."""
+        states, many = self._states(observation)
+        rows = [self._interval(*self._encode(s)) for s in states]
+        mean, radius = (np.array(part).reshape(len(rows), self.n_actions) for part in zip(*rows, strict=True))
+        return (mean, radius) if many else (mean[0], radius[0])
+
+    def _choose(self, s: np.ndarray, mask: np.ndarray, deterministic: bool) -> int:
+        index, value = self._encode(s)
+        mean, radius = self._interval(index, value)
+        if deterministic:
+            return self.first_action + int(np.argmax(np.where(mask, mean, -np.inf)))
+        if not self.about["intervals"]:
+            raise ValueError("this policy was exported without intervals: use deterministic=True")
+        if self._rng.random() < self._form.get("epsilon", 0.0):
+            return self.first_action + int(self._rng.choice(np.flatnonzero(mask)))
+        theta = self._form.get("theta")
+        upper = np.where(mask, mean + radius if theta is None else (value * theta[index]).sum(axis=1), -np.inf)
+        return self.first_action + int(self._rng.choice(np.flatnonzero(upper == upper.max())))
+
+    def _interval(self, index: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The mean and the radius for the features of every action."""
+        form = self._form
+
+        def dot(name: str) -> Any:
+            return (value * form[name][index]).sum(axis=1) if name in form else 0.0
+
+        prior = np.clip(1.0 - dot("h"), 0.0, 1.0) if "h" in form else 0.0
+        mean = form.get("constant", 0.0) + form.get("prior_mean", 0.0) * prior + dot("w")
+        spread = self._quadratic(index, value) + np.square(dot("u"))
+        if "d" in form:
+            spread = spread + (np.square(value) * form["d"][index]).sum(axis=1)
+        noise = form.get("scale", 1.0) * np.sqrt(np.maximum(0.0, spread))
+        radius = form.get("prior_radius", 0.0) * prior + noise
+        if not self.about["intervals"]:
+            radius = np.nan
+        return mean + np.zeros(self.n_actions), radius + np.zeros(self.n_actions)
+
+    def _quadratic(self, index: np.ndarray, value: np.ndarray) -> Any:
+        """x'Cx of every action."""
+        form = self._form
+        if "blocks" in form:
+            return (value * (form["blocks"] @ value[:, :, None])[:, :, 0]).sum(axis=1)
+        if "diagonal" not in form:
+            return 0.0
+        total = (np.square(value) * form["diagonal"][index]).sum(axis=1)
+        first, second = np.triu_indices(index.shape[1], 1)
+        i, j = index[:, first], index[:, second]
+        wanted = np.minimum(i, j) * self._coder["size"] + np.maximum(i, j)
+        found = np.searchsorted(form["pairs"], wanted)
+        found[found == len(form["pairs"])] = 0
+        if len(form["pairs"]):
+            entries = np.where(form["pairs"][found] == wanted, form["entries"][found], 0.0)
+            total = total + 2.0 * (value[:, first] * value[:, second] * entries).sum(axis=1)
+        return total
+
+    def _states(self, observation: Any) -> tuple[np.ndarray, bool]:
+        """The states of one observation, or of a batch; and whether it is a batch."""
+        if self._function is not None:
+            return np.asarray(self._function(observation), np.float64)[None], False
+        states, many = _read(self.about["space"], observation)
+        low, high = np.array(self.about["low"]), np.array(self.about["high"])
+        if states.shape[1] != len(low) or not np.isfinite(states).all():
+            raise ValueError(f"an observation has {len(low)} finite numbers, not {observation!r}")
+        if self.about["features"] == "one_hot" and not ((states >= low) & (states <= high)).all():
+            raise ValueError(f"an observation has integers from {low} to {high}, not {observation!r}")
+        return states, many
+
+    def _one_hot(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """A feature for each state; states that the agent has not visited share one."""
+        coder = self._coder
+        state = int(s.astype(np.int64) @ coder.get("place", np.ones(1, np.int64))) - coder["low"]
+        number = coder["number"][state]
+        if number < 0:
+            number = coder["count"][0]
+        return (number * self.n_actions + np.arange(self.n_actions))[:, None], np.ones((self.n_actions, 1))
+
+    def _dense(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Features that are all active, with the same values for every action."""
+        coder, x = self._coder, s
+        if "span" in coder:
+            x = (s - coder["low"]) / coder["span"]
+        if "frequencies" in coder:
+            x = coder["value"] * np.cos(coder["phases"] + coder["frequencies"] @ np.clip(x, 0.0, 1.0))
+        index = np.arange(len(x)) * self.n_actions + np.arange(self.n_actions)[:, None]
+        return index, np.tile(x, (self.n_actions, 1))
+
+    def _tiles(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The tiles that a state is in. A tile that the agent has not visited has no data, or shares a hashed index."""
+        coder, n = self._coder, self._coder["n_active"]
+        units = np.clip(np.floor((s - coder["low"]) * coder["tiles_per_unit"] * n), coder["least"], coder["most"])
+        shift = np.arange(n)[:, None] * (2 * np.arange(len(s)) + 1)
+        tiles = (units.astype(np.int64) + shift) // n
+        unseen, rows = 0, []
+        for a in range(self.n_actions if coder["joint"] else 1):
+            row = []
+            for tiling, tile in enumerate(tiles.tolist()):
+                key = (tiling, *tile, a) if coder["joint"] else (tiling, *tile)
+                index = self._tile_of.get(key)
+                if index is None:
+                    index = int(coder["count"][0]) + unseen
+                    unseen += 1
+                if index >= coder["table_size"]:
+                    unseen, index = unseen - 1, _hash(key) % coder["table_size"]
+                row.append(index)
+            rows.append(row)
+        index = np.array(rows, np.int64)
+        if not coder["joint"]:
+            index = index * self.n_actions + np.arange(self.n_actions)[:, None]
+        value = np.full(index.shape, coder["value"])
+        for a, row in enumerate(index):
+            value[a, np.setdiff1d(np.arange(n), np.unique(row, return_index=True)[1])] = 0.0  # shared: counted once
+        return index, value
+
+
+def _hash(key: tuple[int, ...]) -> int:
+    h = 1
+    for coordinate in key:
+        h = (h + coordinate) * 48271 % PRIME
+    return h
+
+
+def _read(space: Any, given: Any) -> tuple[np.ndarray, bool]:
+    """The numbers of an observation, or of a batch, as rows; and whether it is a batch."""
+    if space is not None and space["kind"] in ("tuple", "dict") and not isinstance(given, np.ndarray):
+        keys = space["keys"] if space["kind"] == "dict" else range(len(space["parts"]))
+        if space["kind"] == "dict" and not (isinstance(given, Mapping) and set(given) == set(keys)):
+            raise ValueError(f"an observation is a mapping with the keys {', '.join(map(repr, keys))}, not {given!r}")
+        parts = [_read(part, given[key]) for key, part in zip(keys, space["parts"], strict=True)]
+        return np.concatenate([rows for rows, _ in parts], axis=1), parts[0][1]
+    numbers = np.asarray(given, np.float64)
+    size = 0 if space is None else len(space.get("low", ()))
+    shape = () if space is None else tuple(space.get("shape", () if space["kind"] == "discrete" else (size,)))
+    if space is None or space["kind"] in ("tuple", "dict"):
+        return np.atleast_2d(numbers), numbers.ndim == 2
+    if numbers.shape == shape or (numbers.shape == (size,) and shape != ()):
+        return numbers.reshape(1, size), False
+    if numbers.shape[1:] in (shape, (size,)) and numbers.ndim:
+        return numbers.reshape(len(numbers), size), True
+    raise ValueError(f"an observation has the shape {shape}, a batch (n, ...), not {numbers.shape}")
+
+
+def _with_prefix(prefix: str, arrays: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}
