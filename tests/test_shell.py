@@ -8,7 +8,7 @@ import pytest
 
 from ucls import Agent, UserError
 from ucls.algorithms import dgpq
-from ucls.core import binding
+from ucls.core.calls import binding
 from ucls.gym import observations
 from ucls.gym.adapter import EnvAdapter
 from ucls.gym.layout import Leaf

@@ -28,9 +28,10 @@ from ucls.algorithms import DEFAULT
 from ucls.core.advice import FIRST_LOOK, advise_on_radius
 from ucls.core.config import Plan, brief, read_saved, whole
 from ucls.core.history import TERMINATED, TRUNCATED, History
-from ucls.core.learner import FailedArithmetic, Learner, refuse_diverged
+from ucls.core.learner import Learner, refuse_diverged
 from ucls.core.progress import Progress
 from ucls.core.protocol import content_of
+from ucls.core.queries import FailedArithmetic
 from ucls.core.saving import checkpoint
 from ucls.envs import BuiltinEnv
 from ucls.errors import UserError
@@ -191,11 +192,11 @@ class Agent(LearnsFromLogs, AgentQueries):
         stage = self._stage
         try:
             if stage.between_episodes:
-                self.learner.begin(stage.reset(self.steps))
+                self.learner.begin(stage.reset(self.steps), stage.mask)
             step = stage.step(self.learner.action, self.steps + 1)
             own = DISCOUNT if step.discount is None else step.discount
             gamma = own if self.discount is None else self.discount
-            healthy = self.learner.advance(step.reward, gamma, step.s, step.terminated)
+            healthy = self.learner.advance(step.reward, gamma, step.s, step.terminated, stage.mask)
         except FailedArithmetic:  # when the episode began
             healthy = step = None
         except BaseException:

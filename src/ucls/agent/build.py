@@ -107,7 +107,10 @@ def reassemble(
     reader = saved_reader(saved.plan, features, env)
     first_action = whole("the first action", about.get("first_action", 0), -STEPS)
     learner = saved_learner(saved.plan, algorithm, arrays, features)
-    stage = EnvAdapter(env, learner.plan, is_discrete(learner.features), about.get("space"), first_action, reader)
+    masked = about.get("action_masks") is True
+    stage = EnvAdapter(
+        env, learner.plan, is_discrete(learner.features), about.get("space"), first_action, reader, masked
+    )
     return Parts(learner, stage, saved.discount)
 
 

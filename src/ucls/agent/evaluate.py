@@ -18,6 +18,7 @@ from ucls.core.learner import refuse_diverged
 from ucls.errors import UclsWarning, UserError
 from ucls.features import is_discrete, is_precomputed
 from ucls.gym import observations, spaces
+from ucls.gym.action_masks import MaskReader
 from ucls.gym.copies import copy_of, shares
 from ucls.gym.registry import as_env
 from ucls.stats import Estimate, bootstrap_mean, summarize
@@ -120,11 +121,12 @@ def _play(agent: Agent, env: Any, many: int, deterministic: bool, seed: int, lim
     rng = generator(seeds.learner)
     bound = limit or rollouts.longest(env)
 
-    def policy(points: np.ndarray) -> np.ndarray:
-        return inference.best_actions(agent.learner, points, deterministic, rng) + int(actions.start)
+    def policy(points: np.ndarray, masks: np.ndarray | None) -> np.ndarray:
+        return inference.best_actions(agent.learner, points, deterministic, rng, masks) + int(actions.start)
 
     play = rollouts.in_many if vector else rollouts.in_one
-    played = play(policy, env, kind, seeds.world, many, bound)
+    masks = MaskReader(env, agent.plan.n_actions, agent._stage.masked)
+    played = play(policy, env, kind, seeds.world, many, bound, masks)
     if played.n_truncated:
         text = f"{played.n_truncated} of {len(played.returns)} episodes were truncated after {bound:,} steps"
         advice = "their partial returns are included. Raise max_steps to allow longer episodes"

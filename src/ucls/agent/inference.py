@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ucls.core.learner import Learner, Uncertainty
+from ucls.core.learner import Learner
+from ucls.core.queries import Uncertainty
+from ucls.gym.action_masks import checked_masks, mask_in
 from ucls.gym.feature_functions import Mapped
 from ucls.gym.layout import Branch, real_numbers, stack
 from ucls.gym.observations import Observed
@@ -22,6 +24,7 @@ def read(kind: Observed, observation: Any) -> tuple[np.ndarray, bool]:
     if isinstance(kind, Mapped):
         many = kind.read_many(observation)
         return (kind.read(observation), False) if many is None else (many, True)
+    observation = kind.part_read(observation)
     if isinstance(kind.layout, Branch):
         many = stack(kind.layout, observation)
         return (kind.read(observation), False) if many is None else (read_batch(kind, many), True)
@@ -41,28 +44,54 @@ def read_batch(kind: Observed, given: np.ndarray) -> np.ndarray:
     return points
 
 
-def predict(learner: Learner, kind: Observed, observation: Any, deterministic: bool) -> Any:
+def masks_for(learner: Learner, points: np.ndarray, observation: Any, given: Any) -> np.ndarray | None:
+    """The masks of some states: those that are given, those in their observations, or those that the agent met there;
+    None if there are none."""
+    given = mask_in(observation) if given is None else given
+    if given is not None:
+        return checked_masks(given, len(points), learner.plan.n_actions)
+    return None if learner.masks is None else learner.met_masks(points)
+
+
+def predict(learner: Learner, kind: Observed, observation: Any, deterministic: bool, masks: Any = None) -> Any:
     """The action, numbered from 0: the first with the highest mean, or the one that the algorithm chooses."""
     s, many = read(kind, observation)
-    if many:
-        return best_actions(learner, s, deterministic)
-    return int(np.argmax(learner.interval(s)[0])) if deterministic else learner.choose(s)
+    points = s if many else s[None]
+    best = best_actions(learner, points, deterministic, masks=masks_for(learner, points, observation, masks))
+    return best if many else int(best[0])
 
 
 def best_actions(
-    learner: Learner, points: np.ndarray, deterministic: bool, rng: np.random.Generator | None = None
+    learner: Learner,
+    points: np.ndarray,
+    deterministic: bool,
+    rng: np.random.Generator | None = None,
+    masks: np.ndarray | None = None,
 ) -> np.ndarray:
-    """The actions in many states; random numbers come from `rng` if it is given."""
-    return np.argmax(learner.intervals(points, rng)[0], axis=1) if deterministic else learner.choices(points, rng)
+    """The actions in many states, valid by `masks`; random numbers come from `rng` if it is given."""
+    if not deterministic:
+        return learner.choices(points, rng, masks)
+    return np.argmax(valid(learner.intervals(points, rng)[0], masks, -np.inf), axis=1)
 
 
-def value_estimates(learner: Learner, kind: Observed, observation: Any) -> tuple[np.ndarray, np.ndarray]:
+def valid(values: np.ndarray, masks: np.ndarray | None, other: float = np.nan) -> np.ndarray:
+    """Values of actions; those of invalid ones replaced."""
+    return values if masks is None else np.where(masks, values, other)
+
+
+def value_estimates(learner: Learner, kind: Observed, observation: Any, masks: Any) -> tuple[np.ndarray, np.ndarray]:
     """The mean and the radius of every action; for a batch, one row per observation."""
     s, many = read(kind, observation)
-    return learner.intervals(s) if many else learner.interval(s)
+    points = s if many else s[None]
+    masks = masks_for(learner, points, observation, masks)
+    mean, radius = (valid(part, masks) for part in learner.intervals(points))
+    return (mean, radius) if many else (mean[0], radius[0])
 
 
-def uncertainty(learner: Learner, kind: Observed, observation: Any) -> Uncertainty:
+def uncertainty(learner: Learner, kind: Observed, observation: Any, masks: Any) -> Uncertainty:
     """The two terms of the radius of every action; for a batch, one row per observation."""
     s, many = read(kind, observation)
-    return Uncertainty(*learner.split(s)[:2]) if many else learner.uncertainty(s)
+    points = s if many else s[None]
+    masks = masks_for(learner, points, observation, masks)
+    parts = [valid(part, masks) for part in learner.split(points)[:2]]
+    return Uncertainty(*parts) if many else Uncertainty(*(part[0] for part in parts))

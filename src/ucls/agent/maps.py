@@ -68,7 +68,7 @@ def _walk(learner: Learner, stage: EnvAdapter) -> tuple[np.ndarray, np.ndarray]:
     """The states that an agent visits while exploring without learning, and where episodes ended."""
     states, ended = [stage.reset(0)], [False]
     for step in range(1, WALK + 1):
-        states.append(stage.step(learner.choose(states[-1]), step).s)
+        states.append(stage.step(learner.choose(states[-1], stage.mask), step).s)
         ended.append(stage.between_episodes)
         if stage.between_episodes:
             states.append(stage.reset(step))

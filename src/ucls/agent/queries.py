@@ -12,7 +12,8 @@ from ucls.agent.maps import maps_of
 from ucls.agent.sharing import export
 from ucls.agent.video import Showing, write_film
 from ucls.core.config import whole
-from ucls.core.learner import Learner, Uncertainty, refuse_diverged
+from ucls.core.learner import Learner, refuse_diverged
+from ucls.core.queries import Uncertainty
 from ucls.gym.adapter import EnvAdapter
 
 
@@ -23,32 +24,34 @@ class AgentQueries:
     _stage: EnvAdapter
     diverged: bool
 
-    def predict(self, observation: Any, deterministic: bool = False) -> tuple[Any, None]:
+    def predict(self, observation: Any, deterministic: bool = False, *, action_masks: Any = None) -> tuple[Any, None]:
         """The action to take, and None in place of a recurrent state, as in Stable-Baselines3; the run does not change.
 
         By default the agent explores as in training (by its upper bound, epsilon or a sample), with ties broken at
         random. `deterministic=True`, for evaluation, takes the action with the highest mean, the first one if there are
-        several. For a batch of observations, an array of actions.
+        several. For a batch of observations, an array of actions. `action_masks` says which actions are valid, with one
+        row per observation of a batch; by default it is that of a Dict observation, or what the agent met in training.
         """
         refuse_diverged(self.diverged)
-        best = inference.predict(self.learner, self._stage.observed, observation, deterministic)
+        best = inference.predict(self.learner, self._stage.observed, observation, deterministic, action_masks)
         return best + self._stage.first_action, None
 
-    def value_estimates(self, observation: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The mean and the radius of every action's value, without changing the run.
+    def value_estimates(self, observation: Any, *, action_masks: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """The mean and the radius of every action's value, without changing the run; NaN for invalid actions.
 
-        For a batch of observations, arrays with one row per observation.
+        For a batch of observations, arrays with one row per observation. `action_masks` is as in `predict`.
         """
         refuse_diverged(self.diverged)
-        return inference.value_estimates(self.learner, self._stage.observed, observation)
+        return inference.value_estimates(self.learner, self._stage.observed, observation, action_masks)
 
-    def uncertainty(self, observation: Any) -> Uncertainty:
-        """The two terms of the radius of every action: `prior`, which data replace, and `noise`.
+    def uncertainty(self, observation: Any, *, action_masks: Any = None) -> Uncertainty:
+        """The two terms of the radius of every action: `prior`, which data replace, and `noise`; NaN if invalid.
 
         Only some algorithms separate them, such as `ucls-exact`. For a batch, arrays with a row per observation.
+        `action_masks` is as in `predict`.
         """
         refuse_diverged(self.diverged)
-        return inference.uncertainty(self.learner, self._stage.observed, observation)
+        return inference.uncertainty(self.learner, self._stage.observed, observation, action_masks)
 
     def export(self, path: str | Path = "policy.npz", intervals: bool = True, runtime: bool = False) -> Path:
         """Write the policy to a file that `ucls.policy.Policy` reads with NumPy alone, and return its path.

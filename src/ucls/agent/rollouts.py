@@ -11,10 +11,12 @@ import numpy as np
 
 from ucls.agent.inference import read
 from ucls.errors import UserError
+from ucls.gym.action_masks import MaskReader
 from ucls.gym.layout import as_floats, real_numbers
 from ucls.gym.observations import Observed, read_reset, read_step
 
-Policy = Callable[[np.ndarray], np.ndarray]  # the actions in many states, numbered as the environment does
+# the actions in many states, by their masks if there are any, numbered as the environment does
+Policy = Callable[[np.ndarray, np.ndarray | None], np.ndarray]
 ENDLESS = 10_000  # steps after which an episode is truncated if the environment has no time limit
 
 
@@ -42,30 +44,39 @@ def longest(env: Any) -> int:
     return getattr(spec, "max_episode_steps", None) or ENDLESS
 
 
-def in_one(policy: Policy, env: Any, kind: Observed, seed: int, episodes: int, bound: int) -> Episodes:
+def in_one(
+    policy: Policy, env: Any, kind: Observed, seed: int, episodes: int, bound: int, masks: MaskReader
+) -> Episodes:
     """Episodes in one environment, one after the other; the seed is that of the first."""
     returns, lengths, n_truncated = [], [], 0
     for number in range(1, episodes + 1):
         where = f"in episode {number} of the evaluation"
-        s = _read(read_reset, env.reset(seed=seed if number == 1 else None), kind, where)
+        given = env.reset(seed=seed if number == 1 else None)
+        s = _read(read_reset, given, kind, where)
+        _read(masks.read, given[0], given[1], where)
         total, length, over = 0.0, 0, False
         while not over and length < bound:
-            step = _read(read_step, env.step(int(policy(s[None])[0])), kind, where)
+            given = env.step(int(policy(s[None], None if masks.mask is None else masks.mask[None])[0]))
+            step = _read(read_step, given, kind, where)
             s, total, length, over = step.s, total + step.reward, length + 1, step.terminated or step.truncated
+            if not over and masks.gives:
+                _read(masks.read, given[0], given[4], where)
         returns.append(total)
         lengths.append(length)
         n_truncated += not over
     return Episodes(np.array(returns), np.array(lengths), n_truncated)
 
 
-def _read(reader: Callable[[Any, Observed], Any], given: Any, kind: Observed, where: str) -> Any:
+def _read(reader: Callable[[Any, Any], Any], given: Any, kind: Any, where: str) -> Any:
     try:
         return reader(given, kind)
     except UserError as fault:
         raise UserError(f"the environment is at fault, {where}: {fault}") from None
 
 
-def in_many(policy: Policy, envs: Any, kind: Observed, seed: int, episodes: int, bound: int) -> Episodes:
+def in_many(
+    policy: Policy, envs: Any, kind: Observed, seed: int, episodes: int, bound: int, masks: MaskReader
+) -> Episodes:
     """Episodes in a vector of environments, shared among them as evenly as can be.
 
     One whose episode has no end cannot be begun again by itself, unless it is on the caller to do so (Gymnasium's
@@ -76,9 +87,11 @@ def in_many(policy: Policy, envs: Any, kind: Observed, seed: int, episodes: int,
     left = np.array([(episodes + i) // n for i in range(n)])
     total, length, resetting = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, bool)
     returns, lengths, n_truncated = [], [], 0
-    observations, _ = envs.reset(seed=seed)
+    observations, infos = envs.reset(seed=seed)
     while (left > 0).any():
-        step = envs.step(policy(_states(observations, kind, n)))
+        valid = _masks(masks, observations, infos, resetting)
+        step = envs.step(policy(_states(observations, kind, n), valid))
+        infos = step[4]
         observations, (rewards, terminated, truncated) = step[0], (_row(part, n) for part in step[1:4])
         total, length = np.where(resetting, 0.0, total + rewards), np.where(resetting, 0, length + 1)
         over = ~resetting & ((terminated != 0) | (truncated != 0))
@@ -90,7 +103,7 @@ def in_many(policy: Policy, envs: Any, kind: Observed, seed: int, episodes: int,
             n_truncated += int(endless[i])
         begun = over | endless if mode == "Disabled" else over
         if mode == "Disabled" and begun.any():
-            observations, _ = envs.reset(options={"reset_mask": begun})
+            observations, infos = envs.reset(options={"reset_mask": begun})
         total[begun], length[begun] = 0.0, 0
         resetting = begun if mode == "NextStep" else np.zeros(n, bool)
     return Episodes(np.array(returns), np.array(lengths), n_truncated)
@@ -114,6 +127,13 @@ def _states(observations: Any, kind: Observed, n: int) -> np.ndarray:
     if not many or len(points) != n:
         raise UserError(f"the environments are at fault: a step must give {n} observations, one for each")
     return points
+
+
+def _masks(masks: MaskReader, observations: Any, infos: Any, ended: np.ndarray) -> np.ndarray | None:
+    try:
+        return masks.read_many(observations, infos, ended)
+    except UserError as fault:
+        raise UserError(f"the environments are at fault: {fault}") from None
 
 
 def _row(given: Any, n: int) -> np.ndarray:

@@ -127,7 +127,9 @@ def _play(learner: Learner, stage: EnvAdapter, episode: int, showing: Showing, b
         mean, radius = learner.interval(s)
         if not ending and step == showing.max_steps:
             ending = f"truncated after {_steps(step)}"
-        action = None if ending else int(np.argmax(mean)) if showing.deterministic else learner.choose(s)
+        mean = mean if ending or stage.mask is None else np.where(stage.mask, mean, np.nan)
+        best = int(np.nanargmax(mean)) if showing.deterministic else None
+        action = None if ending else learner.choose(s, stage.mask) if best is None else best
         if ending or step % showing.every == 0:
             unknown, noisy = learner.uncertainty(s) if hasattr(learner.algorithm, "radius_terms") else (None, radius)
             picture = Picture.of(_pixels(stage.env))

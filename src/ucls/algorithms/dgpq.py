@@ -164,7 +164,7 @@ def act(state, hyper, xs, rng):
     """a_t = argmax_a Q-hat(s, a)."""
     Q = np.empty(len(xs.value))
     for a in range(len(Q)):
-        Q[a] = optimistic(state, hyper, a, xs.value[a])
+        Q[a] = value(state, hyper, la.of_action(xs, a))
     return la.argmax(Q, rng)
 
 
@@ -179,9 +179,9 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
 
     q = r - hyper.r_max
     if gamma > 0.0:
-        best = optimistic(state, hyper, 0, xs_next.value[0])
+        best = value(state, hyper, la.of_action(xs_next, 0))
         for b in range(1, len(xs_next.value)):
-            best = max(best, optimistic(state, hyper, b, xs_next.value[b]))
+            best = max(best, value(state, hyper, la.of_action(xs_next, b)))
         q += gamma * best
     Q = optimistic(state, hyper, a, s)
     above, variance_2 = gps.add(gp, a, hyper.noise, s, q - Q, v, variance_1)

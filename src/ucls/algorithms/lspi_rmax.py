@@ -23,6 +23,7 @@ from typing import Annotated, Any, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
+from ucls.kernels import masks as mk
 from ucls.kernels.arrays import Vector
 from ucls.kernels.compilation.jit import jit
 from ucls.kernels.linear_algebra import system as sy
@@ -111,7 +112,8 @@ def is_known_state(counts, m, xs):
         if xs.value[0, j] != 0.0:
             total = 0.0
             for a in range(xs.index.shape[0]):
-                total += counts[xs.index[a, j]]
+                if not mk.is_repeated(xs, a):
+                    total += counts[xs.index[a, j]]
             least = min(least, total)
     return least > m
 
@@ -135,7 +137,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
         average(system, n, hyper.beta, x, 0.0, x, hyper.return_max)
     for other in range(len(xs.index)):
         x_other = la.of_action(xs, other)
-        if other != a and not is_known(counts, m, x_other):
+        if not mk.is_same(xs, other, a) and not mk.is_repeated(xs, other) and not is_known(counts, m, x_other):
             average(system, n, hyper.beta, x_other, 0.0, x_other, hyper.return_max)
     for j in range(len(x.index)):
         if x.value[j] != 0.0:

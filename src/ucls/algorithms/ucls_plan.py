@@ -292,7 +292,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     if gamma > 0.0:
         state.least[0] = min(state.least[0], r)
     levels = levels_of(state, hyper)
-    if xs.index[a, 0] - xs.index[0, 0] != a:
+    if (xs.index[a, 0] - a) % len(xs.index) != 0:
         state.shared[0] = 1
     moved = levels.v0 != state.v0[0]
     state.v0[0] = levels.v0

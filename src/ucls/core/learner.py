@@ -6,43 +6,34 @@ The compiled loop and the agent for Gymnasium both call `begin` and `advance`, s
 import importlib
 import inspect
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from ucls._util.randomness import from_words, generator, spawn, to_words
 from ucls.algorithms import ALGORITHMS
-from ucls.core.binding import BoundKernel
+from ucls.core.calls.binding import BoundKernel
+from ucls.core.calls.masks import MET, Masks, checked_met
+from ucls.core.calls.past import BROKEN, Past, Undone, can_fail
 from ucls.core.config import DTYPES, Plan, Resolved, brief, resolve_plan
+from ucls.core.masked_steps import masked_kernels
 from ucls.core.memory import SPARE, refuse_large_learner
-from ucls.core.past import BROKEN, Past, Undone, can_fail
 from ucls.core.progress import tell_of_compiling
+from ucls.core.queries import LearnerQueries, sound_arithmetic
 from ucls.core.saving import checkpoint
 from ucls.core.saving import state as states
 from ucls.core.saving.saveable import ADVICE, AFTER, WHILE, Saveable
 from ucls.core.steps import Pending, kernels
 from ucls.errors import UclsWarning, UserError
-from ucls.features import FEATURES, features_module, is_discrete
+from ucls.features import FEATURES, features_module
 from ucls.kernels import active as la
 from ucls.kernels.ranges import Sizes, check, require
 
 OWN_PARTS = ("coder", "pending")  # saved in addition to the state of the algorithm
 
 
-class FailedArithmetic(UserError):
-    """The arithmetic of a kernel failed; the state may be inconsistent."""
-
-
-class Uncertainty(NamedTuple):
-    """The two terms of the radius of every action: the prior term, which data replace, and the noise term."""
-
-    prior: np.ndarray
-    noise: np.ndarray
-
-
-class Learner:
+class Learner(LearnerQueries):
     """An algorithm with its features, created from a configuration."""
 
     def __init__(self, resolved: Resolved, file: int | None = None) -> None:
@@ -65,6 +56,7 @@ class Learner:
         seeds = spawn(plan.seed)
         self.rng, self._onlooker = generator(seeds.learner), generator(seeds.onlooker)
         self._bind(features)
+        self.masks: Masks | None = None  # once an action mask was met
         self._told: set[str] = set()
         self._saveable = Saveable()
 
@@ -85,26 +77,44 @@ class Learner:
 
     def _bind(self, features: Any) -> None:
         self.kernels = kernels(self.algorithm, features)
-        self._begin, self._advance = BoundKernel(self.kernels.begin), BoundKernel(self.kernels.advance)
-        if can_fail(self.algorithm):
-            past = Past(self)
-            self._begin, self._advance = Undone(self._begin, past), Undone(self._advance, past)
+        self._past = Past(self) if can_fail(self.algorithm) else None
+        self._begin, self._advance = self._bound(self.kernels.begin), self._bound(self.kernels.advance)
         self._s = np.zeros(len(self.plan.low))  # the state that kernels read, copied from any array
 
-    def begin(self, s: np.ndarray) -> None:
-        """Begin an episode in state s."""
-        self._s[:] = s
-        with sound_arithmetic():
-            self._begin((self.hyper, self.coder, self.state, self.pending, self.rng), self._s)
+    def _bound(self, kernel: Any) -> Any:
+        return BoundKernel(kernel) if self._past is None else Undone(BoundKernel(kernel), self._past)
 
-    def advance(self, r: float, gamma: float, s_next: np.ndarray, terminated: bool) -> bool | None:
-        """Learn from the result of the chosen action and choose the next one. Return False if the values have diverged,
-        None if the arithmetic failed: then the step does not count, and if the algorithm can fail (`core.past`), the
-        learner is as it was before."""
+    def _masked(self, met: np.ndarray | None = None) -> Masks:
+        """Its steps with masks; `met` is what was met of them."""
+        if self.masks is None or met is not None:
+            met = np.zeros(self.coder.size, np.uint8) if met is None else met
+            self.masks = Masks(masked_kernels(self.algorithm, self.features), met, self.plan.n_actions, self._bound)
+        return self.masks
+
+    def begin(self, s: np.ndarray, mask: np.ndarray | None = None) -> None:
+        """Begin an episode in state s; `mask` says which actions are valid there, None that all are."""
+        self._s[:] = s
+        parts = self.hyper, self.coder, self.state, self.pending, self.rng
+        with sound_arithmetic():
+            if mask is None:
+                self._begin(parts, self._s)
+            else:
+                self._masked().begin(parts, self._s, mask)
+
+    def advance(
+        self, r: float, gamma: float, s_next: np.ndarray, terminated: bool, mask: np.ndarray | None = None
+    ) -> bool | None:
+        """Learn from the result of the chosen action and choose the next one, valid by `mask`. Return False if the
+        values have diverged, None if the arithmetic failed: then the step does not count, and if the algorithm can fail
+        (`core.calls.past`), the learner is as it was before."""
         self._s[:] = s_next
         parts = self.hyper, self.coder, self.state, self.pending, self.rng
         try:
-            healthy, full = self._advance(parts, float(r), float(gamma), self._s, bool(terminated))
+            if mask is None:
+                healthy, full = self._advance(parts, float(r), float(gamma), self._s, bool(terminated))
+            else:
+                step = float(r), float(gamma), self._s, bool(terminated)
+                healthy, full = self._masked().advance(parts, *step, mask)
         except BROKEN:
             return None
         if full:
@@ -114,41 +124,6 @@ class Learner:
     def grow(self) -> None:
         """Enlarge the arrays for more data; their content does not change."""
         self.state = self.algorithm.grow(self.state, self.hyper)
-
-    def interval(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The mean and the radius of every action's value in state s, without changing the run.
-
-        An algorithm without confidence bounds has a radius of 0.
-        """
-        mean, radius = self.intervals(self._states(s)[None])
-        return mean[0], radius[0]
-
-    def intervals(self, points: np.ndarray, rng: np.random.Generator | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """The mean and the radius of every action's value in many states, like `interval` for each in turn; random
-        numbers come from `rng` if it is given."""
-        points = self._states(points)
-        mean, radius = (np.zeros((len(points), self.plan.n_actions)) for _ in range(2))
-        parts = self.hyper, self.coder, self.state
-        with sound_arithmetic():
-            self.kernels.intervals(*parts, points, self._scratch, rng or self._onlooker, mean, radius)
-        return mean, radius
-
-    def uncertainty(self, s: np.ndarray) -> "Uncertainty":
-        """The prior term and the noise term of every action's radius in state s, if the algorithm separates them."""
-        unknown, noisy, _ = self.split(self._states(s)[None])
-        return Uncertainty(unknown[0], noisy[0])
-
-    def split(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """In many states, for every action: the prior term, the noise term, and the prior's remaining weight in the
-        value, from 0 to 1 (NaN if the algorithm does not provide it)."""
-        if not hasattr(self.algorithm, "radius_terms"):
-            raise UserError(f"{self.plan.agent} does not separate prior and noise uncertainty: use ucls-exact")
-        points = self._states(points)
-        unknown, noisy, share = (np.zeros((len(points), self.plan.n_actions)) for _ in range(3))
-        parts = self.hyper, self.coder, self.state
-        with sound_arithmetic():
-            self.kernels.split(*parts, points, self._scratch, unknown, noisy, share)
-        return unknown, noisy, share
 
     def tell(self, steps: int | None = None) -> None:
         """Warn the user of what the algorithm and the features report (`notices`), each message once.
@@ -173,25 +148,13 @@ class Learner:
             self._told.add(kind)
             warnings.warn(text, UclsWarning, stacklevel=4)
 
-    def choose(self, s: np.ndarray) -> int:
-        """The action that the algorithm itself chooses in state s, without changing the run."""
-        return int(self.choices(self._states(s)[None])[0])
-
-    def choices(self, points: np.ndarray, rng: np.random.Generator | None = None) -> np.ndarray:
-        """The actions that the algorithm itself chooses in many states, like `choose` for each in turn."""
-        points = self._states(points)
-        actions = np.zeros(len(points), np.int64)
-        parts = self.hyper, self.coder, self.state
-        with sound_arithmetic():
-            self.kernels.choices(*parts, points, self._scratch, rng or self._onlooker, actions)
-        return actions
-
     def __getstate__(self) -> dict[str, Any]:
         """For `copy` and `pickle`: algorithm and features by their import path, and no compiled code."""
-        compiled = dict.fromkeys(("kernels", "_begin", "_advance"))
+        compiled = dict.fromkeys(("kernels", "_begin", "_advance", "_past"))
+        met = None if self.masks is None else self.masks.met
         modules = {"algorithm": self.algorithm.__name__, "features": self.features.__name__}
         state = states.to_arrays(self.algorithm, self.state) if states.has_hooks(self.algorithm) else self.state
-        return {**self.__dict__, **modules, **compiled, "state": state}
+        return {**self.__dict__, **modules, **compiled, "state": state, "masks": met}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         self.__dict__ = state
@@ -201,31 +164,10 @@ class Learner:
             sizes = Sizes(self.coder.size, self.plan.n_actions)
             self.state = states.from_arrays(self.algorithm, self._initial_state(), self.state, sizes)
         self._bind(self.features)
+        met, self.masks = state.get("masks"), None
+        if met is not None:
+            self._masked(met)
         self._saveable = Saveable()  # its clock is that of one process
-
-    def survey(self, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The mean of every action's value in many states, and the quantity that the agent maximizes.
-
-        The agent maximizes mean + radius, unless the algorithm defines `upper`.
-        """
-        if not hasattr(self.algorithm, "upper"):
-            mean, radius = self.intervals(points)
-            return mean, mean + radius
-        points = self._states(points)
-        mean, top = (np.zeros((len(points), self.plan.n_actions)) for _ in range(2))
-        with sound_arithmetic():
-            self.kernels.survey(self.hyper, self.coder, self.state, points, self._scratch, mean, top)
-        return mean, top
-
-    def _states(self, points: Any) -> np.ndarray:
-        """States as kernels take them; discrete states outside the bounds are refused."""
-        points, low, high = np.ascontiguousarray(points, np.float64), self.plan.low, self.plan.high
-        if points.shape[-1:] != (len(low),) or not np.isfinite(points).all():
-            raise UserError(f"a state cannot be {brief(points)}: give {len(low)} finite numbers")
-        if is_discrete(self.features) and not ((points >= low) & (points <= high)).all():
-            limits = f"{low[0]:.0f} to {high[0]:.0f}" if len(low) == 1 else f"{brief(low)} to {brief(high)}"
-            raise UserError(f"a state cannot be {brief(points)}: give integers from {limits}")
-        return points
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """A copy of everything that the next step reads; large matrices are trimmed to the visited part (see
@@ -233,7 +175,7 @@ class Learner:
         arrays = {"rng": to_words(self.rng), **states.to_arrays(self.algorithm, self.state, self._trims)}
         for name in OWN_PARTS:
             arrays |= checkpoint.flatten(name, getattr(self, name), self._trims)
-        return arrays
+        return arrays if self.masks is None else {**arrays, MET: self.masks.met.copy()}
 
     def refuse_unsound(self) -> None:
         """Refuse to save a state that could not be loaded: it contains numbers that are not finite."""
@@ -260,8 +202,11 @@ class Learner:
         state = states.from_arrays(self.algorithm, self._initial_state() if grows else self.state, arrays, sizes)
         if grows and self.algorithm.full(state):
             state = self.algorithm.grow(state, self.hyper)
+        met = checked_met(arrays, self.coder.size)
         from_words(self.rng, arrays.get("rng"))
-        self.coder, self.state, self.pending = coder, state, pending
+        self.coder, self.state, self.pending, self.masks = coder, state, pending, None
+        if met is not None:
+            self._masked(met)
 
 
 def initial_state(algorithm: Any, hyper: Any, size: int, n_actions: int, n_active: int, dtype: Any) -> Any:
@@ -271,19 +216,6 @@ def initial_state(algorithm: Any, hyper: Any, size: int, n_actions: int, n_activ
     """
     earlier = "steps" in inspect.signature(algorithm.init).parameters
     return algorithm.init(hyper, size, n_actions, n_active, *([0] if earlier else []), dtype)
-
-
-@contextmanager
-def sound_arithmetic() -> Iterator[None]:
-    """Turn failed arithmetic in a kernel into a one-line error."""
-    try:
-        yield
-    except ZeroDivisionError:
-        raise FailedArithmetic("the algorithm divided by zero: start again, with other settings or features") from None
-    except np.linalg.LinAlgError as error:
-        raise FailedArithmetic(
-            f"the algorithm's linear algebra failed ({error}): start again, with other settings"
-        ) from None
 
 
 def refuse_diverged(diverged: bool) -> None:

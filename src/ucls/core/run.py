@@ -20,11 +20,11 @@ import numpy as np
 from ucls._util.randomness import from_words, generator, spawn, to_words
 from ucls.algorithms import DEFAULT
 from ucls.core.advice import advise_on_cost
+from ucls.core.calls.past import BROKEN, Copies, can_fail
 from ucls.core.config import Plan, Resolved, choose, read_saved, whole
 from ucls.core.history import NOTHING, History, join
 from ucls.core.learner import Learner, refuse_diverged, saved_learner
 from ucls.core.memory import refuse_too_large
-from ucls.core.past import BROKEN, Copies, can_fail
 from ucls.core.protocol import content_of
 from ucls.core.saving import checkpoint
 from ucls.core.steps import compiled
@@ -63,7 +63,7 @@ class Run:
 
         If the arithmetic of a kernel fails (`BROKEN`), the run has diverged too. The step at which it failed is neither
         counted nor in the history. The run is as it was before that step if the algorithm says that it can fail
-        (`core.past`); otherwise the learner may be half updated. In either case it can no longer be saved.
+        (`core.calls.past`); otherwise the learner may be half updated. In either case it can no longer be saved.
 
         `seconds` is for runs that can stop between two steps (`AnyRun`); the compiled loop cannot.
         """

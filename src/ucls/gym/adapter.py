@@ -12,6 +12,7 @@ from ucls.envs.gym import BuiltinGymEnv
 from ucls.errors import UserError
 from ucls.features import is_precomputed
 from ucls.gym import observations, spaces
+from ucls.gym.action_masks import KEY, MaskReader
 from ucls.gym.feature_functions import FeaturesError, Mapped
 from ucls.gym.wrapping import own_builtin
 
@@ -40,10 +41,12 @@ class EnvAdapter:
         space: Any = None,
         first_action: int = 0,
         reader: Mapped | None = None,
+        masked: bool = False,
     ) -> None:
         """Adapt an environment to a learner's configuration.
 
-        `discrete` says whether its features are for integer states; `reader` applies a user's features function.
+        `discrete` says whether its features are for integer states; `reader` applies a user's features function;
+        `masked` says that the agent has learned with action masks.
         """
         self.env, self._plan, self._discrete, self.reader = env, plan, discrete, reader
         if env is None:
@@ -52,13 +55,25 @@ class EnvAdapter:
             self.space = None if is_precomputed(plan.features) else spaces.describe(env.observation_space)
             self.first_action = int(env.action_space.start)
         self.observed = reader or observations.observed(self.space, plan, discrete)
+        self.masks = MaskReader(env, plan.n_actions, masked)
+        self._masked = masked
         self.between_episodes = True
         self._seed: int | None = spawn(plan.seed).world
         self.observers: list[Observer] = []
 
     def on(self, env: Any, plan: Plan) -> "EnvAdapter":
         """An adapter like this for another environment."""
-        return EnvAdapter(env, plan, self._discrete, reader=self.reader)
+        return EnvAdapter(env, plan, self._discrete, reader=self.reader, masked=self.masked)
+
+    @property
+    def masked(self) -> bool:
+        """Whether the environment has action masks, as far as is known: before the first step, by the agent's file."""
+        return self._masked if self.masks.gives is None else self.masks.gives
+
+    @property
+    def mask(self) -> np.ndarray | None:
+        """The valid actions in the current state; None without masks."""
+        return self.masks.mask
 
     @property
     def ours(self) -> BuiltinGymEnv | None:
@@ -72,6 +87,7 @@ class EnvAdapter:
         self.between_episodes = False
         try:
             s = observations.read_reset(given, self.observed)
+            self.masks.read(*given, reset=True)
         except UserError as fault:
             raise _at_fault(f"after step {after}", fault) from None
         for observer in self.observers:
@@ -80,9 +96,17 @@ class EnvAdapter:
 
     def step(self, action: int, number: int) -> observations.Step:
         """Take an action, numbered from 0; `number` is the number of the step, for error messages."""
+        masks = self.masks
+        if masks.gives:
+            try:
+                masks.refuse_changed()
+            except UserError as fault:
+                raise _at_fault(f"at step {number}", fault) from None
         given = self.env.step(action + self.first_action)
         try:
             step = observations.read_step(given, self.observed)
+            if (masks.gives or KEY in given[4]) and not step.terminated:
+                masks.read(given[0], given[4])
         except UserError as fault:
             raise _at_fault(f"at step {number}", fault) from None
         self.between_episodes = step.terminated or step.truncated
@@ -94,7 +118,8 @@ class EnvAdapter:
         """A description of the environment, as data."""
         ours = self.ours
         env = {"env": None} if ours is None else {"env": ours.world.id, "env_settings": ours.world.settings}
-        return {**env, "space": self.space, "first_action": self.first_action}
+        more = {"action_masks": True} if self.masked else {}
+        return {**env, "space": self.space, "first_action": self.first_action, **more}
 
     def checkpoint(self) -> dict[str, np.ndarray]:
         """The environment state: of a built-in environment, once an episode has begun; otherwise empty."""

@@ -8,6 +8,7 @@ Discrete(5)
 [-2.0, -1.0, 0.0, 1.0, 2.0]
 """
 
+import functools
 import math
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -59,6 +60,15 @@ class DiscreteActions(gymnasium.ActionWrapper[Any, Any, Any], gymnasium.utils.Re
         index = np.unravel_index(int(action), self._shape)
         numbers = (choices[int(i)] for choices, i in zip(self._choices, index, strict=True))
         return _build(self.env.action_space, numbers)
+
+    def number_mask(self, mask: Any) -> Any:
+        """The mask of the numbered actions, if this one has a number for every value of each choice, one choice after
+        the other as in sb3-contrib; any other is returned as it is."""
+        values = np.ravel(mask)
+        if len(self._shape) < 2 or values.dtype.kind not in "biuf" or len(values) != sum(self._shape):
+            return mask
+        parts = np.split(values != 0, np.cumsum(self._shape)[:-1])
+        return functools.reduce(np.logical_and.outer, parts).ravel()
 
     def get_action_meanings(self) -> list[str]:
         """What the actions are called: the numbers that each stands for."""

@@ -11,7 +11,8 @@ import numpy as np
 
 from ucls.core.config import Plan, brief, checked_discount
 from ucls.errors import UserError
-from ucls.gym.layout import Layout, Leaf, as_floats, flatten, layout_of, leaves, real_numbers
+from ucls.gym.action_masks import KEY, without_mask
+from ucls.gym.layout import Branch, Layout, Leaf, as_floats, flatten, layout_of, leaves, real_numbers
 
 PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
 WHOLE = (int, np.int64)
@@ -33,6 +34,7 @@ class Observed:
         discrete = isinstance(layout, Leaf) and layout.shape == () and self._any_whole
         self._number = range(int(low[0]), int(high[0]) + 1) if discrete else None
         self._plain = self.shape if isinstance(layout, Leaf) and not self._any_whole else None
+        self._keeps_mask = isinstance(layout, Branch) and KEY in layout.parts  # in files of earlier versions
 
     def read(self, observation: Any) -> np.ndarray:
         """The state for an observation."""
@@ -46,13 +48,17 @@ class Observed:
 
     def _read_any(self, observation: Any) -> np.ndarray:
         """The state for any kind of observation, or an error that says what is wrong with it."""
-        s = flatten(self.layout, observation)
+        s = flatten(self.layout, self.part_read(observation))
         if self._any_whole and not (sound := self.sound(s)).all():
             i = int(np.argmin(sound))
             name, limits = self.names()[i], f"{self._low[i]:.0f} to {self._high[i]:.0f}"
             where = "here it" if self.size == 1 else f"there {name}"
             raise UserError(f"an observation cannot be {brief(observation)}: {where} is an integer from {limits}")
         return s
+
+    def part_read(self, observation: Any) -> Any:
+        """What is read of an observation: not its action mask."""
+        return observation if self._keeps_mask else without_mask(observation)
 
     def sound(self, states: np.ndarray) -> np.ndarray:
         """Which components of states are valid: finite and, for integers, within their bounds."""

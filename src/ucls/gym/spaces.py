@@ -10,6 +10,7 @@ from ucls.core.config import brief
 from ucls.envs import BuiltinEnv
 from ucls.errors import UserError
 from ucls.features import fitting
+from ucls.gym.action_masks import is_masked_space, without_mask
 from ucls.gym.layout import Layout, Leaf, leaves
 from ucls.gym.wrapping import wrapped_world, wrappers_of
 
@@ -69,8 +70,11 @@ def grid_of(env: Any) -> tuple[int, int] | None:
 
 def describe(space: gymnasium.Space[Any], path: str = "") -> dict[str, Any]:
     """An observation space as data, for `layout` and for comparison: its kind, bounds (None if infinite) and shape
-    (unless one-dimensional), or its parts."""
+    (unless one-dimensional), or its parts. An action mask beside other parts is not one of them."""
     kinds = gymnasium.spaces
+    if not path and is_masked_space(space):
+        rest = without_mask(space.spaces)  # pyright: ignore[reportAttributeAccessIssue]
+        return describe(kinds.Dict(rest) if isinstance(rest, dict) else rest)
     if isinstance(space, kinds.Discrete):
         return {"kind": "discrete", "low": [float(space.start)], "high": [float(space.start + space.n - 1)]}
     if isinstance(space, kinds.MultiDiscrete):

@@ -22,6 +22,7 @@ from ucls.gym.registry import make_env
 from ucls.kernels import dot
 from ucls.kernels.ranges import declared
 from ucls.settings import Choice, Follows, Real, Whole, describe
+from ucls.testing.masks import takes_no_invalid_action
 from ucls.testing.requirement import Requirement, Verdict, examine, insist
 from ucls.testing.small import small_run, small_settings
 
@@ -267,4 +268,5 @@ IN_A_WORLD = (
     Requirement("a saved run goes on bit for bit", goes_on_from_a_file_bit_for_bit),
     Requirement("files whose arrays disagree in length are refused", refuses_files_whose_arrays_disagree),
     Requirement("loop and Gymnasium are the same run", is_the_same_in_gymnasium),
+    Requirement("invalid actions are never taken", takes_no_invalid_action),
 )

@@ -15,7 +15,7 @@ from typing import Any
 
 from ucls._util import compiling as _compiling
 from ucls.algorithms import ALGORITHMS, algorithm_module, is_compiled
-from ucls.core.binding import compile_inwards
+from ucls.core.calls.binding import compile_inwards
 from ucls.core.config import Plan, resolve_plan
 from ucls.core.learner import Learner
 

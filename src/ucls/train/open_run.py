@@ -21,13 +21,14 @@ class Outline(NamedTuple):
     """The configuration of a run: its plan, and the settings of its environment.
 
     For a third-party environment the settings are the keyword arguments that were given, and `low` and `high` the
-    bounds that were given or estimated from random steps.
+    bounds that were given or estimated from random steps; `action_masks` says whether it has masks.
     """
 
     plan: Plan
     env_settings: dict[str, Any]
     low: tuple[float | None, ...] = ()
     high: tuple[float | None, ...] = ()
+    action_masks: bool = False
 
 
 def open_run(
@@ -81,10 +82,23 @@ def plan_anywhere(
     from ucls.agent.build import configure
 
     own = divided(settings)[1]
-    low, high = _bounds(env, json.dumps(own, sort_keys=True), _fixed(low), _fixed(high))
+    words = json.dumps(own, sort_keys=True)
+    low, high = _bounds(env, words, _fixed(low), _fixed(high))
     made = configure(env, agent, 0, discount, features, low or None, high or None, dtype, {"settings": settings})
     _close(made.env)
-    return Outline(made.resolved.plan, own, low, high)
+    return Outline(made.resolved.plan, own, low, high, _has_masks(env, words))
+
+
+@functools.lru_cache(maxsize=256)
+def _has_masks(env: str, settings: str) -> bool:
+    """Whether an environment has action masks, by its first reset."""
+    from ucls.gym import action_masks, registry
+
+    made = registry.make_env(env, json.loads(settings))
+    try:
+        return action_masks.has_masks(made)
+    finally:
+        _close(made)
 
 
 @functools.lru_cache(maxsize=256)

@@ -16,7 +16,7 @@ import numpy as np
 from ucls._util import compiling as _compiling
 from ucls.agent.agent import Agent
 from ucls.algorithms import ALGORITHMS
-from ucls.core.binding import entry
+from ucls.core.calls.binding import entry
 from ucls.core.learner import Learner
 from ucls.core.run import Run, make_run
 from ucls.envs import ENVIRONMENTS

@@ -51,16 +51,24 @@ The bars of all states share one scale, relative to the highest mean of each sta
 
 def _reach(rows: Sequence[Unsure]) -> tuple[float, float]:
     """The range of the bars, relative to the highest mean of their state; far worse actions are clipped."""
-    high = max(float((row.mean + row.radius - row.mean.max()).max()) for row in rows)
-    low = min(float((row.mean - row.mean.max()).min()) for row in rows)
+    shown = [(row.mean[chosen], row.radius[chosen]) for row in rows for chosen in [_valid(row)]]
+    high = max(float((mean + radius - mean.max()).max()) for mean, radius in shown)
+    low = min(float((mean - mean.max()).min()) for mean, _ in shown)
     return max(low, -2 * high) if high > 0 else low, high
+
+
+def _valid(row: Unsure) -> np.ndarray:
+    """The valid actions of a state."""
+    return np.arange(len(row.mean)) if row.valid is None else np.flatnonzero(row.valid)
 
 
 def _bars(row: Unsure, actions: Sequence[str], low: float, high: float) -> str:
     """The intervals of a state: a dot for the mean, and bars for the noise term and the prior term."""
-    shown = sorted(int(a) for a in np.argsort(-(row.mean + row.radius), kind="stable")[:MOST])
+    valid = _valid(row)
+    order = np.argsort(-(row.mean + row.radius)[valid], kind="stable")
+    shown = sorted(int(a) for a in valid[order[:MOST]])
     span = (high - low) or 1.0
-    best = float(row.mean.max())
+    best = float(row.mean[valid].max())
 
     def x(value: float) -> float:
         return NAMES + 6 + (WIDE - NAMES - 12) * min(1.0, max(0.0, (value - best - low) / span))

@@ -11,6 +11,7 @@
     visits: ["#f7f5ef", "#c9c9c4", "#8f8f8b", "#4f4f4e", "#111111"],
   };
   const paints = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8c6d31", "#666666"];
+  const masked = "#b4b4b4"; // an action that is invalid by the masks that the agent has met
   const rgb = (hex) => [1, 3, 5].map((i) => parseInt(hex.slice(i, i + 2), 16));
   const paint = (a) => paints[a % paints.length];
   const mix = (stops, part) => {
@@ -52,7 +53,9 @@
   const action = (i) => view.get.action[now * view.count + i];
   const of = (name, i, a, t = now) => view.get[name][(t * view.count + i) * nA + a];
   const visits = (i) => view.get.visits[now * view.count + i];
-  const best = (i, t = now) => Math.max(...data.actions.map((_, a) => of("mean", i, a, t)));
+  const valid = (i, a, t = now) => !("valid" in view.get) || of("valid", i, a, t) > 0.5;
+  const grey = (i) => which >= 0 && !valid(i, which); // the action that is shown is invalid here
+  const best = (i, t = now) => Math.max(...data.actions.map((_, a) => valid(i, a, t) ? of("mean", i, a, t) : -Infinity));
   const shown = (name) => (i, t = now) => {
     if (name === "value") return which < 0 ? best(i, t) : of("mean", i, which, t);
     if (name === "visits") return Math.log1p(view.get.visits[t * view.count + i]);
@@ -64,9 +67,11 @@
     const t = name === "visits" ? last : now;
     let low = Infinity, high = -Infinity;
     for (let i = 0; i < view.count; i++) {
+      if (grey(i) && name !== "visits") continue;
       const value = shown(name)(i, t);
       low = Math.min(low, value); high = Math.max(high, value);
     }
+    if (low > high) return [0, 0];
     return name === "value" ? [low, high] : [0, high];
   };
 
@@ -126,10 +131,11 @@
     const box = frame(pen, width, height), value = name === "action" ? null : shown(name);
     for (let i = 0; i < view.count; i++) {
       const [x, y, w, h] = cell(i, box);
-      pen.fillStyle = name === "action" ? paint(action(i)) : mix(ramps[name], (value(i) - low) / (high - low || 1));
+      const invalid = grey(i) && name !== "action" && name !== "visits";
+      pen.fillStyle = invalid ? masked : name === "action" ? paint(action(i)) : mix(ramps[name], (value(i) - low) / (high - low || 1));
       const [x0, y0] = [Math.floor(x), Math.floor(y)];
       pen.fillRect(x0, y0, Math.ceil(x + w) - x0, Math.ceil(y + h) - y0);
-      if (!view.across && w > 26) {
+      if (!view.across && w > 26 && !invalid) {
         pen.fillStyle = name !== "action" && (value(i) - low) / (high - low || 1) > 0.5 && name !== "value" ? "#fff" : "#111";
         if (name === "value" && (value(i) - low) / (high - low || 1) < 0.5 || name === "action") pen.fillStyle = "#fff";
         pen.textAlign = "center";
@@ -167,6 +173,7 @@
     }
     const reach = (i, a, t) => of("mean", i, a, t) + (split ? of("unknown", i, a, t) : 0) + of("noisy", i, a, t);
     if (name !== "visits") for (let i = 0; i < view.count; i++) for (let a = 0; a < nA; a++) {
+      if (!valid(i, a)) continue;
       low = Math.min(low, of(name === "value" ? "mean" : name, i, a));
       high = Math.max(high, name === "value" ? reach(i, a) : of(name, i, a));
     }
@@ -181,19 +188,31 @@
         pen.fillRect(x(i) - box.w / view.count / 2, y(shown(name)(i)), box.w / view.count, box.top + box.h - y(shown(name)(i)));
       return line(pen, box);
     }
+    // Lines of an action, in grey where it is invalid.
+    const trace = (a, height) => {
+      for (let i = 1; i < view.count; i++) {
+        pen.strokeStyle = valid(i - 1, a) && valid(i, a) ? paint(a) : masked;
+        pen.beginPath(); pen.moveTo(x(i - 1), y(height(i - 1))); pen.lineTo(x(i), y(height(i))); pen.stroke();
+      }
+    };
+    const whole = (a, height) => {
+      if ("valid" in view.get) return trace(a, height);
+      pen.strokeStyle = paint(a); pen.beginPath();
+      for (let i = 0; i < view.count; i++) pen.lineTo(x(i), y(height(i)));
+      pen.stroke();
+    };
     data.actions.forEach((_, a) => {
       if (name === "value") {
         pen.globalAlpha = 0.08; pen.fillStyle = paint(a); pen.beginPath();
         for (let i = 0; i < view.count; i++) pen.lineTo(x(i), y(of("mean", i, a)));
-        for (let i = view.count - 1; i >= 0; i--) pen.lineTo(x(i), y(reach(i, a)));
+        for (let i = view.count - 1; i >= 0; i--) pen.lineTo(x(i), y(valid(i, a) ? reach(i, a) : of("mean", i, a)));
         pen.fill(); pen.globalAlpha = 1;
-        pen.strokeStyle = paint(a); pen.lineWidth = 1.2; pen.setLineDash([4, 3]); pen.beginPath();
-        for (let i = 0; i < view.count; i++) pen.lineTo(x(i), y(reach(i, a)));
-        pen.stroke(); pen.setLineDash([]);
+        pen.lineWidth = 1.2; pen.setLineDash([4, 3]);
+        whole(a, (i) => valid(i, a) ? reach(i, a) : of("mean", i, a));
+        pen.setLineDash([]);
       }
-      pen.strokeStyle = paint(a); pen.lineWidth = 1.8; pen.beginPath();
-      for (let i = 0; i < view.count; i++) pen.lineTo(x(i), y(of(name === "value" ? "mean" : name, i, a)));
-      pen.stroke();
+      pen.lineWidth = 1.8;
+      whole(a, (i) => of(name === "value" ? "mean" : name, i, a));
     });
     line(pen, box);
   };
@@ -229,7 +248,8 @@
     const heads = ["", "mean", split ? "noise" : "radius", ...(split ? ["prior"] : [])];
     const line = (kind, texts) => make("tr", {}, ...texts.map((text) => make(kind, { textContent: text })));
     return make("table", {}, line("th", heads), ...rows.map((r) =>
-      line("td", [r.name, number(r.mean), number(r.noisy), ...(split ? [number(r.unknown) + r.share] : [])])));
+      line("td", r.out ? [r.name, "invalid", "", ...(split ? [""] : [])]
+        : [r.name, number(r.mean), number(r.noisy), ...(split ? [number(r.unknown) + r.share] : [])])));
   };
   const read = () => {
     const state = picked === null ? null : data.unsure[picked];
@@ -243,20 +263,23 @@
     const rows = data.actions.map((name, a) => {
       const share = told ? ` (${Math.round(100 * told_of("share", a))}% unknown)` : "";
       const taken = (spot === null ? state.action : action(spot)) === a;
-      return { name, mean: told_of("mean", a), unknown: told_of("unknown", a) ?? 0, noisy: told_of("noisy", a), share, taken };
+      const out = spot === null ? state.valid?.[a] === false : !valid(spot, a);
+      return { name, out, mean: told_of("mean", a), unknown: told_of("unknown", a) ?? 0, noisy: told_of("noisy", a), share, taken };
     });
     const place = spot === null ? `in (${state.state.join(", ")})` : where(spot);
     const often = spot === null ? "" : `noted nearby ${number(visits(spot))} times; `;
     readout.replaceChildren(make("h3", { textContent: `${place}, after ${group.steps[now].toLocaleString("en-US")} steps` }),
       canvas, numbers(rows), make("p", { textContent: `${often}the action it would take is marked by ▸` }));
     const [pen, width] = fit(canvas, 26 * nA + 22);
-    const low = Math.min(...rows.map((r) => r.mean)), high = Math.max(...rows.map((r) => r.mean + r.unknown + r.noisy));
+    const inside = rows.filter((r) => !r.out);
+    const low = Math.min(...inside.map((r) => r.mean)), high = Math.max(...inside.map((r) => r.mean + r.unknown + r.noisy));
     const span = high - low || Math.abs(high) || 1, left = Math.min(150, width * 0.3), right = 14;
     const x = (value) => left + (value - low + 0.04 * span) / (1.08 * span) * (width - left - right);
     rows.forEach((r, a) => {
       const y = 26 * a + 16;
-      pen.fillStyle = ink("--ink"); pen.textAlign = "left"; pen.font = `${r.taken ? "bold " : ""}12px system-ui, sans-serif`;
+      pen.fillStyle = r.out ? masked : ink("--ink"); pen.textAlign = "left"; pen.font = `${r.taken ? "bold " : ""}12px system-ui, sans-serif`;
       pen.fillText(`${r.taken ? "▸ " : "   "}${r.name}`.slice(0, 24), 0, y + 4);
+      if (r.out) return;
       pen.fillStyle = ramps.noisy[2]; pen.fillRect(x(r.mean), y - 6, x(r.mean + r.noisy) - x(r.mean), 12);
       pen.fillStyle = ramps.share[2]; pen.fillRect(x(r.mean + r.noisy), y - 6, x(r.mean + r.noisy + r.unknown) - x(r.mean + r.noisy), 12);
       pen.fillStyle = ink("--ink"); pen.beginPath(); pen.arc(x(r.mean), y, 4.5, 0, 7); pen.fill();
@@ -348,7 +371,8 @@
     spot = null; pinned = false;
     when.hidden = last === 0;
     const through = view.through ? ` The planes go through (${view.through.join(", ")}), the ring.` : "";
-    const cells = view.across ? "" : ` The cells are its states${view.title === "all states" ? "" : ", by number"}.`;
+    const cells = (view.across ? "" : ` The cells are its states${view.title === "all states" ? "" : ", by number"}.`)
+      + ("valid" in view.get ? " Invalid actions are grey, where they were met." : "");
     lead.textContent = `The estimates of ${data.agent}, state by state. It explores where its upper bound is high: where it expects a high value or lacks data.${through}${cells}`;
     build();
     show(last);

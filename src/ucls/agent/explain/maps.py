@@ -29,7 +29,8 @@ class Thought(NamedTuple):
     action (with the highest upper bound); and the number of recorded visits nearby.
 
     `share` is the prior's remaining weight in the value, from 0 to 1. It and `unknown`, the prior term, are None if the
-    algorithm does not separate prior and noise uncertainty: `noisy` is then the whole radius.
+    algorithm does not separate prior and noise uncertainty: `noisy` is then the whole radius. `valid` says which
+    actions are valid by the masks met so far; None without masks.
     """
 
     mean: np.ndarray
@@ -38,6 +39,7 @@ class Thought(NamedTuple):
     noisy: np.ndarray
     action: np.ndarray
     visits: np.ndarray
+    valid: np.ndarray | None = None
 
 
 class Moment(NamedTuple):
@@ -59,6 +61,7 @@ class Unsure(NamedTuple):
     unknown: np.ndarray | None
     share: np.ndarray | None
     noisy: np.ndarray
+    valid: np.ndarray | None
     views: list[View]
     thoughts: list[Thought]
 
@@ -131,10 +134,11 @@ def _thought(learner: Any, view: View, states: np.ndarray) -> Thought:
     unknown, noisy, share = (
         learner.split(view.points) if hasattr(learner.algorithm, "radius_terms") else (None, None, None)
     )
-    noisy = top - mean if noisy is None else noisy
+    valid = None if learner.masks is None else np.isfinite(top)
+    noisy = np.where(np.isfinite(top), top - mean, 0.0) if noisy is None else noisy
     share = None if share is None or np.isnan(share).any() else share
     visits = np.bincount(view.place(states), minlength=len(view.points)) if len(states) else np.zeros(len(view.points))
-    return Thought(mean, unknown, share, noisy, np.argmax(top, axis=1), visits.astype(np.float64))
+    return Thought(mean, unknown, share, noisy, np.argmax(top, axis=1), visits.astype(np.float64), valid)
 
 
 def _unsure(learner: Any, views: Sequence[View], states: np.ndarray, went_on: np.ndarray) -> list[Unsure]:
@@ -153,7 +157,8 @@ def _unsure(learner: Any, views: Sequence[View], states: np.ndarray, went_on: np
 
 def _doubt(learner: Any, views: Sequence[View], states: np.ndarray, state: np.ndarray) -> Unsure:
     here = View("a state", state[None], 1, 1, None, None, ())
-    mean, unknown, share, noisy, action, _ = _thought(learner, here, states[:0])
-    parts = mean[0], None if unknown is None else unknown[0], None if share is None else share[0], noisy[0]
+    mean, unknown, share, noisy, action, _, valid = _thought(learner, here, states[:0])
+    unknown, share, valid = (None if part is None else part[0] for part in (unknown, share, valid))
     planes = [view.moved(state) for view in views if view.through is not None]
-    return Unsure(state, int(action[0]), *parts, planes, [_thought(learner, view, states) for view in planes])
+    thoughts = [_thought(learner, view, states) for view in planes]
+    return Unsure(state, int(action[0]), mean[0], unknown, share, noisy[0], valid, planes, thoughts)

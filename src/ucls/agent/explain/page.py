@@ -56,7 +56,7 @@ def _drawn(view: View, thoughts: Sequence[Thought]) -> dict[str, Any]:
 
 def _doubt(maps: Maps, row: Unsure) -> dict[str, Any]:
     """A state that the agent is not sure of: its intervals, where it lies on the map, the planes through it."""
-    parts = {name: getattr(row, name) for name in ("mean", "unknown", "share", "noisy")}
+    parts = {name: getattr(row, name) for name in ("mean", "unknown", "share", "noisy", "valid")}
     return {
         "state": [_short(x) for x in row.state],
         "action": row.action,

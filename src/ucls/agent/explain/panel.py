@@ -10,6 +10,7 @@ from PIL import Image, ImageDraw, ImageFont
 from ucls.agent.explain.scenes import Scale, Scene, rows_of, scale_of
 
 PAPER, INK, SOFT, RULE, TINT = "#ffffff", "#1d2329", "#59636e", "#d9dee3", "#eef3f8"
+FAINT = "#a9b1b9"  # what is said of invalid actions
 UNKNOWN, NOISY = "#5b9bd0", "#f0953f"  # as on the maps
 COLORS, SMOOTH = (PAPER, RULE, TINT), (INK, SOFT, UNKNOWN, NOISY)  # flat ones, and those whose edges are smooth
 
@@ -151,18 +152,21 @@ def _draw_panel(pen: _Pen, film: Film, scene: Scene) -> None:
 
 
 def _draw_name(pen: _Pen, film: Film, scene: Scene, a: int, top: float, chosen: bool) -> None:
-    name = film.names[a]
+    name, valid = film.names[a], not np.isnan(scene.mean[a])
     if film.slim:
-        pen.text((10, top + SLIM / 2), name[:15], 12, INK, "lm", chosen)
+        pen.text((10, top + SLIM / 2), name[:15], 12, INK if valid else FAINT, "lm", chosen)
         return
     y = top + film.row / 2 - 10
-    pen.text((10, y), name[:30], 14, INK, "lm", chosen)
+    pen.text((10, y), name[:30], 14, INK if valid else FAINT, "lm", chosen)
     radius = f" +- {_number(scene.radius[a])}" if film.bounded else ""
-    pen.text((WIDTH - 8, y), _number(scene.mean[a]) + radius, 13, INK if chosen else SOFT, "rm")
+    words = _number(scene.mean[a]) + radius if valid else "invalid"
+    pen.text((WIDTH - 8, y), words, 13, INK if chosen else SOFT if valid else FAINT, "rm")
 
 
 def _draw_bar(pen: _Pen, film: Film, scene: Scene, a: int, left: float, across: float, y: float) -> None:
-    """The interval of an action: the noise term around the mean, and the prior term around that."""
+    """The interval of a valid action: the noise term around the mean, and the prior term around that."""
+    if np.isnan(scene.mean[a]):
+        return
     mean, noisy, radius = scene.mean[a] - film.scale.origin(scene), scene.noisy[a], scene.radius[a]
     outer = UNKNOWN if film.split else NOISY
 

@@ -29,7 +29,8 @@ class Scene(NamedTuple):
     """A moment of an episode, before its chosen action, or the end of the episode, without one.
 
     `reward` is the reward collected so far. `unknown` is None if the algorithm does not separate prior and noise
-    uncertainty: `noisy` is then the whole radius. `ending` says how an episode ended.
+    uncertainty: `noisy` is then the whole radius. The mean of an invalid action is NaN. `ending` says how an episode
+    ended.
     """
 
     picture: Picture
@@ -65,7 +66,7 @@ class Scale(NamedTuple):
 
     def origin(self, scene: Scene) -> float:
         """The value that is 0 in a scene."""
-        return float(scene.mean.max()) if self.relative else 0.0
+        return float(np.nanmax(scene.mean)) if self.relative else 0.0
 
 
 def scale_of(scenes: Sequence[Scene], most_ticks: int = 5) -> Scale:
@@ -77,9 +78,10 @@ def scale_of(scenes: Sequence[Scene], most_ticks: int = 5) -> Scale:
     mean = np.array([scene.mean for scene in scenes])
     radius = np.array([scene.radius for scene in scenes])
     low, high = _reach(mean, radius)
-    relative = float(np.median((mean + radius).max(axis=1) - (mean - radius).min(axis=1))) < RELATIVE * (high - low)
+    widths = np.nanmax(mean + radius, axis=1) - np.nanmin(mean - radius, axis=1)
+    relative = float(np.median(widths)) < RELATIVE * (high - low)
     if relative:
-        low, high = _reach(mean - mean.max(axis=1, keepdims=True), radius)
+        low, high = _reach(mean - np.nanmax(mean, axis=1, keepdims=True), radius)
     margin = 0.04 * (high - low) or 0.05 * abs(high) or 0.5
     low, high = low - margin, high + margin
     return Scale(low, high, _round_numbers(low, high, most_ticks), relative)
@@ -87,8 +89,8 @@ def scale_of(scenes: Sequence[Scene], most_ticks: int = 5) -> Scale:
 
 def _reach(mean: np.ndarray, radius: np.ndarray) -> tuple[float, float]:
     """From where to where nearly all intervals reach, and the best means of all states."""
-    best = mean.max(axis=1)
-    low, high = np.quantile(mean - radius, 0.05), np.quantile(mean + radius, 0.95)
+    best, valid = np.nanmax(mean, axis=1), ~np.isnan(mean)
+    low, high = np.quantile((mean - radius)[valid], 0.05), np.quantile((mean + radius)[valid], 0.95)
     return min(float(best.min()), float(low)), max(float(best.max()), float(high))
 
 
@@ -107,6 +109,6 @@ def rows_of(scenes: Sequence[Scene], most: int) -> list[int]:
     """The actions that are shown: all, or as many as there is room for, those that were taken or reach highest."""
     n_actions = len(scenes[0].mean)
     taken = np.bincount([scene.action for scene in scenes if scene.action is not None], minlength=n_actions)
-    top = np.max([scene.mean + scene.radius for scene in scenes], axis=0)
+    top = np.max([np.nan_to_num(scene.mean + scene.radius, nan=-np.inf) for scene in scenes], axis=0)
     order = np.lexsort((-top, -taken))
     return sorted(int(a) for a in order[:most])

@@ -8,9 +8,13 @@ import numpy as np
 
 from ucls.agent import callback_list, inference
 from ucls.agent.episode_log import EpisodeRecorder
-from ucls.core.learner import FailedArithmetic, Learner, refuse_diverged
+from ucls.core.config import brief
+from ucls.core.learner import Learner, refuse_diverged
+from ucls.core.queries import FailedArithmetic
 from ucls.errors import UserError, unknown
 from ucls.evaluation import EpisodeLog, read_log
+from ucls.evaluation.logs.roles import MASK
+from ucls.gym.action_masks import KEY, checked_mask
 from ucls.gym.adapter import EnvAdapter
 
 ATTITUDES = ("optimistic", "greedy", "cautious")
@@ -30,35 +34,48 @@ class LearnsFromLogs:
         """Learn from the transitions of a log, in their order; see `ucls.evaluation.read_log` for its arguments.
 
         States must be observations of the agent's environment, and actions its integers. The log's discount is used,
-        and a step whose next state is unknown, the last one before a truncation, is left out. The agent's own steps and
-        history do not change; live, it begins a new episode.
+        and a step whose next state is unknown, the last one before a truncation, is left out. The columns
+        `action_mask_0`, `action_mask_1` and so on say which actions were valid in the state of a row. The agent's own
+        steps and history do not change; live, it begins a new episode.
         """
         callback_list.refuse_within(self, "learn_from")
         refuse_diverged(self.diverged)
         log = read_log(log, gamma, columns, ends)
         states, next_states, actions = _checked(log, self._stage, self.learner.plan.n_actions)
+        masks = _masks(log, actions, self.learner.plan.n_actions)
         usable = log.has_next | log.terminated
         begins = np.ones(log.n_steps, bool)
         begins[1:] = ~(log.follows[:-1] & usable[:-1])
         self._stage.between_episodes = True
         self._diary.cut_off()
         for t in np.flatnonzero(usable).tolist():
-            if not self._learn_step(log, t, states[t], actions[t], next_states[t], bool(begins[t])):
+            ahead = None if masks is None else masks[t + 1] if log.follows[t] else np.ones_like(masks[t])
+            around = (None, None) if masks is None else (masks[t], ahead)
+            if not self._learn_step(log, t, states[t], actions[t], next_states[t], bool(begins[t]), *around):
                 self.diverged = True
                 break
         return self
 
     def _learn_step(
-        self, log: EpisodeLog, t: int, s: np.ndarray, action: int, s_next: np.ndarray, begins: bool
+        self,
+        log: EpisodeLog,
+        t: int,
+        s: np.ndarray,
+        action: int,
+        s_next: np.ndarray,
+        begins: bool,
+        mask: np.ndarray | None,
+        mask_next: np.ndarray | None,
     ) -> bool:
-        """Learn from a row; false if the values have diverged."""
+        """Learn from a row, with the valid actions in its two states; false if the values have diverged."""
         terminated = bool(log.discount[t] == 0)
         try:
             if begins:
-                self.learner.begin(s)
+                self.learner.begin(s, mask)
             self.learner.pending.a[0] = action
             gamma = log.gamma if terminated else float(log.discount[t])
-            return bool(self.learner.advance(float(log.reward[t]), gamma, s if terminated else s_next, terminated))
+            step = float(log.reward[t]), gamma, s if terminated else s_next, terminated
+            return bool(self.learner.advance(*step, mask_next))
         except FailedArithmetic:
             return False
 
@@ -68,16 +85,19 @@ class LearnsFromLogs:
         "optimistic" takes the action with the highest upper bound, "greedy" that with the highest mean, and "cautious"
         that with the highest lower bound of its own value. The values are the same for all three: a cautious policy
         avoids actions that the agent knows little about, but does not plan for the worst case of what follows them.
+        Actions that are invalid by the masks met in training, or by the second argument, are not taken.
         """
         if attitude not in ATTITUDES:
             raise unknown("attitude", attitude, ATTITUDES)
         sign = {"optimistic": 1.0, "greedy": 0.0, "cautious": -1.0}[attitude]
 
-        def act(observations: Any) -> np.ndarray:
+        def act(observations: Any, action_masks: Any = None) -> np.ndarray:
             refuse_diverged(self.diverged)
-            points, _ = inference.read(self._stage.observed, np.atleast_1d(observations))
-            mean, radius = self.learner.intervals(np.atleast_2d(points))
-            return np.argmax(mean + sign * radius, axis=1) + self._stage.first_action
+            points = np.atleast_2d(inference.read(self._stage.observed, np.atleast_1d(observations))[0])
+            masks = inference.masks_for(self.learner, points, observations, action_masks)
+            mean, radius = self.learner.intervals(points)
+            best = inference.valid(mean + sign * radius, masks, -np.inf)
+            return np.argmax(best, axis=1) + self._stage.first_action
 
         return act
 
@@ -96,3 +116,24 @@ def _checked(log: EpisodeLog, stage: EnvAdapter, n_actions: int) -> tuple[np.nda
     points = inference.read_batch(stage.observed, log.states)
     after = np.where(log.has_next[:, None], log.next_states, log.states)
     return points, inference.read_batch(stage.observed, after), numbers[log.action]
+
+
+def _masks(log: EpisodeLog, actions: np.ndarray, n_actions: int) -> np.ndarray | None:
+    """The valid actions in every row, by the columns action_mask_0 and so on; None without such columns."""
+    names = [name for name in log.table if MASK.fullmatch(name)]
+    if not names:
+        return None
+    wanted = [f"{KEY}_{a}" for a in range(n_actions)]
+    if sorted(names) != sorted(wanted):
+        raise UserError(
+            f"the log has the columns {brief(names)}: give {wanted[0]} to {wanted[-1]}, one for each action"
+        )
+    rows = np.column_stack([log.table[name] for name in wanted])[log.row - 1]
+    for t, row in enumerate(rows):
+        try:
+            valid = checked_mask(row, n_actions)[actions[t]]
+        except UserError as fault:
+            raise UserError(f"row {log.row[t]} of the log: {fault}") from None
+        if not valid:
+            raise UserError(f"row {log.row[t]} of the log: its action is invalid by its action mask")
+    return rows != 0

@@ -35,6 +35,7 @@ STATE = re.compile(
     r"(state|states|observation|observations|obs|context)([_.\[ ]?\d+\]?|[_.].*)?|(s|x)[_.\[ ]?\d+\]?", re.IGNORECASE
 )
 NO_STATE = re.compile(r"(unnamed.*|index|row|id|.*[_ ]id|date.*|time|time ?stamp.*|seed)?", re.IGNORECASE)
+MASK = re.compile(r"action_mask_\d+")  # of one action in the state: 1 if it was valid; read by `learn_from`
 NOT_READ = {  # names whose meaning is clear, with what to do instead
     "done": "it does not say whether an episode terminated or was truncated: give --terminated done",
     "dones": "it does not say whether an episode terminated or was truncated: give --terminated dones",
@@ -82,7 +83,7 @@ def guess(head: Sequence[str], text: set[str], given: Mapping[str, Any] = {}, re
     for name in (*states, *named.values()):
         if name not in head:
             raise unknown("column", name, head)
-    taken = {*states, *named.values(), *reserved}
+    taken = {*states, *named.values(), *reserved, *(name for name in head if MASK.fullmatch(name))}
     for role, names in NAMES.items():
         if role not in named:
             found = [name for name in head if name not in taken and plain(name) in {plain(other) for other in names}]

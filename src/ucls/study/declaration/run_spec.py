@@ -34,7 +34,8 @@ class RunSpec(NamedTuple):
     the final learner, and `code` is the digest of an algorithm or features outside this package (`study.code`).
 
     In a third-party environment the settings are its keyword arguments. `low` and `high` are the observation bounds
-    that were given or estimated, `discount` is the given one, and `env_code` is the digest of the environment's code.
+    that were given or estimated, `discount` is the given one, `env_code` is the digest of the environment's code, and
+    `action_masks` says whether it has masks, which earlier versions ignored.
     """
 
     agent: str
@@ -53,6 +54,7 @@ class RunSpec(NamedTuple):
     high: tuple[float | None, ...] = ()
     discount: float | None = None
     env_code: str = ""
+    action_masks: bool = False
 
     @property
     def id(self) -> str:
@@ -126,7 +128,7 @@ def make_run_specs(
 
         env = versioned(env)
     around: dict[str, Any] = {"low": low, "high": high, "discount": discount}
-    plan, world, found_low, found_high = plan_anywhere(
+    plan, world, found_low, found_high, masked = plan_anywhere(
         env, algorithm, settings=settings, features=features, dtype=dtype, **around
     )
     if probe and env not in ENVIRONMENTS:
@@ -150,6 +152,7 @@ def make_run_specs(
         high=found_high,
         discount=None if discount is None else float(discount),
         env_code=env_code_of(env),
+        action_masks=masked,
     )
     return tuple(one._replace(seed=seed) for seed in seeds)
 

@@ -55,7 +55,7 @@ class Past:
             self._due = now + SHARE * (time.perf_counter() - now)
 
     def add(self, told: tuple[Any, ...]) -> None:
-        """Note what the learner has learned from: (state,) if an episode began, or a step."""
+        """Note what the learner has learned from: a state if an episode began, or a step; and a mask if it has any."""
         self._told.append(tuple(part.copy() if isinstance(part, np.ndarray) else part for part in told))
 
     def come_back(self) -> None:
@@ -65,7 +65,7 @@ class Past:
         if copies is not None:
             copies.put_back(self._learner)
             for each in told:
-                self._learner.begin(*each) if len(each) == 1 else self._learner.advance(*each)
+                self._learner.begin(*each) if len(each) <= 2 else self._learner.advance(*each)
 
 
 class Undone:
