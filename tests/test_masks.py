@@ -3,13 +3,17 @@
 Checks of many algorithms run in a process without the compiler, which takes longer than they do.
 """
 
+import sys
+import tempfile
 import warnings
+from pathlib import Path
 
 import gymnasium
 import numpy as np
 import pytest
 
 from support.masked import Corridor, Padded
+from support.pages import decoded, page_data
 from support.uncompiled import run_uncompiled
 from ucls import Agent, DiscreteActions, evaluate_policy
 from ucls.algorithms import ALGORITHMS, algorithm_module
@@ -44,6 +48,7 @@ def check_actions_that_are_always_invalid_change_no_reward():
 
 def check_every_algorithm_keeps_its_promise():
     warnings.simplefilter("ignore")  # of a return_max that is too low
+    sys.path.append(str(Path(__file__).parents[1] / "examples"))
     for algorithm in (*ALGORITHMS, "my_agent", "my_network"):
         takes_no_invalid_action(algorithm_module(algorithm), "ucls/DeepSea-v0")
         takes_no_invalid_action(algorithm_module(algorithm), "ucls/RiverSwim-v0")
@@ -118,9 +123,6 @@ def check_evaluation():
 
 
 def check_files():
-    import tempfile
-    from pathlib import Path
-
     with tempfile.TemporaryDirectory() as folder:
         agent = learned("observation")
         path = agent.save(Path(folder) / "agent")
@@ -139,11 +141,6 @@ def check_files():
 
 
 def check_maps_and_videos():
-    import tempfile
-    from pathlib import Path
-
-    from support.pages import decoded, page_data
-
     with tempfile.TemporaryDirectory() as folder:
         agent = Agent(Corridor(render_mode="rgb_array"), "ucls-exact", seed=1).learn(200)
         path = agent.explain(Path(folder) / "maps.html")

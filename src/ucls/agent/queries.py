@@ -24,7 +24,7 @@ class AgentQueries:
     _stage: EnvAdapter
     diverged: bool
 
-    def predict(self, observation: Any, deterministic: bool = False, *, action_masks: Any = None) -> tuple[Any, None]:
+    def predict(self, observation: Any, deterministic: bool = False, action_masks: Any = None) -> tuple[Any, None]:
         """The action to take, and None in place of a recurrent state, as in Stable-Baselines3; the run does not change.
 
         By default the agent explores as in training (by its upper bound, epsilon or a sample), with ties broken at

@@ -54,7 +54,11 @@ Optional:
   `from_arrays(state, arrays) -> State`, a new state like `state` with that content; it raises ValueError if the arrays
   do not fit.
 
-`xs` are the features of every action, `x` those of one (`kernels.Active`). The first line of the module's docstring is
+`xs` are the features of every action, `x` those of one (`kernels.Active`). An algorithm need not know of action masks.
+Where some actions are invalid, `act` gets the rows of valid ones only, and returns the number of a row. `update` gets a
+row for every action, and a row of an invalid action repeats that of the first valid one, so that a maximum over rows
+is one over valid actions. Only features tell which action a row is of: with built-in features, the remainder of their
+indices by the number of actions. The first line of the module's docstring is
 shown in lists; in this package the docstring ends with a paragraph "Deviations".
 
 `Algorithm` and `Extras` below give the signatures.

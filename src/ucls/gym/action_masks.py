@@ -120,9 +120,9 @@ class MaskReader:
         if not self.gives:
             return None
         rows: list[Any] = [None] * len(ended) if self.mask is None else list(self.mask)
-        told = np.flatnonzero(infos.get(f"_{KEY}", np.ones(len(ended), bool)))
-        for i in told if given is not None else ():
-            rows[i] = given[i]
+        if given is not None:
+            for i in np.flatnonzero(infos.get(f"_{KEY}", np.ones(len(ended), bool))):
+                rows[i] = given[i]
         for i, over in enumerate(ended):
             if rows[i] is None and not over:
                 raise UserError(f"environment {i} gives no action mask, but others do: give one after every step()")
