@@ -1,5 +1,6 @@
 """Studies: two workers against one, Ray against local ones, with and without their start; questions to a full store."""
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -15,12 +16,12 @@ import numpy as np
 from bench.harness import Effort, lasted, ratio, spread
 from bench.runs import ALL_CORES, every_core
 from bench.tables import Table, within
-from ucls.core.metrics import Metrics
 from ucls.study import Member, Store, make_run_specs
 from ucls.study.runners.base import Runner
 from ucls.study.runners.local import local_runner
 from ucls.study.storage.partial import Checkpoints
-from ucls.study.storage.result import Circumstance, Result
+from ucls.study.storage.result import pack
+from ucls.study.storage.schema import SEAL_RESULTS
 
 NAME, GROUPS = "filled", 20
 QUERIES = ("status", "compare")
@@ -98,7 +99,7 @@ def rate(runner: Runner, steps: int, cells: int) -> float:
 def _queries(effort: Effort) -> dict[str, Any]:
     """Seconds that questions to a store of so many finished cells take: as commands, and inside the process."""
     found: dict[str, Any] = {}
-    for cells in effort.of((10_000, 100_000), (1000,)):
+    for cells in effort.of((10_000, 100_000, 1_000_000), (1000,)):
         with tempfile.TemporaryDirectory() as name:
             path = Path(name) / "store.sqlite"
             fill(path, cells)
@@ -120,37 +121,48 @@ def fill(path: Path, cells: int) -> None:
             "ucls/RiverSwim-v0", "ucls", steps=50_000, seeds=range(cells // GROUPS), settings={"p": float(p)}
         )
     ]
-    arrays = {name: rng.normal(size=n) for name, n in {"curve": 500, "episode_steps": 0}.items()}
-    about = Circumstance(5.0, 10_000.0, "a machine", "some versions", "2026-01-01T00:00:00+00:00")
+    packed = pack({"curve": rng.normal(size=500), "episode_steps": np.zeros(0)})
+    rewards = rng.normal(size=len(members)).tolist()
     with Store(path, write=True) as store:
-        store._db.rows("PRAGMA synchronous = OFF")  # what is timed is reading
+        db = store._db
+        db.rows("PRAGMA synchronous = OFF")  # what is timed is reading
         store.declare(NAME, members, "", members[0].label, "reward")
-        for member, value in zip(members, rng.normal(size=len(members)), strict=True):
-            metrics = Metrics(float(value), float(value), 0.0, float(value), None, None, None)
-            store.finish(member.cell.id, Result(50_000, False, metrics, arrays), about)
+        with db.transaction():
+            numbers = (number for (number,) in db.rows("SELECT number FROM cell ORDER BY number"))
+            columns = "(cell, steps, diverged, reward, last_reward, episodes, mean_return)"
+            rows = zip(numbers, rewards, rewards, rewards, strict=True)
+            db.write_many(f"INSERT INTO result {columns} VALUES (?, 50000, 0, ?, ?, 0.0, ?)", rows)
+            about = "5.0, 10000.0, 'a machine', 'some versions', '2026-01-01T00:00:00+00:00'"
+            db.write(f"INSERT INTO circumstance SELECT cell, {about} FROM result")
+            db.write("INSERT INTO payload SELECT cell, ?, NULL FROM result", (packed,))
+            db.write(SEAL_RESULTS)
 
 
 def _group(path: Path) -> dict[str, float]:
     with Store(path) as store:
         groups: dict[str, list[float]] = {}
-        for row in store.rows(NAME):
+        for row in store.each_row(NAME):
             if row.metrics is not None:
                 groups.setdefault(row.label, []).append(row.metrics.reward)
     return {label: float(np.mean(values)) for label, values in groups.items()}
 
 
 def _ask(query: str, command: list[str], times: int) -> Iterator[tuple[str, Any]]:
-    """The seconds of a command, if there is such a command."""
+    """The seconds, CPU seconds and peak megabytes of a command, if there is such a command."""
     samples = []
     for _ in range(times):
         began = time.perf_counter()
-        asked = subprocess.run(command, capture_output=True, text=True, check=False)
-        samples.append(time.perf_counter() - began)
+        with tempfile.TemporaryFile("w+") as errors:
+            asked = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
+            _, asked.returncode, used = os.wait4(asked.pid, 0)
+            errors.seek(0)
+            said = errors.read().strip().splitlines() or ["nothing"]
         if asked.returncode:
-            said = (asked.stderr.strip().splitlines() or ["nothing"])[-1]
-            yield f"{query} failed", said
+            yield f"{query} failed", said[-1]
             return
-    yield query, spread(np.array(samples))
+        samples.append((time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1000))
+    for name, column in zip((query, f"{query}, CPU", f"{query}, MB"), np.array(samples).T, strict=True):
+        yield name, spread(column)
 
 
 def tables(found: dict[str, Any]) -> list[Table]:
@@ -182,9 +194,12 @@ def _speed_table(speed: dict[str, Any], title: str, unit: str, note: str) -> Tab
 
 
 def _query_table(queries: dict[str, Any]) -> Table:
-    kinds = ("rows", *QUERIES)
+    kinds = ("rows", *(f"{query}{unit}" for query in QUERIES for unit in ("", ", CPU", ", MB")))
     rows = [[f"{int(n):,}", *(within(took.get(kind)) for kind in kinds)] for n, took in queries.items()]
-    note = "`rows`: read and group all rows in one process. The others are whole commands, such as `ucls study status`."
+    note = (
+        "`rows`: read and group all rows in one process. The others are whole commands, such as `ucls study status`: "
+    )
+    note += "seconds, CPU seconds and peak memory."
     failed = sorted({text for took in queries.values() for key, text in took.items() if key.endswith("failed")})
     note += "".join(f" Not measured: {text}" for text in failed)
     return Table("Store queries, seconds", ["finished runs", *kinds], rows, note)

@@ -190,7 +190,7 @@ def test_a_study_is_declared_run_looked_at_and_exported(tmp_path):
     assert (found["done"], found["ran"], found["failed"]) == (6, 6, 0)
     assert json.loads(ucls("study", "run", "tiny", *where, "--json").stdout)["ran"] == 0, "by its name in the store"
     assert json.loads(ucls("study", "status", "tiny", *where, "--json").stdout)["waiting"] == 0
-    groups = json.loads(ucls("study", "compare", file, *where, "--json").stdout)
+    groups = json.loads(ucls("study", "compare", file, *where, "--json").stdout)["groups"]
     assert {group["label"] for group in groups} == {"sarsa alpha=0.1", "sarsa alpha=0.2"}
     assert "tiny" in ucls("study", "list", *where).stdout
     assert "agent.alpha=0.2" in ucls("study", "show", file, *where).stdout

@@ -143,7 +143,7 @@ def test_a_study_is_run_compared_and_exported(tmp_path):
     assert json.loads(foreign.command(tmp_path, "study", "run", "lakes", "--json").stdout)["ran"] == 0
     for module in ("lakes", "muddy", "broken", "gone"):  # what is in a store can be looked at where they are not
         (tmp_path / f"{module}.py").unlink()
-    groups = json.loads(foreign.command(tmp_path, "study", "compare", "lakes", "--json").stdout)
+    groups = json.loads(foreign.command(tmp_path, "study", "compare", "lakes", "--json").stdout)["groups"]
     measures = {group["env"]: group["metric"] for group in groups}
     assert measures["ucls/RiverSwim-v0"] == "reward"
     assert measures["lakes:make_lake"] == "final_return"

@@ -2,6 +2,7 @@
 
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -99,7 +100,7 @@ def run(
     runner = runner_of(jobs, ray, slurm)
     with Store(store, write=True) as opened:
         tally = run_study(opened, declared, runner, quiet=as_json, checkpoint_interval=checkpoint_interval)
-        counts = _counts(opened.rows(declared.name))
+        counts = _counts(opened.each_row(declared.name))
     if as_json:
         about = {"name": declared.name, "store": str(store), "ran": tally.done, "stopped": tally.stopped}
         print_json({**about, **counts})
@@ -153,7 +154,7 @@ def status(
     with Store(store) as opened:
         name = _name(study)
         opened.study(name)
-        counts, failures = _counts(opened.rows(name)), opened.failures(name)
+        counts, failures = _counts(opened.each_row(name)), opened.failures(name)
         running = running_cells(opened, name)
     if as_json:
         now = [{**cell._asdict(), "slow": cell.slow} for cell in running]
@@ -170,21 +171,35 @@ def compare(
     store: StorePath = DEFAULT_STORE,
     metric: Annotated[str | None, typer.Option(help="The metric to compare; by default the environment's.")] = None,
     baseline: Annotated[str | None, typer.Option(help="The label to compare with.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write an HTML page with figures too.")] = None,
     as_json: Json = False,
 ) -> None:
-    """Compare the labels of a study in each environment, on common seeds."""
+    """Compare the labels of a study in each environment, on common seeds, and say which are better."""
+    from ucls._util.html import refuse_page
     from ucls.study import Store
-    from ucls.study.compare import compare_study
+    from ucls.study.compare import collect_samples, compare_samples
+    from ucls.study.verdicts import verdicts_of
 
+    if out is not None:
+        refuse_page(out)
     with Store(store) as opened:
         name = _name(study)
         about = opened.study(name)
-        rows = opened.rows(name)
-    groups = compare_study(rows, metric or about.metric, baseline or about.baseline)
+        samples = collect_samples(opened.each_row(name), metric or about.metric)
+    groups = compare_samples(samples, baseline or about.baseline)
+    verdicts = verdicts_of(samples, baseline or about.baseline)
+    if out is not None:
+        from ucls.study.page import write_page
+
+        write_page(out, name, samples, groups, verdicts)
     if as_json:
-        print_json([group._asdict() for group in groups])
+        data = {"groups": groups, "verdicts": verdicts}
+        print_json({kind: [each._asdict() for each in some] for kind, some in data.items()})
         return
     show_study.show_comparison(groups)
+    show_study.show_verdicts(verdicts)
+    if out is not None:
+        print(f"wrote {out}")
 
 
 @app.command()
@@ -300,8 +315,13 @@ def _is_file(study: str) -> bool:
         return False
 
 
-def _counts(rows: "list[Row]") -> dict[str, int]:
-    states = Counter({row.id: row.status for row in rows}.values())
+def _counts(rows: "Iterable[Row]") -> dict[str, int]:
+    seen: set[bytes] = set()
+    states: Counter[str] = Counter()
+    for row in rows:  # a run that has two labels counts once
+        if (id := bytes.fromhex(row.id)) not in seen:
+            seen.add(id)
+            states[row.status] += 1
     return {"runs": states.total(), **{state: states[state] for state in show_study.STATES}}
 
 

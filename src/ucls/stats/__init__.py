@@ -6,8 +6,9 @@ its task. Three rules hold in all of them:
 
 - An interval is a percentile bootstrap over runs, drawn within each group where groups (tasks, say) are given, and the
   same for the same seed. Fewer than 20 runs without groups have Student's interval, but for medians: it is wider, and
-  holds what it says. Data without spread has an interval of no width. A single run (or one in each group) has no
-  interval: its ends are NaN.
+  holds what it says. For 5,000 runs and more without groups, intervals and tests come from the normal distribution.
+  Data without spread has an interval of no width. A single run (or one in each group) has no interval: its ends are
+  NaN.
 - More is better: negate a measure of which less is better, such as the length of an episode.
 - A run diverged if it is marked so or its value is no sound number (not finite, or beyond 1e300). Means, medians and
   IQMs are of the sound runs, with the number of the others beside them; in ranks a diverged run loses to every sound
@@ -34,6 +35,8 @@ Samples against each other:
 - `common_seeds`, `paired`: where two samples share seeds, and their difference there, with tests.
 - `sign_flip_test`: the permutation test behind `paired`, of any differences.
 - `probability_of_improvement`: the chance that a run of one sample beats one of the other.
+- `sequential_p`: the p-value of a difference that may be looked at after every seed.
+- `seeds_to_decide`: how many seeds would show a difference like the one so far.
 - `holm`, `benjamini_hochberg`: p-values of many comparisons, corrected for any false finding, or for their fraction.
 """
 
@@ -52,6 +55,7 @@ from ucls.stats.curves import (
 )
 from ucls.stats.episodes import solved_after
 from ucls.stats.pairs import Paired, benjamini_hochberg, common_seeds, holm, paired, sign_flip_test
+from ucls.stats.sequential import seeds_to_decide, sequential_p
 from ucls.stats.summary import (
     Estimate,
     Summary,
@@ -85,6 +89,8 @@ __all__ = [
     "regret",
     "reward_rate",
     "scores",
+    "seeds_to_decide",
+    "sequential_p",
     "sign_flip_test",
     "solved_after",
     "summarize",

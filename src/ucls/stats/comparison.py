@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 
 from ucls.errors import UserError
 from ucls.stats.curves import Band
+from ucls.stats.many import MANY, improvement_of_many, normal_quantile
 from ucls.stats.resampling import RESAMPLES, degrees_of_freedom, percentiles, strata_of, weights
 from ucls.stats.summary import Estimate, scores
 
@@ -45,6 +46,8 @@ def probability_of_improvement(
     p = float(np.mean(everything))
     if min(len(x), len(y)) <= len(pairs):
         return Estimate(p, math.nan, math.nan)
+    if len(pairs) == 1 and min(len(x), len(y)) >= MANY:
+        return Estimate(p, *improvement_of_many(x, y, p, confidence))
     drawn = [_resampled_above(a, b, resamples, (seed, i)) for i, (a, b) in enumerate(pairs)]
     low, high = percentiles(np.mean(drawn, axis=0), confidence)
     return Estimate(p, min(float(low), p), max(float(high), p))
@@ -93,6 +96,9 @@ def profile(
     if degrees_of_freedom(n, strata) < 1:
         nothing = np.full(len(taus), np.nan)
         return Band(taus, center, nothing, nothing.copy(), np.full(len(taus), n))
+    if n >= MANY and strata is None:
+        reach = normal_quantile(confidence) * np.sqrt(center * (1 - center) / n)
+        return Band(taus, center, center - reach, center + reach, np.full(len(taus), n))
     drawn = []
     for counts in weights(n, resamples, seed, strata=strata):
         below = np.pad(np.cumsum(counts, axis=1), ((0, 0), (1, 0)))

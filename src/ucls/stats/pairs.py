@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ucls.errors import UserError
+from ucls.stats.many import MANY, sign_flip_p_of_many
 from ucls.stats.resampling import batches
 from ucls.stats.summary import Estimate, bootstrap_mean, scores
 
@@ -121,6 +122,8 @@ def _sign_flip_tests(columns: np.ndarray, permutations: int, seed: int) -> list[
     bars = np.abs(columns.sum(axis=0)) - 1e-12 * np.abs(columns).sum(axis=0)
     if n <= EXACT:
         return (_extreme(_every_flip(n), columns, bars) / 2**n).tolist()
+    if n >= MANY:
+        return sign_flip_p_of_many(columns)
     extreme = np.ones(len(bars))
     for i, rows in enumerate(batches(n, permutations)):
         extreme += _extreme(_random_flips(n, rows, seed, i), columns, bars)
@@ -133,8 +136,10 @@ def _extreme(flips: np.ndarray, columns: np.ndarray, bars: np.ndarray) -> np.nda
     return np.array([(np.abs(signs @ column) >= bar).sum() for column, bar in zip(columns.T.copy(), bars, strict=True)])
 
 
-def holm(p_values: ArrayLike) -> np.ndarray:
+def holm(p_values: ArrayLike, total: int | None = None) -> np.ndarray:
     """Adjust p-values so that the chance of *any* false finding among them stays under the level they are held to.
+
+    `total` comparisons count if more could have been made than these, such as all pairs.
 
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
@@ -142,7 +147,8 @@ def holm(p_values: ArrayLike) -> np.ndarray:
     p = np.asarray(p_values, np.float64)
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
-    adjusted[order] = np.maximum.accumulate(np.minimum(p[order] * np.arange(len(p), 0, -1), 1.0))
+    times = max(total or 0, len(p)) - np.arange(len(p))
+    adjusted[order] = np.maximum.accumulate(np.minimum(p[order] * times, 1.0))
     return adjusted
 
 

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls.errors import UserError, unknown
+from ucls.stats.many import MANY, interval_of_many
 from ucls.stats.small import FEW, half_widths
 
 Seed = int | tuple[int, ...]
@@ -165,6 +166,9 @@ def bootstrap(
     if degrees_of_freedom(n, strata) < 1:
         nothing = np.full(len(center), np.nan)
         return origin + center, nothing, nothing.copy()
+    if n >= MANY and strata is None:
+        center, low, high = interval_of_many(deviations, cut, confidence)
+        return origin + center, origin + low, origin + high
     if size > 1 and n < FEW and strata is None and statistic != "median":
         reach = half_widths(deviations, cut, confidence)
         return origin + center, origin + (center - reach), origin + (center + reach)

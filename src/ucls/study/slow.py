@@ -31,9 +31,11 @@ class RunningCell(NamedTuple):
 
 def running_cells(store: Store, name: str) -> list[RunningCell]:
     """The cells of a study that are running now, the longest first."""
-    now, paces, alive = time.time(), store.slowest(), running(store.partial)
-    cells = []
-    for row in {row.id: row for row in store.rows(name) if row.id in alive}.values():
+    now, alive = time.time(), running(store.partial)
+    if not alive:
+        return []
+    paces, cells = store.slowest(), []
+    for row in {row.id: row for row in store.each_row(name) if row.id in alive}.values():
         pace, here = paces.get((row.agent, row.env)), alive[row.id]
         expected = None if pace is None else pace[0] + row.steps * pace[1]
         about = (row.id, row.agent, row.env, row.seed, max(0.0, now - here.since), expected)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from ucls.study.forecast import Forecast, RunGroup
     from ucls.study.slow import RunningCell
     from ucls.study.storage.records import Failure, Progress
+    from ucls.study.verdicts import Verdict
 
 STATES = ("done", "diverged", "corrupted", "failed", "waiting")
 
@@ -113,6 +114,29 @@ def show_comparison(groups: "Sequence[Group]", to: Any = None) -> None:
         better = "better: probability of beating the baseline"
         note = f"differences on common seeds; p: permutation test with Holm correction; {better}"
         to.print(f"[dim]{note}[/]")
+
+
+def show_verdicts(verdicts: "Sequence[Verdict]", to: Any = None) -> None:
+    """Print who is better, and how many more seeds would decide where that is open."""
+    from rich.markup import escape
+
+    from ucls.cli.output.tables import console, print_table
+    from ucls.study.verdicts import answer_of
+
+    to = to or console()
+    heads = ["pair", "difference", "95%", "p", "sequential p", "better", "verdict"]
+    for env in dict.fromkeys(verdict.env for verdict in verdicts):
+        rows = []
+        for v in (verdict for verdict in verdicts if verdict.env == env):
+            d, pair = v.difference or (None, None, None), escape(f"{v.first} - {v.second}")
+            cells = [pair, _number(d[0]), _interval(d), f"{v.p:.2g}", f"{v.p_sequential:.2g}", f"{v.better:.2f}"]
+            rows.append([*cells, escape(answer_of(v))])
+        print_table(heads, rows, f"{env}: who is better", to)
+    if verdicts:
+        note = (
+            "p: sign-flip test for a planned number of seeds; sequential p: holds however often seeds are added; both"
+        )
+        to.print(f"[dim]{note} with Holm correction[/]")
 
 
 def _compared(group: "Group", against: bool, label: str) -> list[str]:

@@ -52,7 +52,7 @@ def _candidate(each: Candidate, found: Comparison) -> str:
 <p>The answer uses {escape(each.estimator)}; the others should agree with it.</p>
 {plots.intervals(lines, each.difference, each.confidence)}
 <h3>Values over the start states</h3>
-{_table(["policy", f"value ({100 * found.confidence:g}% interval)"], rows)}{_points(each)}
+{table(["policy", f"value ({100 * found.confidence:g}% interval)"], rows)}{_points(each)}
 <h3>Overlap of the two policies</h3>
 <p>{_overlap(each, found)}</p>
 {plots.actions(each.shares)}
@@ -71,7 +71,7 @@ def _points(each: Candidate) -> str:
         [", ".join(f"{x:g}" for x in point.state), _span(point.logged), _span(point.new), _span(point.difference)]
         for point in each.at
     ]
-    return _table(["state", "logged", "new", "difference"], rows)
+    return table(["state", "logged", "new", "difference"], rows)
 
 
 def _overlap(each: Candidate, found: Comparison) -> str:
@@ -97,7 +97,7 @@ def _checks(each: Candidate) -> str:
         [check.name, f"{check.p_value:.2g}", check.meaning if check.failed else "no contradiction"]
         for check in each.checks
     ]
-    return _table(["test", "p-value", "result"], rows)
+    return table(["test", "p-value", "result"], rows)
 
 
 def _facts(found: Comparison) -> str:
@@ -115,10 +115,11 @@ def _facts(found: Comparison) -> str:
         [role.replace("_", " "), ", ".join(names) if isinstance(names, list) else names]
         for role, names in log.columns.as_data().items()
     ]
-    return f"<section><h2>The log</h2>{_table(['', ''], rows)}</section>"
+    return f"<section><h2>The log</h2>{table(['', ''], rows)}</section>"
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """An HTML table."""
     top = "".join(f"<th>{escape(name)}</th>" for name in head) if any(head) else ""
     cells = "".join("<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows)
     return f'<div class="scroll"><table>{f"<tr>{top}</tr>" if top else ""}{cells}</table></div>'

@@ -49,7 +49,7 @@ def intervals(lines: Sequence[Line], used: Span, level: float) -> str:
             marks.append(shape)
         if low <= span.estimate <= high:
             marks.append(f'<circle class="{kind}" cx="{x(span.estimate):.1f}" cy="{y}" r="{5 if answer else 4}"/>')
-    return _svg(tall, marks, "Difference from the logged policy, with intervals")
+    return svg(tall, marks, "Difference from the logged policy, with intervals")
 
 
 def ticks(low: float, high: float, about: int = 5) -> list[float]:
@@ -76,7 +76,7 @@ def actions(shares: Sequence[tuple[str, float, float]]) -> str:
             marks.append(f'<rect class="{kind}" x="{LABELS}" y="{y + 16 * j}" width="{length:.1f}" height="13"/>')
             label = f"{100 * value:.3g}% {kind}"
             marks.append(f'<text class="value" x="{LABELS + length + 6:.1f}" y="{y + 16 * j + 11}">{label}</text>')
-    return _svg(46 * len(shown) + 16, marks, "How often both policies take every action")
+    return svg(46 * len(shown) + 16, marks, "How often both policies take every action")
 
 
 def map_of(grid: Grid) -> str:
@@ -102,7 +102,7 @@ def map_of(grid: Grid) -> str:
             place = bottom - tall_cell * up * (value - grid.edges[1][0]) / (grid.edges[1][-1] - grid.edges[1][0])
             marks.append(f'<text class="name" x="{left - 8}" y="{place + 4:.1f}">{value:.4g}</text>')
         marks.append(f'<text class="name" x="{left - 8}" y="12">{escape(grid.names[1])}</text>')
-    return _svg(bottom + 44, marks, "Where the policies differ, and where the log lacks actions of the new one")
+    return svg(bottom + 44, marks, "Where the policies differ, and where the log lacks actions of the new one")
 
 
 def _cell(grid: Grid, k: int, box: str) -> str:
@@ -143,10 +143,11 @@ def over_time(log: EpisodeLog) -> str:
         marks.append(f'<circle class="other" cx="{x:.1f}" cy="{y(mean):.1f}" r="3"/>')
     label = f"episodes in the order of the log, 1 to {log.n_episodes:,}"
     marks.append(f'<text class="axis" x="{(left + WIDE) / 2}" y="{tall - 8}">{label}</text>')
-    return _svg(tall, marks, "Mean return of the logged policy over time")
+    return svg(tall, marks, "Mean return of the logged policy over time")
 
 
-def _svg(tall: float, marks: Sequence[str], label: str) -> str:
+def svg(tall: float, marks: Sequence[str], label: str) -> str:
+    """Marks as a picture that is as wide as the page."""
     return (
         f'<div class="plot"><svg viewBox="0 0 {WIDE} {tall:.0f}" role="img" aria-label="{escape(label)}">'
         f"{''.join(marks)}</svg></div>"

@@ -61,6 +61,11 @@ class Database:
         with self._errors():
             return self._db.execute(sql, values).fetchall()
 
+    def each(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
+        """The rows that a query gives, one after the other: they need not fit in memory."""
+        with self._errors():
+            yield from self._db.execute(sql, values)
+
     def write(self, sql: str, values: Values = ()) -> int:
         """Change something; returns how many rows were."""
         with self._errors():

@@ -7,9 +7,10 @@
 METRIC_COLUMNS = ("reward", "last_reward", "episodes", "mean_return", "last_return", "last_steps", "best_steps")
 
 # Text goes into a seal as its bytes: corrupted text may not be text any more.
-RESULT_SEAL = """seal(CAST(c.id AS BLOB), r.steps, r.diverged, r.reward, r.last_reward, r.episodes, r.mean_return,
+SEALED = """CAST(c.id AS BLOB), r.steps, r.diverged, r.reward, r.last_reward, r.episodes, r.mean_return,
     r.last_return, r.last_steps, r.best_steps, k.seconds, k.speed, CAST(k.machine AS BLOB), CAST(k.versions AS BLOB),
-    CAST(k.finished AS BLOB), p.arrays, p.learner)"""
+    CAST(k.finished AS BLOB), p.arrays, p.learner"""
+RESULT_SEAL = f"seal({SEALED})"
 RESULT_PARTS = "LEFT JOIN circumstance k ON k.cell = r.cell LEFT JOIN payload p ON p.cell = r.cell"
 MEMBER_SEAL = "seal(CAST(m.study AS BLOB), m.place, CAST(m.label AS BLOB), CAST(c.id AS BLOB))"
 STUDY_SEAL = """seal(CAST(s.name AS BLOB), CAST(s.definition AS BLOB), CAST(s.baseline AS BLOB),

@@ -10,7 +10,7 @@ runs again. A study whose seals do not match is refused until it is declared aga
 import hashlib
 import json
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +31,10 @@ from ucls.study.storage.schema import (
     SEAL_MEMBERS,
     SEAL_RESULTS,
     SEAL_STUDIES,
+    SEALED,
     STUDY_SEAL,
 )
+from ucls.study.storage.seal import digest_of_parts, part
 
 # A result with the cell it is of, and everything that its seal covers.
 SOUND = f"r.seal IS {RESULT_SEAL}"
@@ -120,16 +122,46 @@ class Store:
 
     def rows(self, name: str) -> list[Row]:
         """The cells of a study in order, with what came of them."""
-        columns = ", ".join(("r.cell IS NOT NULL", SOUND, "r.diverged", "f.error", *(f"r.{m}" for m in METRIC_COLUMNS)))
-        joins = f"LEFT JOIN result r ON r.cell = m.cell {RESULT_PARTS} LEFT JOIN failure f ON f.cell = m.cell"
-        rows = []
-        for label, cell, (there, sound, diverged, error, *measured) in self._members(name, columns, joins):
-            metrics = Metrics(*measured) if there and sound else None
-            status = "failed" if error else "waiting"
-            if there:
-                status = ("diverged" if diverged else "done") if sound else "corrupted"
-            rows.append(Row(label, cell.id, cell.agent, cell.env, cell.steps, cell.seed, status, metrics, error))
-        return rows
+        return list(self.each_row(name))
+
+    def each_row(self, name: str) -> Iterator[Row]:
+        """The cells of a study in order, with what came of them, one after the other: a million would fill memory.
+
+        The columns of a cell must agree with its content, whose digest is its id.
+        """
+        if self._db.rows("SELECT 1 FROM study WHERE name = ?", (name,)):
+            self.study(name)
+        sql = f"""SELECT CAST(m.label AS BLOB), CAST(c.content AS BLOB), CAST(c.agent AS BLOB), CAST(c.env AS BLOB),
+            c.steps, c.seed, m.place, CAST(m.seal AS BLOB), f.error, r.cell IS NOT NULL, CAST(r.seal AS BLOB), {SEALED}
+            FROM member m LEFT JOIN cell c ON c.number = m.cell LEFT JOIN result r ON r.cell = m.cell {RESULT_PARTS}
+            LEFT JOIN failure f ON f.cell = m.cell WHERE m.study = ? ORDER BY m.place"""
+        texts: dict[bytes | None, str] = {}  # labels and names, which are few
+        sealed: dict[bytes | None, bytes] = {}
+        fields: dict[tuple[bytes, bytes, int], list[bytes]] = {}
+        study = part(name.encode("utf-8", "surrogatepass"))
+        for row in self._db.each(sql, (name,)):
+            label, content, agent, env, steps, seed, place, seal, error, there, result_seal, *sealed_values = row
+            id = sealed_values[0]
+            if label not in sealed:
+                texts[label], sealed[label] = _text(label), part(label)
+            key = agent, env, steps
+            if key not in fields:
+                texts |= {text: _text(text) for text in (agent, env)}
+                known = {"agent": texts[agent], "env": texts[env], "steps": steps}
+                fields[key] = [f'"{field}":{json.dumps(value)}'.encode() for field, value in known.items()]
+            whole = digest_of_parts((study, part(place), sealed[label], part(id))).encode() == seal
+            whole = (
+                whole and hashlib.sha256(content).hexdigest()[:24].encode() == id and b'"seed":%d,' % seed in content
+            )
+            if not whole or not all(field in content for field in fields[key]):
+                raise self._corrupted(name)
+            metrics, status = None, "failed" if error else "waiting"
+            if there and digest_of_parts(map(part, sealed_values)).encode() == result_seal:
+                metrics = Metrics(*sealed_values[3 : 3 + len(METRIC_COLUMNS)])
+                status = "diverged" if sealed_values[2] else "done"
+            elif there:
+                status = "corrupted"
+            yield Row(texts[label], id.decode(), texts[agent], texts[env], steps, seed, status, metrics, error)
 
     def waiting(self, name: str) -> list[RunSpec]:
         """The cells of a study that have neither a sound result nor a failure, each once."""
@@ -283,6 +315,11 @@ class Store:
         for (number,) in self._db.rows("SELECT number FROM cell WHERE id = ?", (id,)):
             return number
         raise UserError(f"{self.path} has no run {id}: declare the study again")
+
+
+def _text(given: bytes | None) -> str:
+    """Text from a store, in which a corrupted byte is replaced."""
+    return bytes(given or b"").decode("utf-8", "replace")
 
 
 def _id_of(content: object) -> str:
