@@ -1,7 +1,9 @@
 """The compiled loop: ends of episodes, settings and names; what holds for every agent is in test_contract.py."""
 
 import copy
+import importlib
 import signal
+import sys
 from types import ModuleType
 
 import gymnasium
@@ -16,7 +18,6 @@ from ucls.core.protocol import AnyRun, in_chunks
 from ucls.core.run import make_run
 from ucls.errors import Terminated, UserError
 from ucls.features import features_module
-from ucls.kernels.linear_algebra import lapack
 from ucls.train.signals import stopping
 
 GROWING = ("dgpq", "rlsvi")  # arrays of theirs get longer
@@ -229,14 +230,35 @@ def test_a_run_that_can_fail_ends_as_it_was_before_the_step(make, share, at, mon
         run.checkpoint()
 
 
-def test_an_algorithm_that_uses_lapack_can_fail():
-    assert not any(past.can_fail(algorithm_module(name)) for name in ALGORITHMS)
-    for part in (lapack, lapack.solve):
-        module = ModuleType("own")
-        module.part = part
-        assert past.can_fail(module)
-        module.CAN_FAIL = False
-        assert not past.can_fail(module)
+CALLS = {
+    "a name": "from ucls.kernels import solve\ndef update(A, b): return solve(A, b)",
+    "kernels": "from ucls import kernels\n@kernels.jit\ndef update(A, b): return kernels.solve(A, b)",
+    "the whole path": "import ucls.kernels\ndef update(A, b): return ucls.kernels.solve(A, b)",
+    "the module": "from ucls.kernels.linear_algebra import lapack\ndef update(A, b): return lapack.solve(A, b)",
+    "NumPy": "import numpy as np\ndef update(A, b): return np.linalg.solve(A, b)",
+    "SciPy": "from scipy.linalg import cho_factor\ndef update(A, b): return cho_factor(A)",
+    "a helper": "import helper_of_tests\ndef update(A, b): return helper_of_tests.solved(A, b)",
+    "a closure": "from helper_of_tests import built\nupdate = built()",
+}
+HELPER = "from ucls import kernels\ndef solved(A, b): return [kernels.solve(A, b) for _ in range(1)]\n"
+HELPER += "def built(solve=kernels.solve): return lambda A, b: solved(A, b)"
+
+
+@pytest.mark.parametrize("way", CALLS)
+def test_an_algorithm_that_calls_linear_algebra_can_fail(way, tmp_path, monkeypatch):
+    (tmp_path / "helper_of_tests.py").write_text(HELPER)
+    (tmp_path / "own_of_tests.py").write_text(CALLS[way])
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in ("helper_of_tests", "own_of_tests"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    module = importlib.import_module("own_of_tests")
+    assert past.can_fail(module)
+    module.CAN_FAIL = False
+    assert not past.can_fail(module)
+
+
+def test_no_algorithm_of_the_package_can_fail():
+    assert not any(past.can_fail(algorithm_module(name)) for name in [*ALGORITHMS, "my_agent"])
 
 
 @pytest.mark.parametrize(

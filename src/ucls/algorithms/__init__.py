@@ -43,10 +43,10 @@ Optional:
   `Annotated[Matrix, Grows(axis)]`, and those that grow together name one of them, `Grows(like="items")`;
 - `estimated_return_max(state, hyper)`, not compiled, if it estimates the maximum possible return: the estimate, or
   None if the return was given or nothing is known yet;
-- `CAN_FAIL = True`, if its functions may raise `numpy.linalg.LinAlgError` or divide by zero; assumed if the module uses
-  LAPACK (`solve`, `inverse` or `cholesky` of `ucls.kernels`). Such a failure ends a run, which is then as it was before
-  the step: the learner is copied from time to time, and repeats the steps since. Without it the learner may be half
-  updated;
+- `CAN_FAIL = True`, if its functions may raise `numpy.linalg.LinAlgError` or divide by zero. This is assumed if one of
+  them calls linear algebra of `ucls.kernels`, NumPy or SciPy, directly or through other functions. Such a failure ends
+  the run, which is then as it was before the step: the learner is copied from time to time and repeats the steps
+  since. With `CAN_FAIL = False` it is not copied, and may be half updated after a failure;
 - `FEATURES`, the name and settings of the features it needs, if not the environment's;
 - `COMPILED = False`, if its functions are plain Python on NumPy arrays. They may then use any library; environments
   and features stay compiled. If its state is more than a NamedTuple of arrays (a network, an optimizer), it also has

@@ -7,20 +7,63 @@ it did since. Copies are as rare as their cost demands, and no other algorithm p
 
 import copy
 import time
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from ucls import kernels
+from ucls.kernels.compilation import sources
+
 BROKEN = (ZeroDivisionError, np.linalg.LinAlgError)  # raised by failed arithmetic in a kernel
-LAPACK = "ucls.kernels.linear_algebra.lapack"
+RAISES = ("ucls.kernels.linear_algebra.lapack", "numpy.linalg", "scipy.linalg")  # modules whose functions raise them
+LEARNING = ("start", "act", "update", "encode", "full", "grow")  # the functions of an algorithm that a step may call
 SHARE = 100  # copies take at most one part in so many of the time
 LONGEST = 10_000  # steps that are repeated at most
 
 
 def can_fail(algorithm: Any) -> bool:
-    """Whether the arithmetic of an algorithm can fail: it says `CAN_FAIL`, or uses `kernels.lapack` itself."""
-    names = (getattr(part, "__module__", None) or getattr(part, "__name__", None) for part in vars(algorithm).values())
-    return getattr(algorithm, "CAN_FAIL", LAPACK in names)
+    """Tell whether the arithmetic of an algorithm can fail: it says so, or a function of a step calls linear algebra.
+
+    Calls are followed through its helpers, in other modules too, but not into packages that are installed.
+    """
+    declared = getattr(algorithm, "CAN_FAIL", None)
+    return _reaches_linear_algebra(algorithm) if declared is None else declared
+
+
+def _reaches_linear_algebra(algorithm: Any) -> bool:
+    found = {id(part): part for part in (getattr(algorithm, name, None) for name in LEARNING)}
+    waiting = list(found.values())
+    while waiting:
+        part = waiting.pop()
+        function = getattr(part, "py_func", part)
+        name = getattr(function, "__module__", None)
+        if callable(function) and isinstance(name, str) and name.startswith(RAISES):
+            return True
+        if isinstance(function, FunctionType) and sources.counts(name or "", algorithm.__name__):
+            new = {id(other): other for other in _used_by(function) if id(other) not in found}
+            found |= new
+            waiting += new.values()
+    return False
+
+
+def _used_by(function: FunctionType) -> list[Any]:
+    """The globals that a function names, the attributes of modules that it names, and what it was built around."""
+    names, parts = _names(function.__code__), [cell.cell_contents for cell in function.__closure__ or ()]
+    parts += [function.__globals__[name] for name in names if name in function.__globals__]
+    modules = [part for part in parts if isinstance(part, ModuleType)]
+    for module in modules:
+        offered = kernels.__all__ if module is kernels else vars(module)  # kernels are loaded when they are asked for
+        inside = [getattr(module, name) for name in names if name in offered]
+        modules += [part for part in inside if isinstance(part, ModuleType) and part not in modules]
+        parts += inside
+    return parts
+
+
+def _names(code: CodeType) -> set[str]:
+    """The names of globals and attributes in the code of a function and of the functions inside it."""
+    inner = (_names(part) for part in code.co_consts if isinstance(part, CodeType))
+    return set(code.co_names).union(*inner)
 
 
 class Copies:

@@ -35,7 +35,7 @@ def digest(module: str) -> str | None:
         return None
     modules, content = [module], hashlib.sha256()
     for name in modules:
-        modules += [other for other in _imports(name) if other not in modules and _counts(other, module)]
+        modules += [other for other in _imports(name) if other not in modules and counts(other, module)]
     for name in sorted(modules):
         content.update(name.encode() + b"\0" + read(name) + b"\0")
     return content.hexdigest()[:16]
@@ -51,7 +51,7 @@ def read(module: str) -> bytes:
         return b""
 
 
-def _counts(module: str, of: str) -> bool:
+def counts(module: str, of: str) -> bool:
     """Whether a module that another imports is watched with it."""
     if is_ours(module) or module.partition(".")[0] == of.partition(".")[0]:
         return True
