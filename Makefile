@@ -69,7 +69,7 @@ check: $(DEV)
 	$(BIN)/pyright
 
 kernels: $(READY)
-	$(BIN)/ucls compile ucls/RiverSwim-v0 --algo ucls-exact --algo ucls --algo gv-ucb --algo ucls-plan --jobs 1
+	$(BIN)/ucls compile ucls/RiverSwim-v0 --algo ucls-exact --algo ucls --algo gv-ucb --jobs 1
 
 bench: $(DEV)
 	-$(PIP_INSTALL) 'ucls[bench]'

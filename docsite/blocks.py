@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 ORDER = r"^ *<!-- (?P<order>not run|run with|file): (?P<words>[^\n]*?) -->\n"
+PAIRS = re.compile(r",(?=[^,]* -> )")  # the commas between pairs; those in code stay
 FENCE = re.compile(rf"(?:{ORDER})?^```(?P<language>\w+)\n(?P<code>.*?)^```", re.S | re.M)
 
 
@@ -43,14 +44,14 @@ class Block(NamedTuple):
 def blocks(text: str) -> list[Block]:
     """The blocks of a page that name a language.
 
-    >>> lines = ["<!-- run with: 900 -> 9 -->", "```sh", "a 900", "```"]
+    >>> lines = ["<!-- run with: 900 -> 9, f(x) -> f(x, y) -->", "```python", "a(900); f(x)", "```"]
     >>> [block.quick for block in blocks(chr(10).join(lines))]
-    ['a 9\\n']
+    ['a(9); f(x, y)\\n']
     """
     found = []
     for one in FENCE.finditer(text):
         order, words = one["order"], one["words"] or ""
-        pairs = [tuple(pair.strip().split(" -> ")) for pair in words.split(",")] if order == "run with" else []
+        pairs = [tuple(pair.strip().split(" -> ")) for pair in PAIRS.split(words)] if order == "run with" else []
         excuse = words if order == "not run" else ""
         file = words if order == "file" else ""
         line = text.count("\n", 0, one.start("code"))

@@ -10,8 +10,10 @@ import numpy as np
 import pytest
 
 from support.commands import RIVER, ucls, ucls_process
+from support.paper import pretend
 from ucls.cli.output.show import show_run
 from ucls.errors import UserError
+from ucls.study import runners
 
 
 def test_train_json_has_what_it_promises(tmp_path):
@@ -165,7 +167,10 @@ def test_doctor_finds_the_kernels_in_order():
     assert {"numba", "numpy", "kernel_cache", "cores"} <= found.keys()
 
 
-def test_paper_runs_draws_and_judges(tmp_path):
+@pytest.mark.parametrize("made", ["pretended", pytest.param("run", marks=pytest.mark.slow)])
+def test_paper_runs_draws_and_judges(made, tmp_path, monkeypatch):
+    if made == "pretended":
+        monkeypatch.setattr(runners, "runner_of", lambda *_: pretend)
     words = ("--only", "5", "--runs", 1, "--out", tmp_path, "--json")
     found = json.loads(ucls("paper", "run", *words, "--jobs", 2).stdout)
     assert [claim["number"] for claim in found] == [8, 16]

@@ -1,19 +1,28 @@
 """What every algorithm promises, by discovery: each in ALGORITHMS on every environment, as `ucls.testing` checks it."""
 
 import inspect
+import warnings
 
 import pytest
 
+from support.uncompiled import run_uncompiled
 from ucls.algorithms import ALGORITHMS, CONTRACT, Algorithm, Extras, algorithm_module
 from ucls.envs import ENVIRONMENTS, Environment, module_of
+from ucls.errors import UclsWarning
 from ucls.features import FEATURES, Features, features_module
+from ucls.testing import algorithm as checks
 from ucls.testing import small_run
 from ucls.testing.algorithm import ALONE, IN_A_WORLD
 
-# Every pair is a loop to compile, and what is asked of an agent outside it as much again. Each algorithm in one world
-# and each world with one algorithm always run; outside the loop, some algorithms.
+# Every pair is a loop to compile, and what is asked of an agent outside it as much again. Each algorithm in one
+# environment and each environment with one algorithm always run; outside the loop, some algorithms run compiled and the
+# others without the compiler.
 OFTEN = {"ucls/RiverSwim-v0", "sarsa"}
-OUTSIDE = ("looking changes nothing", "loop and Gymnasium are the same run")
+OUTSIDE = (
+    "its state says its ranges, and it chooses an action",
+    "looking changes nothing",
+    "loop and Gymnasium are the same run",
+)
 OFTEN_OUTSIDE = {"ucls-exact", "ucls", "gv-ucb", "sarsa"}
 MASKED = "invalid actions are never taken"  # tests/test_masks.py checks all algorithms without the compiler
 
@@ -49,6 +58,20 @@ def test_the_promises_outside_the_loop_are_among_those_that_are_made():
 @pytest.mark.parametrize(("promise", "agent", "env"), PROMISES)
 def test_in_every_world(promise, agent, env):
     promise.check(algorithm_module(agent), env)
+
+
+def check_outside(steps):
+    """Check the promises outside the loop, in every environment, of the algorithms seldom compiled there."""
+    checks.STEPS = steps
+    warnings.simplefilter("ignore", UclsWarning)
+    for agent in [name for name in ALGORITHMS if name not in OFTEN_OUTSIDE]:
+        for env in ENVIRONMENTS:
+            for promise in (promise for promise in IN_A_WORLD if promise.words in OUTSIDE):
+                promise.check(algorithm_module(agent), env)
+
+
+def test_the_promises_outside_the_loop_hold_without_the_compiler():
+    run_uncompiled("from test_contract import check_outside\ncheck_outside(60)")
 
 
 @pytest.mark.parametrize("agent", ALGORITHMS)

@@ -54,7 +54,7 @@ def test_the_command_trains_and_resumes_it(tmp_path):
 @pytest.mark.parametrize(
     "words",
     [
-        ("evaluate",),
+        ("evaluate", "--max-steps", "500"),
         pytest.param(("explain", "--out", "maps.html"), marks=pytest.mark.slow),  # docs/extend.md has these two
         pytest.param(("record-video", "--out", "film.gif"), marks=pytest.mark.slow),
     ],
@@ -64,7 +64,7 @@ def test_the_commands_for_a_saved_run_work_for_it(words, tmp_path, monkeypatch):
     ucls("train", RIVER, "--algo", "my_agent", "--steps", 300, "--out", "mine")
     command, *more = words
     assert ucls(command, "mine", "--algo", "my_agent", *more).exit_code == 0
-    assert all((tmp_path / word).is_file() for word in more[1:])
+    assert all((tmp_path / word).is_file() for word in more if "." in word)
 
 
 def test_a_cell_names_it_too(tmp_path):

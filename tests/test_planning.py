@@ -199,7 +199,7 @@ def test_every_policy_of_a_small_corridor_has_the_value_found_by_hand(discount):
 
 def test_the_value_of_the_optimal_policy_is_the_optimal_value():
     world = make_builtin("ucls/RiverSwim-v0")
-    table = planning.tabulate(world.env, world.problem())
+    table = planning.tabulate(world.env, world.problem(), stride=4)
     best = planning.best_values(table)
     assert planning.evaluate(table, np.argmax(best, axis=1)) == pytest.approx(best, abs=1e-6)
 
@@ -230,7 +230,7 @@ def test_a_shifted_reward_shifts_the_values_of_a_continuing_task():
 def test_what_greedy_policies_earn_is_what_they_were_planned_to():
     world = make_builtin("ucls/RiverSwim-v0")
     problem = world.problem()
-    table = planning.tabulate(world.env, problem)
+    table = planning.tabulate(world.env, problem, stride=4)
     q, down = planning.best_values(table), np.tile([1.0, 0.0], (len(table.points), 1))
     rates = [planning.earned(world.env, problem, table, values, 200_000) for values in (q, down)]
     assert rates == pytest.approx([world.best().reward_rate, 0.005], rel=0.03)

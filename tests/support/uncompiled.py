@@ -12,8 +12,9 @@ def run_uncompiled(code):
     """Run some lines of Python in a process with the compiler off, where the tests are."""
     lines = f"import numba\nassert numba.config.DISABLE_JIT\nfrom ucls.envs import ENVIRONMENTS\n{code}"
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONWARNINGS": "error"}
-    environment["PYTHONPATH"] = str(Path(ucls.__file__).parents[1])
-    subprocess.run([sys.executable, "-c", lines], cwd=Path(__file__).parents[1], env=environment, check=True)
+    tests = Path(__file__).parents[1]
+    environment["PYTHONPATH"] = os.pathsep.join(map(str, (Path(ucls.__file__).parents[1], tests.parent / "examples")))
+    subprocess.run([sys.executable, "-c", lines], cwd=tests, env=environment, check=True)
 
 
 def check_uncompiled(test_module, steps, *more):
