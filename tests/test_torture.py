@@ -27,7 +27,7 @@ def test_spoilt_environments_are_named_or_do_no_harm():
 
 
 def test_an_environment_in_random_wrappers_is_the_same_after_loading_or_refused():
-    found = workers.run(wrapped.trial, range(120), seconds=120.0)
+    found = workers.run(wrapped.trial, range(120))
     assert [outcome for outcome in found if not outcome.sound] == []
     assert workers.tally(found).keys() >= {"same", "refused", "told", "alone"}
 
@@ -44,14 +44,14 @@ def test_what_kills_or_hangs_a_worker_is_an_outcome():
         if seed == 2:
             os.kill(os.getpid(), signal.SIGKILL)
         if seed == 4:
-            time.sleep(60)
+            time.sleep(600)
         if seed == 5:
             raise RuntimeError("two\nlines")
         if seed == 6:
             os._exit(3)
         return "fine"
 
-    found = workers.run(attempt, range(8), seconds=1.0)
+    found = workers.run(attempt, range(8), seconds=5.0)
     assert [outcome.seed for outcome in found] == list(range(8))
     ends = [outcome.end for outcome in found]
     assert ends == ["fine", "fine", "signal", "fine", "hang", "traceback", "signal", "fine"]
@@ -62,7 +62,7 @@ def test_what_kills_or_hangs_a_worker_is_an_outcome():
 
 @pytest.mark.slow
 def test_much_torture_of_every_algorithm():
-    found = workers.run(checkpoints.prepare([*ALGORITHMS, STRANGER]), range(1000, 4000), seconds=120.0)
+    found = workers.run(checkpoints.prepare([*ALGORITHMS, STRANGER]), range(1000, 4000))
     assert [outcome for outcome in found if not outcome.sound] == []
 
 
@@ -81,13 +81,13 @@ def test_a_command_line_is_the_same_for_the_same_seed():
 
 
 def test_trials_end_when_the_time_is_up():
-    found = workers.run(lambda seed: time.sleep(0.2) or "fine", range(100), until=time.monotonic() + 1.0)
-    assert 2 <= len(found) <= 5
+    found = workers.run(lambda seed: time.sleep(0.2) or "fine", range(100), until=time.monotonic() + 2.0)
+    assert 1 <= len(found) <= 10
     assert workers.tally(found) == {"fine": len(found)}
 
 
 def test_a_long_run_keeps_its_memory_its_numbers_and_its_checkpoint():
-    found = soak.carry_out(Ask(3000, 0, time.monotonic() + 60), "sarsa")
+    found = soak.carry_out(Ask(3000, 0, time.monotonic() + 600), "sarsa")
     assert (found["faults"], found["tried"], found["ends"]) == (0, 3000, {"sound": 1})
     assert found["rows"][0]["same"]
 
@@ -96,7 +96,7 @@ def test_a_long_run_that_cannot_go_on_as_it_was_or_grows_is_a_fault(monkeypatch)
     rows = iter(range(0, 10**12, 10**9))
     monkeypatch.setattr(soak, "_resident", lambda: next(rows))
     monkeypatch.setattr(soak, "_same", lambda *_: False)
-    found = soak.carry_out(Ask(1000, 0, time.monotonic() + 60), "sarsa")
+    found = soak.carry_out(Ask(1000, 0, time.monotonic() + 600), "sarsa")
     assert found["shown"] == ["sarsa: same", "sarsa: memory grew by 90,000,000,000 bytes"]
 
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from ucls.errors import Terminated, UserError
 
-SECONDS = 25
+SECONDS = 120  # after which a trial hangs, on a busy machine too
 ENDS = {0: "finished", 2: "refused", 130: "interrupted", 143: "interrupted"}
 
 

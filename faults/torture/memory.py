@@ -47,7 +47,7 @@ def _starve(want: dict[str, Any], room: int) -> str:
         found = shell.results(folder / "s.sqlite")
         if any(found[id] != want[id] for id in found):
             raise AssertionError("a result is not that of an undisturbed study")
-        shell.begin(folder, "retry", "campaign").communicate(timeout=60)
+        shell.begin(folder, "retry", "campaign").communicate(timeout=300)
         if shell.finished(folder, HUNGRY) != want:
             raise AssertionError("the results are not those of an undisturbed study")
         return f"{len(want) - len(found)} of {len(want)} runs failed; same results after retrying"

@@ -31,7 +31,7 @@ class Outcome(NamedTuple):
 
 
 def run(
-    attempt: Callable[[int], str], seeds: Iterable[int], seconds: float = 20.0, until: float = math.inf
+    attempt: Callable[[int], str], seeds: Iterable[int], seconds: float = 120.0, until: float = math.inf
 ) -> list[Outcome]:
     """Try every seed, each for at most some seconds, in a worker that is replaced when it dies or hangs.
 

@@ -26,18 +26,20 @@ from ucls.study.runners.time_limit import ended
 from ucls.study.storage.partial import Checkpoints
 
 # What Ray reads when it is imported: no environments of uv, no usage statistics, no notices of lost workers (it would
-# print them to standard output), no change to what is seen of GPUs.
+# print them to standard output), no change to what is seen of GPUs. Ray ends a process whose head is gone, but
+# only long after `_Head` has noticed, on a busy machine too.
 SETTINGS = {
     "RAY_ENABLE_UV_RUN_RUNTIME_ENV": "0",
     "RAY_USAGE_STATS_ENABLED": "0",
     "RAY_DEDUP_LOGS_SKIP_REGEX": ".*",
     "RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO": "0",
+    "RAY_gcs_rpc_server_reconnect_timeout_s": "600",
 }
 # In spite of its name: a Ray that is no cluster listens on loopback only, any other on every address.
 LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 OBJECT_STORE = 200 * 2**20
 LOOK_SECONDS = 2.0
-HEAD_SECONDS = 30.0  # without an answer, after which the head is gone: Ray waits a minute, then ends the process
+HEAD_SECONDS = 30.0  # without an answer, after which the head is gone
 STARTS = 6  # workers in a row that may die before they answer
 
 
