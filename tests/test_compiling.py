@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-from dataclasses import asdict, replace
 from pathlib import Path
 
 import numba
@@ -20,11 +19,10 @@ from ucls._util import compiling as _compiling
 from ucls._util.compiling import Compiled
 from ucls.algorithms import ALGORITHMS
 from ucls.core import progress
-from ucls.core.config import Plan
 from ucls.core.progress import COMPILING, CompileProgress
 from ucls.core.run import make_run
 from ucls.study.runners.local import Once
-from ucls.train import compile_helper, precompile
+from ucls.train import precompile
 
 compiled = pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
 
@@ -154,64 +152,3 @@ def test_the_workers_of_a_study_compile_once_and_say_it_once(tmp_path):
     files = [path.name for path in cache.rglob("*.kernel")]
     assert sum(name.startswith("loop-") for name in files) == 1
     assert not list(cache.glob("kernels/**/*.lock"))
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """A clock of compiling that nothing else has."""
-    fresh = _compiling._Clock()
-    monkeypatch.setattr(_compiling, "clock", fresh)
-    return fresh
-
-
-def test_a_first_start_gets_help_once_and_a_later_one_none(clock, monkeypatch):
-    plan = make_run("ucls/OneState-v0", "sarsa").plan
-    started = []
-    monkeypatch.setattr(compile_helper.subprocess, "Popen", lambda *_, **__: started.append(Helper()) or started[-1])
-    monkeypatch.setattr(compile_helper.os, "sched_getaffinity", lambda _: {0, 1}, raising=False)
-    with compile_helper.helped(plan):
-        assert not started
-        for _ in range(2):
-            clock.begin()
-            clock.end()
-        assert len(started) == 1
-    assert started[0].ended
-    assert clock.helper is None
-
-
-class Helper:
-    """A process that can be ended."""
-
-    ended = False
-
-    def kill(self):
-        self.ended = True
-
-    def wait(self):
-        assert self.ended
-
-
-@pytest.mark.parametrize(("cores", "agent"), [({0}, "sarsa"), ({0, 1}, "of_mine")])
-def test_there_is_no_help_on_one_core_nor_for_an_algorithm_of_somebody_else(clock, monkeypatch, cores, agent):
-    monkeypatch.setattr(compile_helper.os, "sched_getaffinity", lambda _: cores, raising=False)
-    with compile_helper.helped(replace(make_run("ucls/OneState-v0", "sarsa").plan, agent=agent)):
-        assert clock.helper is None
-
-
-def test_a_helper_that_cannot_start_is_done_without(clock):
-    def fail():
-        raise OSError
-
-    clock.helper = fail
-    clock.begin()
-    clock.end()
-    assert clock.kernels == 1
-
-
-@compiled
-def test_a_helper_compiles_what_the_loop_calls():
-    plan = make_run("ucls/OneState-v0", "sarsa").plan
-    compile_helper.help_with(plan)
-    before = _compiling.clock.kernels
-    compile_helper.help_with(Plan(**json.loads(json.dumps(asdict(plan)))))
-    assert _compiling.clock.kernels == before

@@ -5,7 +5,7 @@
 
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import NamedTuple
 
 
@@ -25,7 +25,6 @@ class _Clock:
 
     def __init__(self) -> None:
         self.watcher: Watcher | None = None
-        self.helper: Callable[[], object] | None = None  # called once, when there is something to compile
         self._depth = self.kernels = 0
         self._seconds = self._began = 0.0
 
@@ -33,7 +32,6 @@ class _Clock:
         """A kernel begins."""
         if self._depth == 0:
             self._began = time.monotonic()
-            self._get_help()
         self._depth += 1
         self._tell()
 
@@ -44,12 +42,6 @@ class _Clock:
         self._tell()
         if self._depth == 0:
             self._seconds += time.monotonic() - self._began
-
-    def _get_help(self) -> None:
-        helper, self.helper = self.helper, None
-        if helper is not None:
-            with suppress(OSError):  # no process to be had: it takes longer
-                helper()
 
     def _tell(self) -> None:
         if self.watcher is not None:

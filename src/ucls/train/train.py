@@ -23,7 +23,6 @@ from ucls.envs import ENVIRONMENTS
 from ucls.errors import Terminated, UserError
 from ucls.settings import divided
 from ucls.train import run_folder
-from ucls.train.compile_helper import helped
 from ucls.train.open_run import open_run
 from ucls.train.signals import Stop, stopping
 
@@ -118,7 +117,7 @@ def _advance(run: AnyRun, steps: int, files: "_Checkpoints", stop: Stop) -> tupl
     """Take the steps in chunks, so that progress is shown and Ctrl-C works; return their number and the speed."""
     done, episodes, reward, timed, seconds = 0, 0, 0.0, 0, 0.0
     chunks = in_chunks(run, steps, CHUNK_SECONDS, stop.is_set)
-    with helped(run.plan), Progress(steps) as bar:
+    with Progress(steps) as bar:
         with stop.at_once():  # while the first step compiles
             first = list(islice(chunks, 1))
         for chunk in chain(first, chunks):

@@ -30,8 +30,3 @@ def entry(kernel: Any, arguments: tuple[Any, ...]) -> Callable[..., Any]:
     if not hasattr(kernel, "compile"):
         return kernel
     return kernel.compile(tuple(map(kernel.typeof_pyval, arguments)))
-
-
-def compile_inwards(kernel: Any, arguments: tuple[Any, ...]) -> None:
-    """Compile a kernel for the types of these arguments, as other kernels call it."""
-    kernel.get_call_template(tuple(map(kernel.typeof_pyval, arguments)), {})
