@@ -2,7 +2,7 @@
 
 import difflib
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 
@@ -43,16 +43,14 @@ def printable(text: object) -> str:
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in str(text))
 
 
-def unknown(kind: str, name: str, known: Iterable[str], renamed: Mapping[str, str] = {}) -> UserError:
-    """An error that `name` is not a known `kind`, with its new name if it was `renamed`, or the nearest known one.
+def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
+    """An error that `name` is not a known `kind`, with the nearest known one.
 
     >>> print(unknown("algorithm", "ulcs", ["ucls", "sarsa"]))
     unknown algorithm 'ulcs': did you mean 'ucls'? (known: ucls, sarsa)
     """
     names = list(known)
-    near = [new for new in (renamed.get(name),) if new in names] or difflib.get_close_matches(
-        name[:100], names, n=1, cutoff=0.5
-    )
+    near = difflib.get_close_matches(name[:100], names, n=1, cutoff=0.5)
     hint = f" did you mean {near[0]!r}?" if near else ""
     shown = repr(name if len(name) <= 100 else f"{name[:97]}...")
     return UserError(f"unknown {kind} {shown}:{hint} (known: {printable(', '.join(names))})")

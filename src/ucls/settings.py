@@ -17,7 +17,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeVar, get_type_hints
 
-from ucls._util.earlier import NAMES
 from ucls.errors import UserError, unknown
 
 T = TypeVar("T", bound=tuple[Any, ...])
@@ -162,7 +161,7 @@ def resolve(cls: type[T], given: Mapping[str, object] = {}, facts: Mapping[str, 
     settings = describe(cls)
     for name in given:
         if name not in (known := [s.name for s in settings]):
-            raise unknown("setting", name, known, NAMES)
+            raise unknown("setting", name, known)
     values: dict[str, Any] = {}
     for s in settings:
         if s.name in given:
@@ -273,7 +272,7 @@ def distribute(given: Mapping[str, object], groups: Mapping[str, type]) -> dict[
         owners = [group for group, known in wanted.items() if name in known]
         if not owners:
             others = [] if "env" in groups else ["env.NAME"]
-            raise unknown("setting", full, [name for known in wanted.values() for name in known] + others, NAMES)
+            raise unknown("setting", full, [name for known in wanted.values() for name in known] + others)
         if len(owners) > 1:
             raise UserError(f"setting {name!r} is ambiguous: write {' or '.join(f'{g}.{name}' for g in owners)}")
         shares[owners[0]][name] = value

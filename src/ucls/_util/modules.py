@@ -4,7 +4,6 @@ import importlib
 from collections.abc import Iterable
 from types import ModuleType
 
-from ucls._util.earlier import NAMES
 from ucls.errors import UserError, unknown
 
 LENGTH = 200  # of a part of a path, and of what an error may say
@@ -27,11 +26,11 @@ def import_path(path: str) -> ModuleType:
 def imported(kind: str, name: str, path: str, known: Iterable[str]) -> ModuleType:
     """Import what `name` stands for among the `known`, or else names itself; or say that there is no such thing."""
     if not is_path(path):
-        raise unknown(kind, name[:LENGTH], known, NAMES)
+        raise unknown(kind, name[:LENGTH], known)
     try:
         return import_path(path)
     except UserError as error:
         missing = error.__cause__.name if isinstance(error.__cause__, ModuleNotFoundError) else None
         if missing is not None and (path == missing or path.startswith(missing + ".")):
-            raise unknown(kind, name, known, NAMES) from None
+            raise unknown(kind, name, known) from None
         raise

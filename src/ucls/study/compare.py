@@ -8,7 +8,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ucls._util.earlier import NAMES
 from ucls.core.metrics import Metrics, sign_of, signed
 from ucls.envs import default_metric
 from ucls.errors import unknown
@@ -89,7 +88,7 @@ def refuse_unknown_label(samples: Samples, baseline: str | None) -> None:
 def collect_samples(rows: Iterable[Row], metric: str | None = None) -> dict[tuple[str, str], Sample]:
     """The samples of a study, of its metric or that of each environment."""
     if metric is not None and metric not in Metrics._fields:
-        raise unknown("metric", metric, Metrics._fields, NAMES)
+        raise unknown("metric", metric, Metrics._fields)
     found: dict[tuple[str, str], _Collected] = {}
     own: dict[str, str] = {}
     for row in rows:

@@ -163,7 +163,7 @@ def _expected(study: Study, path: Path) -> list[GroupForecast]:
 def memory_of(cell: RunSpec) -> int:
     """The bytes that the arrays of a run take at its end, as far as its algorithm says."""
     around: dict[str, Any] = {"low": cell.low or None, "high": cell.high or None, "discount": cell.discount}
-    asked: dict[str, Any] = {"settings": cell.current_settings, "features": cell.current_features, "dtype": cell.dtype}
+    asked: dict[str, Any] = {"settings": dict(cell.settings), "features": cell.features, "dtype": cell.dtype}
     outline = plan_anywhere(cell.env, cell.agent, **asked, **around)
     return 8 * allocation_of(resolve_plan(outline.plan), cell.steps)
 

@@ -16,7 +16,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from ucls._util.earlier import current_checkpoint
 from ucls._util.files import write_atomic
 from ucls.errors import UserError, printable
 from ucls.kernels.arrays import aligned, zeros
@@ -128,7 +127,7 @@ def _about(text: str, name: str) -> dict[str, Any]:
         raise UserError(f"{name} is not a checkpoint of ucls: what it says about itself cannot be read")
     if known > FORMAT:
         raise UserError(f"{name} was written by a newer ucls (format {known}): update ucls to read it")
-    return current_checkpoint(about)
+    return about
 
 
 def flatten(prefix: str, parts: Any, trim: bool = False) -> dict[str, np.ndarray]:

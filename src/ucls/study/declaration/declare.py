@@ -7,7 +7,6 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ucls._util.earlier import NAMES
 from ucls.core.metrics import Metrics
 from ucls.envs import default_metric
 from ucls.errors import UserError, unknown
@@ -131,7 +130,7 @@ def parse_study(text: str, source: str = "study", runs: int | None = None, steps
     table = check_table(parse_table(text, source), text, source)
     for named, where in ((table.metric, ("metric",)), (table.sweep and table.sweep.metric, ("sweep", "metric"))):
         if named is not None and named not in Metrics._fields:
-            raise _at(text, source, where, unknown("metric", named, Metrics._fields, NAMES))
+            raise _at(text, source, where, unknown("metric", named, Metrics._fields))
     members: list[Member] = []
     tuned: list[Tuned] = []
     seen: set[Member] = set()

@@ -6,8 +6,6 @@ import operator
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ucls._util.earlier import FEATURES as FEATURES_BEFORE
-from ucls._util.earlier import current_run
 from ucls.algorithms import ALGORITHMS, DEFAULT, algorithm_module
 from ucls.core.config import DTYPES
 from ucls.diagnostics import DISTRIBUTIONS
@@ -73,16 +71,6 @@ class RunSpec(NamedTuple):
         content = json.loads(text)
         bounds = {name: tuple(content[name]) for name in ("low", "high") if name in content}
         return cls(**{**content, **bounds, "settings": tuple(sorted(content["settings"].items()))})
-
-    @property
-    def current_settings(self) -> dict[str, Any]:
-        """All settings under their present names: in a store they stay as they were written."""
-        return current_run(self.agent, self.features, self.env, dict(self.settings))
-
-    @property
-    def current_features(self) -> str:
-        """The present name of its features."""
-        return FEATURES_BEFORE.get(self.features, self.features)
 
     @property
     def ours(self) -> bool:

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls._util.earlier import current_winner
 from ucls.core.metrics import Metrics, sign_of
 from ucls.errors import UserError
 from ucls.settings import Whole
@@ -98,7 +97,8 @@ class Winner(NamedTuple):
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> "Winner":
         """Read what `as_data` gave."""
-        data = current_winner(data)
+        if data.keys() != set(cls._fields):
+            raise UserError("the result of a sweep was saved by another version of ucls: run it again in a new store")
         return cls(**{**data, "trials": [Trial(**trial) for trial in data["trials"]]})
 
 

@@ -89,7 +89,7 @@ def _refuse_changed(cell: RunSpec) -> None:
     if cell.numerics != RESULTS_VERSION:
         versions = f"has results version {cell.numerics}, and this ucls has {RESULTS_VERSION}"
         raise UserError(f"run {cell.id} {versions}: declare the study again")
-    if cell.code != code_of(cell.agent, cell.current_features):
+    if cell.code != code_of(cell.agent, cell.features):
         raise UserError(f"{_other_code(cell.agent)}: declare the study again")
     if cell.env_code != env_code_of(cell.env):
         raise UserError(f"{_other_code(cell.env)}: declare the study again")
@@ -107,8 +107,8 @@ def _make(cell: RunSpec) -> AnyRun:
 def _asked(cell: RunSpec) -> dict[str, Any]:
     return {
         "seed": cell.seed,
-        "settings": cell.current_settings,
-        "features": cell.current_features,
+        "settings": dict(cell.settings),
+        "features": cell.features,
         "dtype": cell.dtype,
     }
 

@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from ucls._util.earlier import METRICS
 from ucls.core.metrics import Metrics
 from ucls.errors import UserError, unknown
 from ucls.study.declaration.run_spec import RunSpec
@@ -115,8 +114,7 @@ class Store:
         for *declared, sound in self._db.rows(sql, (name,)):
             if not sound:
                 raise self._corrupted(name)
-            definition, baseline, metric = declared
-            return Declaration(definition, baseline, METRICS.get(metric, metric))
+            return Declaration(*declared)
         known = [str(known) for (known,) in self._db.rows("SELECT name FROM study ORDER BY name")]
         raise unknown(f"study in {self.path}", name, known)
 
