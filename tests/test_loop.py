@@ -12,7 +12,8 @@ import pytest
 
 from ucls import Agent
 from ucls.algorithms import ALGORITHMS, algorithm_module, dgpq, rlsvi, sarsa
-from ucls.core import past, protocol
+from ucls.core import protocol
+from ucls.core.calls import past
 from ucls.core.history import TERMINATED, TRUNCATED, History, join
 from ucls.core.protocol import AnyRun, in_chunks
 from ucls.core.run import make_run
