@@ -15,9 +15,13 @@ from support import browsers, foreign
 from support.params import UNLIKE, always
 from ucls.envs import ENVIRONMENTS
 
-# The files that take longest run first, so that two test processes end together. The first compiles for minutes; those
-# after it hardly need its kernels.
-FIRST = ("contract", "runners", "pages", "planning", "site", "learning", "cli", "ucls", "ucls_exact", "survival", "jit")
+# The files that take longest run first, so that two test processes end together. The first compiles for more than a
+# minute; the next four hardly need its kernels.
+FIRST = (
+    *("contract", "runners", "pages", "planning", "site"),
+    *("ucls", "ucls_plan", "ucls_exact", "rlsvi", "coverage", "lstd_cg", "jit", "cli", "lspi_rmax", "survival"),
+    *("gv_ucb", "foreign_study", "learning", "lapack"),
+)
 
 
 def pytest_collection_modifyitems(items):
