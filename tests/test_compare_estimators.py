@@ -5,7 +5,7 @@ import pytest
 
 from support import log_oracle as oracle
 from ucls.evaluation.comparison import importance, lstd_q
-from ucls.evaluation.comparison.basis import Basis, _fourier, _table, chosen_bases
+from ucls.evaluation.comparison.basis import Basis, Scale, _table, chosen_bases, fourier_basis
 from ucls.evaluation.comparison.doubly_robust import doubly_robust
 from ucls.evaluation.comparison.estimate import Estimate
 from ucls.evaluation.comparison.policies import logged_policy, on_log
@@ -22,7 +22,7 @@ def log():
 def bases(log):
     table = _table(log)
     assert table is not None
-    waves = _fourier(2, 1, np.zeros(1), np.array([3.0]), np.array([0]))
+    waves = fourier_basis(2, 1, Scale(log))
     return {"table": table, "fourier": waves}
 
 
@@ -136,11 +136,13 @@ def test_a_basis_of_waves_is_the_package_coder():
     table = oracle.small_table(30)
     log = read_log({**table, "speed": np.random.default_rng(1).normal(size=len(table["t"]))}, gamma=0.9)
     low, high = log.states.min(axis=0), log.states.max(axis=0)
-    basis = _fourier(3, 2, low, high, np.arange(2))
-    coder = fourier.make(fourier.Settings(3, 2), low.tolist(), high.tolist(), 1)
+    basis = fourier_basis(3, 2, Scale(log))
+    coder = fourier.make(fourier.Settings(3, 2), [0.0, 0.0], [1.0, 1.0], 1)
     xs = la.no_features(1, coder.n_active)
+    grid = np.linspace(0, 1, 33)
     for s in log.states[:5]:
-        fourier.encode(coder, s, xs)
+        place = [np.interp(s[k], np.quantile(log.states[:, k], grid), grid) for k in range(2)]
+        fourier.encode(coder, ((s - low) / (high - low) + place) / 2, xs)
         assert np.allclose(basis.rows(s[None])[0] * coder.value, xs.value[0])
 
 

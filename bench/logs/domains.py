@@ -32,6 +32,7 @@ class Domain(NamedTuple):
     lengths: tuple[int, int]
     exact: tuple[Array, Array, Array] | None = None
     horizon: int = 0
+    truth: tuple[float, float] | None = None  # of the logged policy and the new one, from `episodes` in `true_value`
 
 
 def soft(best: Array, n_actions: int, epsilon: float) -> Array:
@@ -197,19 +198,23 @@ def contexts() -> Domain:
 
     return Domain("contexts", "single steps, 2 numbers", 0.9, ("s_0", "s_1"),
                   lambda n, rng: rng.uniform(-1, 1, (n, 2)), step, lambda s: soft(np.zeros(len(s), int), 3, 0.8),
-                  lambda s: soft(best(s), 3, 0.7), (1, 1), horizon=1)  # fmt: skip
+                  lambda s: soft(best(s), 3, 0.7), (1, 1), horizon=1, truth=(-0.8 / 90, 0.1188))  # fmt: skip
 
 
-@jit
-def _each(step, env, states, actions, rng, rewards, ended):
-    for i in range(len(states)):
-        rewards[i], _, ended[i] = step(env, states[i], actions[i], rng)
+@functools.cache
+def _each(one: Any) -> Any:
+    @jit
+    def run(env, states, actions, rng, rewards, ended):
+        for i in range(len(states)):
+            rewards[i], _, ended[i] = one(env, states[i], actions[i], rng)
+
+    return run
 
 
 def _builtin(name: str, **settings: Any) -> tuple[Any, Any]:
     """Functions that reset and step a built-in environment."""
     module: Any = module_of(name)
-    env = module.Settings(**settings)
+    env, each = module.Settings(**settings), _each(module.step)
 
     def reset(n: int, rng: np.random.Generator) -> Array:
         states = np.empty((n, len(module.LOW)))
@@ -219,7 +224,7 @@ def _builtin(name: str, **settings: Any) -> tuple[Any, Any]:
 
     def step(s: Array, a: Array, rng: np.random.Generator) -> tuple[Array, Array, Array]:
         after, r, ended = s.copy(), np.empty(len(s)), np.zeros(len(s), bool)
-        _each(module.step, env, after, a.astype(np.int64), rng, r, ended)
+        each(env, after, a.astype(np.int64), rng, r, ended)
         return after, r, ended
 
     return reset, step
@@ -230,7 +235,8 @@ def river_swim() -> Domain:
     reset, step = _builtin("ucls/RiverSwim-v0", probabilities=1)
     return Domain("river_swim", "River Swim", 0.99, ("position",), reset, step,
                   lambda s: np.tile([0.2, 0.8], (len(s), 1)),
-                  lambda s: np.tile([0.05, 0.95], (len(s), 1)), (60, 150), horizon=800)  # fmt: skip
+                  lambda s: np.tile([0.05, 0.95], (len(s), 1)), (60, 150),
+                  horizon=800, truth=(6.129, 26.302))  # fmt: skip
 
 
 def puddle_world() -> Domain:
@@ -242,7 +248,7 @@ def puddle_world() -> Domain:
 
     return Domain("puddle_world", "Puddle World", 0.95, ("x", "y"), reset, step,
                   lambda s: soft(heading(s), 4, 0.7), lambda s: soft(heading(s), 4, 0.3), (400, 400),
-                  horizon=400)  # fmt: skip
+                  horizon=400, truth=(-118.54, -92.74))  # fmt: skip
 
 
 def cart_pole() -> Domain:
@@ -262,7 +268,7 @@ def cart_pole() -> Domain:
 
     return Domain("cart_pole", "CartPole", 0.95, ("x", "v", "angle", "w"),
                   lambda n, rng: rng.uniform(-0.05, 0.05, (n, 4)), step, lambda s: soft(control(s), 2, 0.8),
-                  lambda s: soft(control(s), 2, 0.5), (200, 200), horizon=200)  # fmt: skip
+                  lambda s: soft(control(s), 2, 0.5), (200, 200), horizon=200, truth=(15.025, 18.831))  # fmt: skip
 
 
 def changing(episodes: int, rng: np.random.Generator) -> dict[str, Array]:

@@ -22,6 +22,7 @@ import numpy as np
 from ucls.agent import callback_list, model_card
 from ucls.agent.build import assemble, configure, in_saved_world, reassemble
 from ucls.agent.episode_log import EpisodeRecorder, Last
+from ucls.agent.logs import cautious
 from ucls.agent.logs.learn import LearnsFromLogs
 from ucls.agent.queries import AgentQueries
 from ucls.algorithms import DEFAULT
@@ -95,6 +96,7 @@ class Agent(LearnsFromLogs, AgentQueries):
         self._diary = EpisodeRecorder()
         self._named: Any = None  # how an environment was made that was not given
         self.noted: dict[str, tuple[float, int]] = {}
+        self._logged, self._cautious = [], None
 
     @property
     def plan(self) -> Plan:
@@ -258,7 +260,9 @@ class Agent(LearnsFromLogs, AgentQueries):
         could not be loaded again."""
         refuse_diverged(self.diverged)
         self.learner.refuse_unsound()
-        return {**self.learner.checkpoint(), **self._stage.checkpoint()}
+        solution = self.cautious_solution()
+        more = {} if solution is None else solution.to_arrays()
+        return {**self.learner.checkpoint(), **self._stage.checkpoint(), **more}
 
     def restore(self, arrays: Mapping[str, np.ndarray], steps: int) -> None:
         """Return to a checkpoint that this agent wrote after some steps; a refused one changes nothing.
@@ -268,7 +272,9 @@ class Agent(LearnsFromLogs, AgentQueries):
         callback_list.refuse_within(self, "restore")
         steps = whole("steps", steps)
         self._stage.check(arrays)
+        solution = cautious.from_arrays(arrays, self.learner)
         self.learner.restore(arrays)
+        self._logged, self._cautious = [], solution
         self._stage.restore(arrays)
         self.steps, self.diverged = steps, False
         self._diary.recall(History.from_arrays(arrays, steps))

@@ -8,6 +8,7 @@ import numpy as np
 
 from ucls.agent import callback_list, inference
 from ucls.agent.episode_log import EpisodeRecorder
+from ucls.agent.logs import cautious
 from ucls.core.config import brief
 from ucls.core.learner import Learner, refuse_diverged
 from ucls.core.queries import FailedArithmetic
@@ -27,6 +28,8 @@ class LearnsFromLogs:
     _stage: EnvAdapter
     _diary: EpisodeRecorder
     diverged: bool
+    _logged: list[cautious.Transitions]  # of all logs, until a cautious policy is needed
+    _cautious: cautious.Solution | None
 
     def learn_from(
         self, log: Any, gamma: float | None = None, columns: Mapping[str, Any] = {}, ends: str | None = None
@@ -48,6 +51,8 @@ class LearnsFromLogs:
         begins[1:] = ~(log.follows[:-1] & usable[:-1])
         self._stage.between_episodes = True
         self._diary.cut_off()
+        self._logged = [*self._logged, cautious.transitions(log, states, actions, next_states, masks)]
+        self._cautious = None
         for t in np.flatnonzero(usable).tolist():
             ahead = None if masks is None else masks[t + 1] if log.follows[t] else np.ones_like(masks[t])
             around = (None, None) if masks is None else (masks[t], ahead)
@@ -83,23 +88,34 @@ class LearnsFromLogs:
         """A policy as a function from a batch of observations to actions, by what it maximizes.
 
         "optimistic" takes the action with the highest upper bound, "greedy" that with the highest mean, and "cautious"
-        that with the highest lower bound of its own value. The values are the same for all three: a cautious policy
-        avoids actions that the agent knows little about, but does not plan for the worst case of what follows them.
-        Actions that are invalid by the masks met in training, or by the second argument, are not taken.
+        that with the highest lower bound, from pessimistic value iteration on the logs that the agent has learned from
+        (see `ucls.evaluation.pessimism`); steps in an environment do not change it. Actions that are invalid by the
+        masks met in training, or by the second argument, are not taken.
         """
         if attitude not in ATTITUDES:
             raise unknown("attitude", attitude, ATTITUDES)
-        sign = {"optimistic": 1.0, "greedy": 0.0, "cautious": -1.0}[attitude]
+        solution = self.cautious_solution() if attitude == "cautious" else None
+        if attitude == "cautious" and solution is None:
+            raise UserError("a cautious policy comes from a log: call learn_from(log) first")
 
         def act(observations: Any, action_masks: Any = None) -> np.ndarray:
             refuse_diverged(self.diverged)
             points = np.atleast_2d(inference.read(self._stage.observed, np.atleast_1d(observations))[0])
             masks = inference.masks_for(self.learner, points, observations, action_masks)
-            mean, radius = self.learner.intervals(points)
-            best = inference.valid(mean + sign * radius, masks, -np.inf)
-            return np.argmax(best, axis=1) + self._stage.first_action
+            if solution is not None:
+                score = solution.bounds(self.learner, points)
+            else:
+                mean, radius = self.learner.intervals(points)
+                score = mean + radius if attitude == "optimistic" else mean
+            return np.argmax(inference.valid(score, masks, -np.inf), axis=1) + self._stage.first_action
 
         return act
+
+    def cautious_solution(self) -> cautious.Solution | None:
+        """The lower bounds behind the cautious policy; None without a log."""
+        if self._cautious is None and self._logged:
+            self._cautious = cautious.solve(self.learner, cautious.together(self._logged))
+        return self._cautious
 
 
 def _checked(log: EpisodeLog, stage: EnvAdapter, n_actions: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

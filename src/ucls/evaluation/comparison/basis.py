@@ -25,6 +25,7 @@ from ucls.settings import resolve
 MOST = 1024  # features of all actions: least squares cost their cube
 VISITS = 5  # per state and action, on average, that a table needs
 ORDER = 30  # the highest frequency along a dimension, in half periods
+GRID = np.linspace(0.0, 1.0, 33)  # quantiles that describe the distribution of a component
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ def budget(log: EpisodeLog) -> float:
     More features cost little precision as long as they are few beside the steps, and too few bias the values: so there
     are as many as leave-one-episode-out errors stay sound with.
     """
-    return min(MOST / 4, log.n_steps / 15, 2.0 * log.n_episodes)
+    return min(MOST / 4, log.n_steps / 8, 4.0 * log.n_episodes)
 
 
 def _table(log: EpisodeLog) -> Basis | None:
@@ -118,12 +119,9 @@ def _one_hot(codes: np.ndarray, low: np.ndarray, spans: list[int]) -> Callable[[
 
 def _ladder(log: EpisodeLog) -> Iterator[Basis]:
     """Fourier bases from coarse to fine: more dimensions coupled first if there are few, then higher frequencies."""
-    low, high = bounds_of(log)
-    varying = np.flatnonzero(high > low)
-    low, high = low[varying], high[varying]
-    kinds = len(low)
-    choices = {}
-    distinct = min((len(np.unique(log.states[:, k])) for k in varying), default=1)
+    scale, choices = Scale(log), {}
+    kinds = len(scale.varying)
+    distinct = min((len(np.unique(log.states[:, k])) for k in scale.varying), default=1)
     finest = min(ORDER, max(1, round(0.6 * distinct)))  # as many terms as values would be a table
     for order, coupled in itertools.product(range(1, finest + 1), range(1, min(2, kinds) + 1)):
         size = 1 + sum(math.comb(kinds, c) * order**c for c in range(1, coupled + 1))
@@ -132,18 +130,35 @@ def _ladder(log: EpisodeLog) -> Iterator[Basis]:
     if not choices:
         choices = {1: (1, 0)}
     for size in sorted(choices):
-        yield _fourier(*choices[size], low, high, varying)
+        yield fourier_basis(*choices[size], scale)
 
 
-def _fourier(order: int, coupled: int, low: np.ndarray, high: np.ndarray, varying: np.ndarray) -> Basis:
-    if coupled:
-        coder = fourier.make(fourier.Settings(order, coupled), low.tolist(), high.tolist(), 1)
-    else:
-        coder = fourier.make(fourier.Settings(1, 1), [], [], 1)
+class Scale:
+    """Maps the components of a state that vary to [0, 1]: the mean of a linear scale and of their distribution in the
+    log, so that features resolve both the whole range and the states where most data are."""
+
+    def __init__(self, log: EpisodeLog):
+        low, high = bounds_of(log)
+        self.varying = np.flatnonzero(high > low)
+        self.low, self.high = low[self.varying], high[self.varying]
+        self.quantiles = np.quantile(log.states[:, self.varying], GRID, axis=0)
+
+    def __call__(self, states: np.ndarray) -> np.ndarray:
+        found = np.empty((len(states), len(self.varying)))
+        for j, k in enumerate(self.varying):
+            s = np.clip(states[:, k], self.low[j], self.high[j])
+            linear = (s - self.low[j]) / (self.high[j] - self.low[j])
+            found[:, j] = (linear + np.interp(s, self.quantiles[:, j], GRID)) / 2
+        return found
+
+
+def fourier_basis(order: int, coupled: int, scale: Scale) -> Basis:
+    """The package's Fourier features of scaled states; with nothing coupled, a constant."""
+    n = len(scale.varying) if coupled else 0
+    coder = fourier.make(fourier.Settings(order, max(1, coupled)), [0.0] * n, [1.0] * n, 1)
 
     def rows(states: np.ndarray) -> np.ndarray:
-        scaled = np.clip((states[:, varying] - coder.low) / coder.span, 0.0, 1.0)
-        return np.cos(scaled @ coder.frequencies.T + coder.phases)
+        return np.cos(scale(states)[:, :n] @ coder.frequencies.T + coder.phases)
 
     return Basis(f"fourier (order {order}, {coupled} coupled)" if coupled else "constant", coder.size, False, rows)
 

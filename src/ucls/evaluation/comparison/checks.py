@@ -8,12 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ucls.evaluation.comparison.estimate import Estimate
+from ucls.evaluation.comparison.estimate import Estimate, quantile
 from ucls.evaluation.logs.episodes import EpisodeLog
 
 LEVEL = 0.01  # of every test
 REST = 0.01  # discount at a truncation up to which the rest of an episode does not matter
 FEW = 20  # episodes below which nothing is tested
+ROUNDING = 1e-6  # of the standard error of the mean return: smaller differences are rounding errors
 
 
 class Check(NamedTuple):
@@ -35,13 +36,16 @@ def remaining(log: EpisodeLog) -> float:
     return float((log.discounting[log.first[1:] - 1] * log.gamma)[cut].max(initial=0.0))
 
 
-def features_check(here: Estimate, finer: Estimate, names: tuple[str, str]) -> Check:
-    """Whether finer features give another difference."""
-    gap = here.minus(finer)
+def features_check(here: Estimate, other: Estimate, confidence: float, names: tuple[str, str]) -> Check:
+    """Whether other features change the difference by more than its statistical error: then bias dominates.
+
+    A smaller disagreement widens the interval (see `spans`) but does not forbid a verdict.
+    """
+    noise = quantile(confidence, here.freedom) * here.error
     return Check(
         "features",
-        _p(gap),
-        f"the features ({names[0]}) cannot represent the values: with {names[1]} the difference is {finer.value:.4g} "
+        _p(here.minus(other), noise),
+        f"the features ({names[0]}) cannot represent the values: with {names[1]} the difference is {other.value:.4g} "
         f"instead of {here.value:.4g}",
     )
 
@@ -54,7 +58,7 @@ def returns_check(log: EpisodeLog, fitted: Estimate, returns: Estimate) -> Check
         f"the fitted value of the logged policy, {fitted.value:.4g}, is not its mean return, {returns.value:.4g}: the "
         "state is not Markov (something that matters is not logged), or the features cannot represent the values"
     )
-    return Check("returns", _p(fitted.minus(returns)), meaning)
+    return Check("returns", _p(fitted.minus(returns), size=returns.error), meaning)
 
 
 def estimators_check(fitted: Estimate, robust: Estimate) -> Check:
@@ -95,8 +99,8 @@ def stationarity_check(log: EpisodeLog, residuals: np.ndarray, influence: np.nda
                  "differ from those in the second")  # fmt: skip
 
 
-def _p(gap: Estimate) -> float:
-    """The p-value of a difference; 1 where it is within rounding."""
-    if not np.isfinite(gap.value) or len(gap.influence) < FEW:
+def _p(gap: Estimate, margin: float = 0.0, size: float = 0.0) -> float:
+    """The p-value of a difference beyond a margin; 1 where it is within rounding of numbers of some size."""
+    if not np.isfinite(gap.value) or len(gap.influence) < FEW or abs(gap.value) <= ROUNDING * size:
         return 1.0
-    return gap.p_value if gap.error > 0 else 1.0
+    return gap.p_beyond(margin) if gap.error > 0 else 1.0

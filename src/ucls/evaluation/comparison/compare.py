@@ -1,7 +1,7 @@
 """Compare new policies with the one that made a log: values over the start states, and their difference."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,58 +30,16 @@ from ucls.evaluation.comparison.policies import (
     reserved_columns,
 )
 from ucls.evaluation.comparison.propensity import Propensity, fit_propensity, probabilities
-from ucls.evaluation.comparison.result import AtState, Candidate, Comparison, Line, Span
+from ucls.evaluation.comparison.result import AtState, Candidate, Comparison, Line
+from ucls.evaluation.comparison.spans import BOTH, DOUBLY_ROBUST, LSTD_Q, Fitted, Found, allowance, p_value, span
 from ucls.evaluation.comparison.support import regions_of, support_of
 from ucls.evaluation.logs.episodes import EpisodeLog, read_log
 from ucls.evaluation.logs.tables import read_table
 
-DOUBLY_ROBUST, LSTD_Q, BOTH = "doubly robust", "LSTD-Q", "LSTD-Q and doubly robust"
-ENOUGH = 50  # effective episodes from which doubly robust estimation may be trusted
+ENOUGH = 25  # effective episodes from which doubly robust estimation may be trusted
 TABLE = 1.5  # times the standard error of smooth features up to which a table is preferred: it needs fewer assumptions
 LOOSE = 5.0  # times the standard error up to which finer features tell anything
 PRECISE = 1.5  # times the standard error of LSTD-Q up to which the interval must hold for it too
-
-
-class _Fitted(NamedTuple):
-    """LSTD-Q of one policy with one set of features."""
-
-    design: Design
-    logged: Evaluated
-    new: Evaluated
-
-    @property
-    def difference(self) -> Estimate:
-        return self.new.value.minus(self.logged.value)
-
-
-class _Raw(NamedTuple):
-    """What was found for one candidate, before the correction for their number."""
-
-    name: str
-    policy: OnLog
-    fits: list[_Fitted]
-    others: list[_Fitted]
-    robust: tuple[Estimate, Estimate] | None
-    weighted: tuple[Estimate, Estimate] | None
-    per_decision: tuple[Estimate, Estimate] | None
-    weights: importance.Weights | None
-    checks: list[Check]
-    trusted: str
-
-    @property
-    def spans(self) -> list[Estimate]:
-        """The estimates of the difference that the interval must cover."""
-        return self._chosen([fit.difference for fit in self.fits], 1)
-
-    @property
-    def values(self) -> list[Estimate]:
-        """The estimates of the new policy's value that the interval must cover."""
-        return self._chosen([fit.new.value for fit in self.fits], 0)
-
-    def _chosen(self, fitted: list[Estimate], place: int) -> list[Estimate]:
-        if self.robust is None or self.trusted == LSTD_Q:
-            return fitted
-        return [self.robust[place]] if self.trusted == DOUBLY_ROBUST else [*fitted, self.robust[place]]
 
 
 def compare(
@@ -141,7 +99,7 @@ class Comparer:
         fitted = None if self.propensity is None else self.propensity.probability
         self.probability = log.probability if log.probability is not None else fitted
         self._designs: dict[str, tuple[Design, Evaluated]] = {}
-        self._fits: dict[tuple[str, int], _Fitted] = {}
+        self._fits: dict[tuple[str, int], Fitted] = {}
 
     def run(self, named: Mapping[str, Any]) -> Comparison:
         """Compare policies with the logged one."""
@@ -149,15 +107,18 @@ class Comparer:
         on = {name: on_log(policy, self.log) for name, policy in named.items()}
         bases = self._determined(list(on.values()))
         raw = [self._raw(name, policy, *bases) for name, policy in on.items()]
-        levels = verdict.levels([max(each.p_value for each in one.spans) for one in raw], self.confidence)
+        p_values = [p_value(one.differences, one.allowances(self.confidence)[1]) for one in raw]
+        levels = verdict.levels(p_values, self.confidence)
         candidates = [
             self._candidate(one, level, p, named[one.name]) for one, (level, p) in zip(raw, levels, strict=True)
         ]
         basis = bases[0][0]
-        logged = [self._design(each)[1].value for each in bases[0]]
+        logged = [self._design(each)[1].value for each in [*bases[0], *bases[1]][:2]]
+        extra = allowance(logged[0], logged[-1], self.confidence) if not basis.exact else 0.0
+        logged = logged[: len(bases[0])]
         known = self.log.probability is not None
         return Comparison(
-            self.log, self.confidence, span(logged, self.confidence), candidates, basis.name,
+            self.log, self.confidence, span(logged, self.confidence, extra), candidates, basis.name,
             basis.size * len(self.log.actions), "logged" if known else "fitted",
             None if known or self.propensity is None else self.propensity.calibration_error,
         )  # fmt: skip
@@ -202,14 +163,14 @@ class Comparer:
         rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
         return (p[:, :, None] * rows[:, None, :]).reshape(len(rows), -1)
 
-    def _fitted(self, basis: Basis, policy: OnLog) -> _Fitted:
+    def _fitted(self, basis: Basis, policy: OnLog) -> Fitted:
         key = basis.name, id(policy.now)
         if key not in self._fits:
             design, logged = self._design(basis)
-            self._fits[key] = _Fitted(design, logged, evaluate(design, policy))
+            self._fits[key] = Fitted(design, logged, evaluate(design, policy))
         return self._fits[key]
 
-    def _raw(self, name: str, policy: OnLog, needed: Sequence[Basis], others: Sequence[Basis]) -> _Raw:
+    def _raw(self, name: str, policy: OnLog, needed: Sequence[Basis], others: Sequence[Basis]) -> Found:
         log = self.log
         fits = [self._fitted(basis, policy) for basis in needed]
         robust = weighted = per_decision = weights = None
@@ -224,13 +185,13 @@ class Comparer:
                 robust = new, new.minus(own)
         others_fitted = [self._fitted(basis, policy) for basis in others]
         checks = self._checks(fits, others_fitted, robust, weights)
-        return _Raw(name, policy, fits, others_fitted, robust, weighted, per_decision, weights, checks,
+        return Found(name, policy, fits, others_fitted, robust, weighted, per_decision, weights, checks,
                     self._trusted(fits, robust, weights, checks))  # fmt: skip
 
     def _checks(
         self,
-        fits: list[_Fitted],
-        others: list[_Fitted],
+        fits: list[Fitted],
+        others: list[Fitted],
         robust: tuple[Estimate, Estimate] | None,
         weights: importance.Weights | None,
     ) -> list[Check]:
@@ -238,7 +199,7 @@ class Comparer:
         found: list[Check | None] = [returns_check(log, main.logged.value, self.returns)]
         for other in [*fits[1:], *(each for each in others if each.design.basis.exact)]:
             names = (main.design.basis.name, other.design.basis.name)
-            found.append(features_check(main.difference, other.difference, names))
+            found.append(features_check(main.difference, other.difference, self.confidence, names))
         found.append(stationarity_check(log, main.new.residuals, main.new.value.influence))
         if robust is not None and weights is not None and weights.effective_sample_size >= ENOUGH:
             found.append(estimators_check(main.difference, robust[1]))
@@ -246,7 +207,7 @@ class Comparer:
 
     def _trusted(
         self,
-        fits: list[_Fitted],
+        fits: list[Fitted],
         robust: tuple[Estimate, Estimate] | None,
         weights: importance.Weights | None,
         checks: Sequence[Check],
@@ -262,11 +223,15 @@ class Comparer:
         precise = robust[1].error <= PRECISE * max(fit.difference.error for fit in fits)
         return BOTH if precise else LSTD_Q
 
-    def _candidate(self, raw: _Raw, level: float, p_value: float, policy: Any) -> Candidate:
+    def _candidate(self, raw: Found, level: float, p_value: float, policy: Any) -> Candidate:
         log = self.log
-        difference = span(raw.spans, level)
+        of_value, of_difference = raw.allowances(self.confidence)
+        difference = span(raw.differences, level, of_difference)
         support = support_of(log, raw.policy, self.regions)
-        found = verdict.judge(log, difference, raw.spans, level, support, raw.checks, raw.trusted == DOUBLY_ROBUST)
+        found = verdict.judge(
+            log, difference, raw.differences, level, support, raw.checks, raw.trusted == DOUBLY_ROBUST, of_difference,
+            raw.confirmed,
+        )  # fmt: skip
         lines = [self._line(LSTD_Q, raw.fits[0].new.value, raw.fits[0].difference)]
         for name, pair in ((DOUBLY_ROBUST, raw.robust), ("weighted importance sampling", raw.weighted),
                            ("per-decision importance sampling", raw.per_decision)):  # fmt: skip
@@ -278,8 +243,8 @@ class Comparer:
         ]  # fmt: skip
         weights = raw.weights
         return Candidate(
-            raw.name, span(raw.values, self.confidence), difference, p_value, level, found.verdict, found.because,
-            found.more_episodes, raw.trusted, lines, features, raw.checks, support,
+            raw.name, span(raw.values, self.confidence, of_value), difference, p_value, level, found.verdict,
+            found.because, found.more_episodes, raw.trusted, lines, features, raw.checks, support,
             None if weights is None else weights.effective_sample_size,
             None if weights is None else weights.largest, grid_of(log, raw.policy), shares(log, raw.policy),
             self._at(raw, policy),
@@ -288,7 +253,7 @@ class Comparer:
     def _line(self, name: str, value: Estimate, difference: Estimate) -> Line:
         return Line(name, span([value], self.confidence), span([difference], self.confidence))
 
-    def _at(self, raw: _Raw, policy: Any) -> list[AtState]:
+    def _at(self, raw: Found, policy: Any) -> list[AtState]:
         if not len(self.at):
             return []
         design, logged = raw.fits[0].design, raw.fits[0].logged
@@ -299,9 +264,3 @@ class Comparer:
                     span([one.minus(old)], self.confidence))
             for state, one, old in zip(self.at, new, logged.at, strict=True)
         ]  # fmt: skip
-
-
-def span(estimates: Sequence[Estimate], confidence: float) -> Span:
-    """The first estimate, with the smallest interval that contains those of all."""
-    intervals = [each.interval(confidence) for each in estimates]
-    return Span(estimates[0].value, min(low for low, _ in intervals), max(high for _, high in intervals))

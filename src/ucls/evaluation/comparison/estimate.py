@@ -52,12 +52,18 @@ class Estimate(NamedTuple):
     @property
     def p_value(self) -> float:
         """The two-sided p-value of the hypothesis that the value is 0."""
+        return self.p_beyond(0.0)
+
+    def p_beyond(self, margin: float) -> float:
+        """The p-value of the hypothesis that the value is at most `margin` away from 0; two-sided if that is 0."""
         from scipy import special
 
-        error = self.error
+        error, beyond = self.error, abs(self.value) - margin
+        if not np.isfinite(error):
+            return 1.0
         if error == 0:
-            return 1.0 if self.value == 0 else 0.0
-        return float(2 * special.stdtr(self.freedom, -abs(self.value) / error)) if np.isfinite(error) else 1.0
+            return 1.0 if beyond <= 0 else 0.0
+        return min(1.0, float(2 * special.stdtr(self.freedom, -beyond / error)))
 
 
 def undetermined(n_episodes: int) -> Estimate:

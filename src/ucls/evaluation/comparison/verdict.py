@@ -61,21 +61,31 @@ def judge(
     support: Support,
     checks: Sequence[Check],
     robust: bool,
+    extra: float = 0.0,
+    confirmed: bool = True,
 ) -> Judgment:
-    """Judge a difference; `robust` says that it comes from doubly robust estimation, which needs no Markov state."""
+    """Judge a difference; `robust` says that it comes from doubly robust estimation, which needs no Markov state.
+
+    `extra` is the allowance for what the features may miss; without another fit or estimator that confirms the result
+    there is no verdict.
+    """
     because = []
     if log.n_episodes < FEW:
         because.append(f"the log has only {log.n_episodes} episodes; at least {FEW} are needed")
     if support.never > NEVER or not np.isfinite(difference.low):
         because.append(_unseen(log, support))
     because += [check.meaning for check in checks if check.failed and not (robust and check.name in EXCUSED)]
+    if not confirmed:
+        because.append("the log has too few steps to confirm the result with finer features")
     decided = difference.low > 0 or difference.high < 0
-    more = None if decided or not np.isfinite(difference.low) else _more(log.n_episodes, estimates, level)
+    more = None if decided or not np.isfinite(difference.low) else _more(log.n_episodes, estimates, level, extra)
     if not decided and np.isfinite(difference.low):
         if max(abs(each.value) for each in estimates) == 0:
             advice = "the two policies do not differ in this log"
         elif more is None:
-            advice = "the difference is too small for any number of such episodes"
+            advice = "the difference is too small for any reasonable number of such episodes"
+            if extra:
+                advice = f"the features alone leave an error of up to {extra:.4g}"
         else:
             advice = f"about {more:,} more episodes like these would decide"
         because.append(f"the interval includes 0: {advice}")
@@ -84,13 +94,14 @@ def judge(
     return Judgment(BETTER if difference.low > 0 else WORSE, [], None)
 
 
-def _more(n: int, estimates: Sequence[Estimate], level: float) -> int | None:
+def _more(n: int, estimates: Sequence[Estimate], level: float, extra: float = 0.0) -> int | None:
     """How many more episodes would decide with a chance of 80%, if the difference is as estimated."""
     needed = 0.0
     for each in estimates:
-        if each.value == 0:
+        if abs(each.value) <= extra:
             return None
-        needed = max(needed, n * ((quantile(level, each.freedom) + POWER) * each.error / abs(each.value)) ** 2)
+        beyond = abs(each.value) - extra
+        needed = max(needed, n * ((quantile(level, each.freedom) + POWER) * each.error / beyond) ** 2)
     if not needed < FAR * n:
         return None
     digits = 10 ** max(0, math.floor(math.log10(max(1.0, needed - n))) - 1)
