@@ -1,15 +1,12 @@
 """examples/my_agent.py: an algorithm outside the package keeps the promises of those inside."""
 
 import json
-from types import ModuleType
 
 import numpy as np
 import pytest
 
 import my_agent
 from support.commands import ucls
-from ucls.core.config import Plan, resolve_plan
-from ucls.core.learner import Learner
 from ucls.core.run import Run, make_run
 from ucls.errors import UserError
 from ucls.study import Member, Store, Study, make_run_specs, run_study
@@ -82,14 +79,3 @@ def test_it_finds_the_top_of_the_river():
     """Always up earns 0.222 a step, Sarsa without the bonus 0.005."""
     assert make_run(RIVER, "my_agent", seed=0).advance(20_000).final_reward_per_step > 0.15
     assert make_run(RIVER, "my_agent", seed=0, settings={"kappa": 0}).advance(20_000).final_reward_per_step < 0.01
-
-
-def test_a_module_of_the_earlier_contract_still_runs():
-    def init(hyper, size, n_actions, n_active, steps, dtype=np.float64):
-        assert steps == 0
-        return my_agent.init(hyper, size, n_actions, n_active, dtype)
-
-    earlier = ModuleType("earlier")
-    vars(earlier).update({**vars(my_agent), "init": init})
-    plan = Plan("my_agent", {}, "one_hot", {}, [0.0], [4.0], 2, 0, "float32")
-    assert Learner(resolve_plan(plan, earlier)).state.w.dtype == np.float32

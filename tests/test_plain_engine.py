@@ -48,7 +48,7 @@ def test_an_agent_can_be_copied_pickled_saved_and_loaded(tmp_path):
     path = agent.save(tmp_path / "agent.safetensors")
     with pytest.raises(UserError, match="give its module"):
         ucls.Agent.load(path)
-    others = [copy.deepcopy(agent), ucls.Agent.load(path, algorithm=my_network)]
+    others = [copy.deepcopy(agent), *(ucls.Agent.load(path, algorithm=given) for given in (my_network, "my_network"))]
     rewards = [one.learn(200).history.rewards for one in (agent, *others)]
     assert all(np.array_equal(rewards[0], other) for other in rewards[1:])
     again = pickle.loads(pickle.dumps(agent.learner))

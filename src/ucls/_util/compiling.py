@@ -1,6 +1,6 @@
-"""That kernels are being compiled, for whoever tells a person: it can take longer than one waits in silence.
+"""Progress of compilation, which can take long enough that users should be told.
 
-`kernels.compilation` says when a kernel begins and ends; one watcher at most hears how far it is.
+`kernels.compilation` reports when the compilation of a kernel begins and ends; at most one watcher receives progress.
 """
 
 import time
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Compiled(NamedTuple):
-    """How many kernels this process has compiled, in how many seconds; `over` if it has done so for now."""
+    """The number of kernels that this process has compiled, the seconds it took, and whether it is over for now."""
 
     kernels: int
     seconds: float
@@ -21,7 +21,7 @@ Watcher = Callable[[Compiled], None]
 
 
 class _Clock:
-    """Counts what is compiled; kernels are compiled within others, and only the outermost are timed."""
+    """Counts compiled kernels. Compilations are nested, and only the outermost are timed."""
 
     def __init__(self) -> None:
         self.watcher: Watcher | None = None
@@ -29,14 +29,14 @@ class _Clock:
         self._seconds = self._began = 0.0
 
     def begin(self) -> None:
-        """A kernel begins."""
+        """Note that the compilation of a kernel begins."""
         if self._depth == 0:
             self._began = time.monotonic()
         self._depth += 1
         self._tell()
 
     def end(self) -> None:
-        """A kernel is there, or could not be compiled."""
+        """Note that a kernel is compiled, or could not be."""
         self._depth -= 1
         self.kernels += 1
         self._tell()
@@ -53,22 +53,22 @@ clock = _Clock()
 
 
 def watch(watcher: Watcher) -> None:
-    """Tell this watcher from now on, and no other."""
+    """Report to this watcher from now on, and to no other."""
     clock.watcher = watcher
 
 
 def is_watched() -> bool:
-    """Whether somebody has a watcher already."""
+    """Tell whether there is a watcher."""
     return clock.watcher is not None
 
 
 def nobody(compiled: Compiled) -> None:
-    """A watcher that tells nobody."""
+    """A watcher that ignores reports."""
 
 
 @contextmanager
 def silence(wanted: bool = True) -> Iterator[None]:
-    """Tell nobody for a while, if that is wanted."""
+    """Suppress reports within a block, if `wanted`."""
     before = clock.watcher
     clock.watcher = nobody if wanted else before
     try:
@@ -78,5 +78,5 @@ def silence(wanted: bool = True) -> Iterator[None]:
 
 
 def is_silent() -> bool:
-    """Whether nobody is to be told."""
+    """Tell whether reports are suppressed."""
     return clock.watcher is nobody

@@ -4,7 +4,6 @@ The compiled loop and the agent for Gymnasium both call `begin` and `advance`, s
 """
 
 import importlib
-import inspect
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ucls._util.randomness import from_words, generator, spawn, to_words
-from ucls.algorithms import ALGORITHMS
+from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.core.calls.binding import BoundKernel
 from ucls.core.calls.masks import MET, Masks, checked_met
 from ucls.core.calls.past import BROKEN, Past, Undone, can_fail
@@ -62,7 +61,7 @@ class Learner(LearnerQueries):
 
     def _initial_state(self) -> Any:
         sizes = self.coder.size, self.plan.n_actions, self.coder.n_active
-        return initial_state(self.algorithm, self.hyper, *sizes, DTYPES[self.plan.dtype])
+        return self.algorithm.init(self.hyper, *sizes, DTYPES[self.plan.dtype])
 
     def refuse_growth(self, steps: int) -> None:
         """Refuse to learn for so many steps in all if its data, which grow, would not fit in memory."""
@@ -209,15 +208,6 @@ class Learner(LearnerQueries):
             self._masked(met)
 
 
-def initial_state(algorithm: Any, hyper: Any, size: int, n_actions: int, n_active: int, dtype: Any) -> Any:
-    """The initial state of an algorithm.
-
-    Modules outside the package may still have the `init` of an earlier contract, with `steps` before `dtype`.
-    """
-    earlier = "steps" in inspect.signature(algorithm.init).parameters
-    return algorithm.init(hyper, size, n_actions, n_active, *([0] if earlier else []), dtype)
-
-
 def refuse_diverged(diverged: bool) -> None:
     """Refuse to use values that have diverged."""
     if diverged:
@@ -238,4 +228,5 @@ def saved_learner(plan: Plan, given: Any, arrays: Mapping[str, np.ndarray], feat
         name = brief(plan.features)
         raise UserError(f"the checkpoint needs the features {name}, which are not built in: give their module")
     size = sum(array.nbytes for array in arrays.values())
-    return Learner(resolve_plan(plan, given, features=features and features_module(features)), size)
+    algorithm = None if given is None else algorithm_module(given)
+    return Learner(resolve_plan(plan, algorithm, features=features and features_module(features)), size)

@@ -1,9 +1,9 @@
-"""The public door for people who write an algorithm, features or an environment: `from ucls.kernels import jit, dot`.
+"""Public functions for writing an algorithm, features or an environment: `from ucls.kernels import jit, dot`.
 
-A kernel is a plain function on arrays that is compiled: `jit` lets sums be reordered, `exact` nothing. `Active` is what
-features are, the indices and values of those that are not 0, a row for each action. `Matrix`, `Vector` and `Scalar` (an
-array of one, a number that changes) say what an algorithm's arrays are, and the ranges what they may hold. Names are
-loaded when they are first asked for; the modules behind them are
+A kernel is a compiled function on arrays: `jit` allows sums to be reordered, `exact` does not. `Active` holds the
+features of a state: indices and values of the nonzero ones, with a row per action. `Matrix`, `Vector` and `Scalar` (an
+array of length one, for a number that changes) annotate the arrays of an algorithm, and the ranges say which values
+they may contain. Names are imported on first use. The modules are
 
 - `active`: products of sparse features with vectors and matrices, the choice of the best action;
 - `linear_algebra`: least squares, eligibility `traces`, and `lapack`, which solves dense systems by LAPACK;

@@ -76,10 +76,8 @@ def takes_what_it_is_given(module: ModuleType) -> None:
         if name.startswith("_") or not inspect.isfunction(member) or function is None:
             continue
         words = [*inspect.signature(member).parameters][1:]
-        earlier = [*words[:-1], "steps", words[-1]] if name == "init" else words
         plain = getattr(function, "py_func", function)
-        fits = _takes(plain, words) or _takes(plain, earlier)
-        insist(fits, f"{name} does not take what it is given: declare it {name}({', '.join(words)})")
+        insist(_takes(plain, words), f"{name} does not take what it is given: declare it {name}({', '.join(words)})")
         compiled = not compiling or name not in COMPILED or hasattr(function, "py_func")
         insist(compiled, f"{name} is not compiled: put @jit (from ucls.kernels) above it, or say COMPILED = False")
     hooks = [hasattr(module, name) for name in ("to_arrays", "from_arrays")]

@@ -1,1 +1,1 @@
-"""How kernels are compiled, and how their machine code is kept for the next process."""
+"""Compilation of kernels, and the cache of their machine code."""

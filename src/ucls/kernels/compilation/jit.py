@@ -1,13 +1,13 @@
-"""The one door to numba: `jit` and `exact` for kernels, whether they stand in a module or are built around others.
+"""The only import of numba: `jit` and `exact` compile kernels, both functions of a module and closures over others.
 
-Machine code is kept for the next process by `machine_code`, through hooks of numba that are not public. Where one is
-missing, in a version of numba that was not tried, every process compiles what it needs, and a notice says so.
+`machine_code` saves machine code for later processes, through hooks of numba that are not public. If an untested
+version of numba lacks one of them, every process compiles what it needs, and a warning says so.
 
-Whatever a kernel calls is optimized again with it, so each layer of calls costs as much as the one below: `woven` saves
-one.
+numba optimizes the functions that a kernel calls again as part of that kernel, so every layer of calls costs as much as
+the layer below. `woven` saves one layer.
 
-`jit` allows sums to be reordered (without it dot products do not vectorize) but keeps NaN and infinity, so that
-divergence can be seen; `exact` allows nothing.
+`jit` allows sums to be reordered (otherwise dot products are not vectorized) but preserves NaN and infinity, so that
+divergence can be detected. `exact` allows no such changes.
 """
 
 import warnings
@@ -24,14 +24,14 @@ from ucls.errors import UclsWarning
 F = TypeVar("F", bound=Callable[..., Any])
 
 FASTMATH = {"reassoc", "contract", "nsz", "arcp"}
-OUTWARDS: dict[str, Any] = {"no_cfunc_wrapper": True}  # which is for C
+OUTWARDS: dict[str, Any] = {"no_cfunc_wrapper": True}  # the wrapper for callers in C is not needed
 INWARDS: dict[str, Any] = {**OUTWARDS, "no_cpython_wrapper": True}
 
 config: Any = numba.core.config
 
 
 def _find_keeper() -> ModuleType | None:
-    """The module that keeps machine code; None where nothing is compiled, or this numba lacks a hook."""
+    """Return the module that saves machine code; None if compilation is off or this numba lacks a hook."""
     if config.DISABLE_JIT:
         return None
     try:
@@ -51,24 +51,24 @@ _keeper: Any = _find_keeper()
 
 
 def kernel_cache(ours: bool = True) -> Path | None:
-    """The folder that holds machine code, of ours or of others, if there is one that nobody else can write to."""
+    """Return the folder of machine code, of this package or of third-party kernels, or None if none is safe to use."""
     return _keeper.kernel_cache(ours) if _keeper else None
 
 
 def jit(function: F) -> F:
-    """Compile a kernel whose sums may be reordered, and keep the machine code for the next process."""
+    """Compile a kernel whose sums may be reordered, and save its machine code."""
     return _compile(function, FASTMATH)
 
 
 def exact(function: F) -> F:
-    """Compile a kernel that rounds as plain Python does: the physics of worlds, the borders of tiles."""
+    """Compile a kernel that rounds as plain Python does: the physics of environments, the borders of tiles."""
     return _compile(function, set())
 
 
 def engine_of(algorithm: Any) -> Callable[[F], F]:
-    """How the functions around an algorithm's are built: compiled, or as they are if it says `COMPILED = False`.
+    """Return how functions that call an algorithm are built: by `jit`, or unchanged if it says `COMPILED = False`.
 
-    Kernels of the package can be called from either.
+    Kernels of the package can be called from both.
     """
     return jit if getattr(algorithm, "COMPILED", True) else _plain
 
@@ -78,9 +78,9 @@ def _plain(function: F) -> F:
 
 
 def woven(kernel: F) -> F:
-    """A kernel as a part of each that calls it: what is called in one place needs no machine code of its own.
+    """Return a kernel that is inlined into its callers: one with a single caller needs no machine code of its own.
 
-    It rounds as its caller does: weave what is `exact` into what is `exact`. A plain function stays as it is.
+    It rounds as its caller does, so inline an `exact` kernel only into `exact` ones. A plain function is unchanged.
     """
     made: Any = kernel
     if config.DISABLE_JIT or not hasattr(made, "py_func"):

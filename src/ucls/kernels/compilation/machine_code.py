@@ -1,26 +1,28 @@
-"""Machine code of kernels on disk, through hooks of numba that are not public; without them `jit` does without it.
+"""A disk cache of the machine code of kernels, built on hooks of numba that are not public.
 
-Machine code is kept for the next process, a file for each kernel and the types it was compiled for. numba's own cache
-watches only the file of the decorated function, so a changed helper in another file would leave stale machine code
-behind; and one index, a pickle, lists all the types that a kernel was ever compiled for, so that one that cannot be
-imported any more breaks it for all. Here a file is named by a digest of every module that has a part in it, with all
-that those import (`sources`): the kernel's own, those of the kernels it was built around or is given, and those of its
-NamedTuples. What has a part from outside this package, an algorithm of somebody else's, is kept apart from ours.
+There is one file per kernel and argument types. numba's own cache has two defects that this one avoids. It watches only
+the file of the decorated function, so a changed helper in another file leaves stale machine code behind. And a single
+index, a pickle, lists all types that a kernel was ever compiled for, so that one type that can no longer be imported
+breaks it for all. Here the file name contains a digest of every module involved and of everything these import
+(`sources`): the kernel's own module, those of the kernels it closes over or receives, and those of its NamedTuples.
+Kernels that involve modules outside this package are stored in a separate folder.
 
-A file is written in one move and carries a checksum: a damaged one is thrown away, and where none can be written (no
-space, a quota, read only) the code is compiled anew. It holds pickles, so only files that belong to this user, and that
-nobody else can write to, are read; see `_files.cache_dir` for the folder. Whoever can write to them can run code as
-this user, as with Python's own `__pycache__`. What was not used for 30 days goes when something new is kept.
+Files are written atomically and carry a checksum. A corrupted file is deleted, and if none can be written (no space, a
+quota, a read-only disk) every process compiles for itself. Files contain pickles, so they are read only if they belong
+to this user and nobody else can write to them (`_util.files.cache_dir`). Whoever can write to them can run code as this
+user, as with Python's own `__pycache__`. Files that were not used for 30 days are deleted when a new one is written.
 
-Processes that want the same code do not make it twice: one holds a file beside it and compiles, the others wait. A
-kernel is held while it waits for one that it calls; that cannot become a ring, because calls are none.
+Processes that need the same kernel do not compile it twice: one holds a lock file and compiles, the others wait. A
+process keeps the lock of a kernel while it waits for one that this kernel calls. That cannot deadlock, because calls
+between kernels form no cycle.
 
-A kernel has two faces. What Python calls has a wrapper that takes Python's objects apart, which costs about as much to
-compile as the kernel; what other kernels call has none (`keep`), and most are only called by kernels.
+Every kernel is compiled in two forms. The one that Python calls has a wrapper that unpacks Python objects and costs
+about as much to compile as the kernel itself. The one that other kernels call has no wrapper (`keep`); most kernels are
+only called by others.
 
-A function that is compiled into another's machine code as a copy stays that copy (`_keep_copies`): the linker would
-put in its place one of the same name that is already loaded, which is there where it was compiled and not where its
-caller came from the cache, and sums reordered otherwise differ in their last bit.
+A function that numba copies into the machine code of its caller stays that copy (`_keep_copies`). Otherwise the linker
+would replace it by a loaded function of the same name, if there is one; that depends on what was compiled and what came
+from the cache, and sums that are reordered differently differ in their last bit.
 """
 
 import contextlib
@@ -89,19 +91,19 @@ _keep_copies()
 
 @functools.cache
 def kernel_cache(ours: bool = True) -> Path | None:
-    """The folder that holds machine code, of ours or of others, if there is one that nobody else can write to."""
+    """Return the folder of machine code, of this package or of third-party kernels, or None if none is safe to use."""
     return cache_dir("kernels" if ours else "kernels of others")
 
 
 def keep(dispatcher: Any, inner: Any) -> None:
-    """Keep the machine code of a kernel, and let kernels that call it find its face without a wrapper, `inner`."""
+    """Cache the machine code of a kernel, and let other kernels call its form without a wrapper, `inner`."""
     dispatcher._cache, inner._cache = KernelCache(dispatcher), KernelCache(inner)
-    inner._compiling_counter = dispatcher._compiling_counter  # by which numba knows a kernel that calls itself
+    inner._compiling_counter = dispatcher._compiling_counter  # how numba recognizes a kernel that calls itself
     dispatcher.get_call_template, dispatcher.get_overload = inner.get_call_template, inner.get_overload
 
 
 class _Ear(Listener):
-    """Hears from numba when a kernel begins and ends."""
+    """Is told by numba when the compilation of a kernel begins and ends."""
 
     def on_start(self, event: Any) -> None:
         if isinstance(event.data["dispatcher"]._cache, KernelCache):
@@ -119,7 +121,7 @@ register("numba:compile", _Ear())
 
 
 class KernelCache(NullCache):
-    """Machine code of one kernel on disk, in the place where numba's dispatcher asks for it."""
+    """The cache of one kernel, which numba's dispatcher asks for machine code."""
 
     patience = PATIENCE  # of this process
     holding: ClassVar[set[Path]] = set()  # what this process holds
@@ -130,20 +132,20 @@ class KernelCache(NullCache):
         sources.read(dispatcher.py_func.__module__)  # now: a file may be edited while this process runs
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The compiled kernel for these types; None if nobody has compiled it, which then is for this process to do."""
+        """Return the compiled kernel for these types, or None if this process has to compile it."""
         path = self._path(sig, target_context.codegen())
         if path is None:
             return None
         _make_ready(target_context, ours=path.parents[1] == kernel_cache())
         found = _read(path, target_context)
         if found is None and self._hold(sig, path):
-            found = _read(path, target_context)  # whoever held it before may have made it
+            found = _read(path, target_context)  # another process may have compiled it meanwhile
             if found is not None:
                 self.release(sig)
         return found
 
     def save_overload(self, sig: Any, cres: Any) -> None:
-        """Keep what was compiled for these types, if that is sensible and there is room."""
+        """Save what was compiled for these types, if it can be loaded again and there is space."""
         path = self._path(sig, cres.codegen)
         try:
             if path is None or cres.lifted or cres.library.has_dynamic_globals:
@@ -155,9 +157,9 @@ class KernelCache(NullCache):
             self.release(sig)
 
     def _hold(self, sig: Any, path: Path) -> bool:
-        """Hold the file that says who compiles; a process that has waited long for one does not wait again."""
+        """Take the lock for compiling a kernel; a process that has once waited in vain does not wait again."""
         with contextlib.suppress(OSError):
-            if not path.parent.exists():  # sources have changed: those of before may be nobody's any more
+            if not path.parent.exists():  # sources have changed: files of earlier ones may be unused
                 prune(path.parent.parent)
                 path.parent.mkdir(exist_ok=True, mode=0o700)
         lock, began = path.with_suffix(".lock"), time.monotonic()
@@ -171,14 +173,14 @@ class KernelCache(NullCache):
         return True
 
     def release(self, sig: Any) -> None:
-        """Let others compile what this process has compiled, or could not."""
+        """Release the lock, after compiling or after an error."""
         held = self._held.pop(_kinds(sig), None)
         if held is not None:
             self.holding.discard(held[0])
             let_go(*held)
 
     def _path(self, sig: Any, codegen: Any) -> Path | None:
-        """The file for these types on this processor with these versions, if there may be one."""
+        """Return the file for these types, this processor and these versions; None if the kernel cannot be cached."""
         modules: set[str] = set()
         kinds = [_described(kind, modules) for kind in _kinds(sig)]
         made = _built(self._dispatcher, modules)
@@ -203,8 +205,8 @@ def _kinds(sig: Any) -> tuple[Any, ...]:
 def _make_ready(target_context: Any, ours: bool) -> None:
     """Load what machine code calls at run time.
 
-    For ours that is the manager of memory. All that numba knows how to compile, and SciPy with it, takes as long as
-    the rest of a start, and numba's compiler loads it when it is needed. Code of others may call more of it.
+    Kernels of this package need only numba's memory manager. Loading everything that numba can compile, SciPy included,
+    takes as long as the rest of a start; the compiler does so when it is needed. Third-party kernels may call more.
     """
     if ours:
         rtsys.initialize(target_context)
@@ -213,7 +215,7 @@ def _make_ready(target_context: Any, ours: bool) -> None:
 
 
 def _read(path: Path, target_context: Any) -> Any:
-    """The compiled kernel in a file, or None if a sound one is not there."""
+    """Read a compiled kernel, or return None if there is no valid file."""
     blob = read_owned(path)
     if blob is None:
         return None
@@ -229,9 +231,9 @@ def _read(path: Path, target_context: Any) -> Any:
 
 
 def _built(dispatcher: Any, modules: set[str]) -> str | None:
-    """A kernel in words that no other shares, with the parts that it was built around; None if one has no words.
+    """Return a unique description of a kernel and what it closes over; None if a part cannot be described.
 
-    Adds the modules that the kernel and its parts stand in.
+    The modules of the kernel and of these parts are added to `modules`.
     """
     function = dispatcher.py_func
     modules.add(function.__module__)
@@ -247,7 +249,7 @@ def _part(value: Any, modules: set[str]) -> str | None:
 
 
 def _described(kind: Any, modules: set[str]) -> str | None:
-    """A type in words that no other shares, or None if it is none of those that can be kept; adds its modules."""
+    """Return a unique description of a type, or None if it cannot be cached; adds its modules to `modules`."""
     if isinstance(kind, types.BaseTuple):
         parts = [_described(part, modules) for part in cast(Any, kind).types]
         named = getattr(kind, "instance_class", tuple)

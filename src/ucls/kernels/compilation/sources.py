@@ -1,10 +1,10 @@
-"""Which sources stand behind a module: its own, and all that it imports, however indirectly.
+"""The sources that a module depends on: its own, and everything that it imports directly or indirectly.
 
-Of this package every module counts. Of an algorithm from elsewhere those count that are not installed, or are installed
-with it: what comes from Python itself, NumPy or another package is left out, as its version is.
+All modules of this package count. For a third-party algorithm, modules count that are not installed, or belong to the
+same package; Python's standard library, NumPy and other installed packages do not count, nor do their versions.
 
-Only `import` statements count, wherever they stand in the file. What a module gets in other ways (by `importlib`, or as
-an argument) must not end in a kernel that is cached.
+Only `import` statements are seen, anywhere in a file. What a module obtains in another way (by `importlib`, or as an
+argument) must not become part of a cached kernel.
 """
 
 import ast
@@ -26,7 +26,7 @@ def is_ours(module: str) -> bool:
 
 @functools.cache
 def digest(module: str) -> str | None:
-    """A digest of every source that a module is made of; None if it has no source that can be read.
+    """Return a digest of all sources that a module depends on; None if its own cannot be read.
 
     >>> digest("ucls.kernels.active") == digest("ucls.kernels.linear_algebra.traces")
     False
@@ -43,7 +43,7 @@ def digest(module: str) -> str | None:
 
 @functools.cache
 def read(module: str) -> bytes:
-    """The source of a module as it was when it was first asked for, which is when the module was imported."""
+    """Return the source of a module as of the first call, which is made when the module is imported."""
     file = _file(module)
     try:
         return file.read_bytes() if file else b""
@@ -52,7 +52,7 @@ def read(module: str) -> bytes:
 
 
 def counts(module: str, of: str) -> bool:
-    """Whether a module that another imports is watched with it."""
+    """Tell whether a module that another one imports is part of its sources."""
     if is_ours(module) or module.partition(".")[0] == of.partition(".")[0]:
         return True
     file = _file(module)
@@ -61,7 +61,7 @@ def counts(module: str, of: str) -> bool:
 
 @functools.cache
 def _imports(module: str) -> tuple[str, ...]:
-    """The modules that a module names in its import statements."""
+    """Return the modules that a module names in its import statements."""
     file = _file(module)
     try:
         tree = ast.parse(read(module))
@@ -83,7 +83,7 @@ def _named(tree: ast.Module, module: str, is_package: bool) -> Iterator[str]:
 
 
 def _file(module: str) -> Path | None:
-    """The source file of a module, or None: it has none, or the name is of something within a module."""
+    """Return the source file of a module; None if it has none, or if the name is of something within a module."""
     if is_ours(module):
         place = PACKAGE.joinpath(*module.split(".")[1:])
         files = (place.with_suffix(".py"), place / "__init__.py")
