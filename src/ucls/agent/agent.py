@@ -25,6 +25,7 @@ from ucls.agent.episode_log import EpisodeRecorder, Last
 from ucls.agent.logs import cautious
 from ucls.agent.logs.learn import LearnsFromLogs
 from ucls.agent.queries import AgentQueries
+from ucls.agent.sharing.hub import OnHub
 from ucls.algorithms import DEFAULT
 from ucls.core.advice import FIRST_LOOK, advise_on_radius
 from ucls.core.config import Plan, brief, read_saved, whole
@@ -49,7 +50,7 @@ LOOK = 64  # steps between checks of whether the agent can still be saved
 Callback = Callable[["Agent"], bool | None]
 
 
-class Agent(LearnsFromLogs, AgentQueries):
+class Agent(LearnsFromLogs, AgentQueries, OnHub):
     """A learner in a Gymnasium environment."""
 
     def __init__(
