@@ -19,6 +19,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from ucls._util.notebook import table
 from ucls.agent import callback_list, model_card
 from ucls.agent.build import assemble, configure, in_saved_world, reassemble
 from ucls.agent.episode_log import EpisodeRecorder, Last
@@ -238,6 +239,10 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
     def __repr__(self) -> str:
         plan, where = self.plan, "no environment" if self.env is None else self.env
         return f"Agent({plan.agent} on {where}, seed {plan.seed}, after {self.steps} steps)"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the table of its model card, and its returns."""
+        return table(model_card.facts_of(self.about(), self.last_episodes())) + self.history._repr_html_()
 
     @property
     def metrics(self) -> dict[str, float]:

@@ -4,10 +4,12 @@ A batch has a leading dimension, as in vector environments, and is processed in 
 as its observations one by one.
 """
 
-from typing import Any
+from html import escape
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls._util.notebook import intervals
 from ucls.core.learner import Learner
 from ucls.core.queries import Uncertainty
 from ucls.gym.action_masks import checked_masks, mask_in
@@ -79,13 +81,26 @@ def valid(values: np.ndarray, masks: np.ndarray | None, other: float = np.nan) -
     return values if masks is None else np.where(masks, values, other)
 
 
-def value_estimates(learner: Learner, kind: Observed, observation: Any, masks: Any) -> tuple[np.ndarray, np.ndarray]:
+class Estimates(NamedTuple):
+    """The mean and the radius of every action's value; a notebook shows them as intervals."""
+
+    mean: np.ndarray
+    radius: np.ndarray
+
+    def _repr_html_(self) -> str:
+        if self.mean.ndim > 1 or not np.isfinite(self.mean).any():
+            return f"<pre>{escape(repr(self))}</pre>"
+        known = [a for a in range(len(self.mean)) if np.isfinite(self.mean[a])]  # the others are not allowed
+        return intervals([(f"action {a}", float(self.mean[a]), float(self.radius[a])) for a in known])
+
+
+def value_estimates(learner: Learner, kind: Observed, observation: Any, masks: Any) -> Estimates:
     """The mean and the radius of every action; for a batch, one row per observation."""
     s, many = read(kind, observation)
     points = s if many else s[None]
     masks = masks_for(learner, points, observation, masks)
     mean, radius = (valid(part, masks) for part in learner.intervals(points))
-    return (mean, radius) if many else (mean[0], radius[0])
+    return Estimates(mean, radius) if many else Estimates(mean[0], radius[0])
 
 
 def uncertainty(learner: Learner, kind: Observed, observation: Any, masks: Any) -> Uncertainty:

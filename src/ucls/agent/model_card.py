@@ -63,12 +63,13 @@ def text_of(about: Mapping[str, Any], last: Last, file: str, claimed: bool = Fal
     plan, name = about["plan"], _origin(about).get("env")
     title = f"{plan['agent']} in {name or 'an environment of its own'}"
     lines = [MARK, f"# {escaped(title)}", "", "| | |", "|---|---|"]
-    lines += [f"| {key} | {escaped(value)} |" for key, value in _facts(about, last)]
+    lines += [f"| {key} | {escaped(value)} |" for key, value in facts_of(about, last)]
     lines += ["", "To load it:", "", "```python", *recipe(about, _origin(about), file, claimed), "```", ""]
     return "\n".join(lines)
 
 
-def _facts(about: Mapping[str, Any], last: Last) -> Iterator[tuple[str, str]]:
+def facts_of(about: Mapping[str, Any], last: Last) -> Iterator[tuple[str, str]]:
+    """The lines of the table of a card."""
     plan, origin = about["plan"], _origin(about)
     settings = dict(sorted((origin.get("settings") or {}).items()))
     yield "environment", f"{origin.get('env') or 'not registered'}{', ' * bool(settings)}{_words(settings)}"

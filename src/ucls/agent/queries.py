@@ -1,12 +1,12 @@
 """Queries of an agent: predictions, intervals, maps and videos. They do not change its run, unless `steps` are given,
 which it then learns first."""
 
+import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from ucls._util.notebook import Page
 from ucls.agent import inference
 from ucls.agent.maps import maps_of
 from ucls.agent.sharing import export
@@ -36,7 +36,7 @@ class AgentQueries:
         best = inference.predict(self.learner, self._stage.observed, observation, deterministic, action_masks)
         return best + self._stage.first_action, None
 
-    def value_estimates(self, observation: Any, *, action_masks: Any = None) -> tuple[np.ndarray, np.ndarray]:
+    def value_estimates(self, observation: Any, *, action_masks: Any = None) -> inference.Estimates:
         """The mean and the radius of every action's value, without changing the run; NaN for invalid actions.
 
         For a batch of observations, arrays with one row per observation. `action_masks` is as in `predict`.
@@ -62,6 +62,11 @@ class AgentQueries:
         """
         refuse_diverged(self.diverged)
         return export.write(path, self.learner, self._stage, intervals, runtime)
+
+    def show_maps(self, slice_at: Sequence[float] | None = None) -> Page:
+        """The maps of `explain`, for a notebook to show inline."""
+        with tempfile.TemporaryDirectory() as folder:
+            return Page(self.explain(Path(folder) / "maps.html", slice_at=slice_at).read_text(encoding="utf-8"))
 
     def explain(
         self,

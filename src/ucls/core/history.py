@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ucls._util.notebook import curve
+
 TERMINATED, TRUNCATED = 1, 2
 REWARDS, ENDS = "history.rewards", "history.ends"  # in a checkpoint
 
@@ -28,6 +30,12 @@ class History:
         """The sums of rewards of the finished episodes."""
         total = np.concatenate([[0.0], np.cumsum(self.rewards)])
         return np.diff(total[np.flatnonzero(self.ends) + 1], prepend=0.0)
+
+    def _repr_html_(self) -> str:
+        """For notebooks: the returns of its episodes, or in words that there are none."""
+        told = f"{len(self.rewards):,} steps, {len(self.episode_returns):,} episodes"
+        returns = self.episode_returns
+        return curve(returns.tolist(), f"return of each episode ({told})") if len(returns) else f"<p>{told}</p>"
 
     def to_arrays(self) -> dict[str, np.ndarray]:
         """The history as a checkpoint contains it."""

@@ -1,6 +1,6 @@
 """Progress bars: of a run, with speed, time left, episodes and reward; and of compiling, with a line that says so.
 
-Where there is no terminal there are no bars.
+Where there is neither a terminal nor a notebook there are no bars.
 """
 
 import sys
@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from ucls._util import compiling as _compiling
+from ucls._util.notebook import NotebookBar, is_notebook
 
 SECONDS_BETWEEN_UPDATES = 0.1
 SECONDS_OF_SILENCE = 1.0
@@ -25,7 +26,9 @@ class Progress:
         self._total = total
         self._bar: Any = None
         self._next = 0.0
-        if wanted and _terminal():
+        if wanted and is_notebook():
+            self._bar, self._task = NotebookBar(total), None
+        elif wanted and _terminal():
             self._bar, self._task = _make_bar(total)
 
     def __enter__(self) -> "Progress":

@@ -3,10 +3,13 @@
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ucls._util.notebook import table
 from ucls.core.metrics import Metrics
 from ucls.envs import default_metric
 from ucls.errors import UserError, unknown
@@ -52,6 +55,12 @@ class Study(NamedTuple):
     tuned: "tuple[Tuned, ...]" = ()
     definition: str = ""
     time_limit: float | None = None
+
+    def _repr_html_(self) -> str:
+        """For notebooks: how many runs each label has in each environment."""
+        counts = Counter((member.label, member.cell.env, member.cell.steps) for member in self.members)
+        rows = [(label, env, f"{steps:,}", runs) for (label, env, steps), runs in counts.items()]
+        return f"<p>{escape(self.name)}</p>" + table(rows, ["label", "environment", "steps", "runs"])
 
 
 class Tuned(NamedTuple):
