@@ -181,3 +181,36 @@ def test_a_page_of_one_label_or_without_results_is_written(tmp_path):
     for samples in ({("e", "a"): sample([1.0, 2.0])}, {("e", "a"): sample([])}):
         path = write_page(tmp_path / "p.html", "s", samples, compare_samples(samples), verdicts_of(samples))
         assert "Comparison of the study s" in path.read_text()
+
+
+TUNED = """
+name = "tuned"
+steps = 60
+seeds = "0-1"
+[sweep]
+runs = 2
+size = 3
+[[run]]
+algorithm = "sarsa"
+env = "ucls/RiverSwim-v0"
+set = { alpha = { low = 0.01, high = 1.0, log = true } }
+"""
+
+
+def test_tuning_with_optuna_resumes_uses_other_seeds_and_says_how_much_was_tried(tmp_path):
+    pytest.importorskip("optuna")
+    file, path = tmp_path / "tuned.toml", tmp_path / "s.sqlite"
+    file.write_text(TUNED)
+    first = command("study", "tune", file, "--trials", 4, "--store", path, "--jobs", 1).stdout
+    told = "sarsa in ucls/RiverSwim-v0 was tuned: 4 candidates on 2 tuning seeds each, 8 runs of 60 steps"
+    assert told in first
+    with Store(path) as store:
+        before = store.finished()
+        assert {row.seed for row in store.rows("tuned/sweep")} == {10**9, 10**9 + 1}
+        assert {row.seed for row in store.rows("tuned")} == {0, 1}
+    assert command("study", "tune", file, "--trials", 4, "--store", path, "--jobs", 1).stdout == first
+    with Store(path) as store:
+        assert store.finished() == before, "nothing runs twice"
+    page = tmp_path / "page.html"
+    assert told in command("study", "compare", "tuned", "--store", path, "--out", page).stdout
+    assert told in page.read_text()

@@ -113,29 +113,38 @@ def run(
 
 
 @app.command()
-def sweep(
+@app.command("sweep", hidden=True)
+def tune(
     study: Named,
     store: StorePath = DEFAULT_STORE,
     steps: Steps = None,
+    trials: Annotated[
+        int | None, typer.Option(min=1, help="Candidates that Optuna tries, instead of what the file says.")
+    ] = None,
     jobs: Jobs = None,
     time_limit: TimeLimit = None,
     as_json: Json = False,
 ) -> None:
-    """Tune the settings of each algorithm on the tuning seeds and print the best."""
+    """Tune the settings of each algorithm on the tuning seeds and print the best; repeat the command to resume."""
     from ucls.study import Store
-    from ucls.study.run_study import tune
+    from ucls.study.declaration.sweep import effort_in_words
+    from ucls.study.run_study import tune as run_tuning
     from ucls.study.runners.local import local_runner
 
     declared = _limited(_declared(study, store, None, steps), time_limit)
     if not declared.tuned:
         raise UserError(f"{study} has nothing to tune: add a [sweep] table, and lists or ranges in `set`")
+    if trials is not None:
+        tuned = [each._replace(sweep=each.sweep._replace(size=trials, sampler="optuna")) for each in declared.tuned]
+        declared = declared._replace(tuned=tuple(tuned))
     with Store(store, write=True) as opened:
-        tally, _ = tune(opened, declared, local_runner(jobs), quiet=as_json)
+        tally, _ = run_tuning(opened, declared, local_runner(jobs), quiet=as_json)
         winners = opened.choices(declared.name)
     if as_json:
         print_json([winner.as_data() for winner in winners], sort_keys=True)
     else:
         show_study.show_winners(winners)
+        print(*effort_in_words(winners), sep="\n")
     if tally.stopped:
         raise typer.Exit(130)
 
@@ -178,6 +187,7 @@ def compare(
     from ucls._util.html import refuse_page
     from ucls.study import Store
     from ucls.study.compare import collect_samples, compare_samples
+    from ucls.study.declaration.sweep import effort_in_words
     from ucls.study.verdicts import verdicts_of
 
     if out is not None:
@@ -186,18 +196,21 @@ def compare(
         name = _name(study)
         about = opened.study(name)
         samples = collect_samples(opened.each_row(name), metric or about.metric)
+        effort = effort_in_words(opened.choices(name))
     groups = compare_samples(samples, baseline or about.baseline)
     verdicts = verdicts_of(samples, baseline or about.baseline)
     if out is not None:
         from ucls.study.page import write_page
 
-        write_page(out, name, samples, groups, verdicts)
+        write_page(out, name, samples, groups, verdicts, effort)
     if as_json:
         data = {"groups": groups, "verdicts": verdicts}
         print_json({kind: [each._asdict() for each in some] for kind, some in data.items()})
         return
     show_study.show_comparison(groups)
     show_study.show_verdicts(verdicts)
+    for line in effort:
+        print(printable(line))
     if out is not None:
         print(f"wrote {out}")
 

@@ -26,10 +26,16 @@ RULES = (
 
 
 def write_page(
-    path: Path, name: str, samples: Samples, groups: Sequence[Group], verdicts: Sequence[Verdict], tuning: str = ""
+    path: Path,
+    name: str,
+    samples: Samples,
+    groups: Sequence[Group],
+    verdicts: Sequence[Verdict],
+    tuning: Sequence[str] = (),
 ) -> Path:
     """Write a comparison to an HTML file that needs nothing else."""
-    body = [f"<header><h1>Comparison of the study {escape(name)}</h1><p>{RULES}</p>{tuning}</header><main>"]
+    told = "".join(f"<p>{escape(line)}</p>" for line in tuning)
+    body = [f"<header><h1>Comparison of the study {escape(name)}</h1><p>{RULES}</p>{told}</header><main>"]
     for env in dict.fromkeys(group.env for group in groups):
         mine, pairs = [g for g in groups if g.env == env], [v for v in verdicts if v.env == env]
         body.append(f"<section><h2>{escape(env)}: {escape(mine[0].metric)}</h2>{_answers(pairs)}")

@@ -102,6 +102,15 @@ class Winner(NamedTuple):
         return cls(**{**data, "trials": [Trial(**trial) for trial in data["trials"]]})
 
 
+def effort_in_words(winners: Sequence[Winner]) -> list[str]:
+    """How much was tried to find each of the tuned settings: results on other seeds depend on it."""
+    return [
+        f"{w.label} in {w.env} was tuned: {len(w.trials):,} candidates on {w.runs} tuning seeds each, "
+        f"{len(w.trials) * w.runs:,} runs of {w.steps:,} steps; the tuning seeds are not among those reported"
+        for w in winners
+    ]
+
+
 def tuning_seeds(runs: int) -> range:
     """The seeds of a sweep."""
     return range(TUNING, TUNING + runs)

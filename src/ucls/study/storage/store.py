@@ -282,7 +282,7 @@ class Store:
         rows = self._db.rows(sql, (study,))
         if not all(sound for _, sound in rows):
             raise UserError(
-                f"the tuned settings of {study!r} are corrupted in {self.path}: run `ucls study sweep` again"
+                f"the tuned settings of {study!r} are corrupted in {self.path}: run `ucls study tune` again"
             )
         return [Winner.from_data(json.loads(content)) for content, _ in rows]
 
