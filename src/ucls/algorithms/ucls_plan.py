@@ -307,9 +307,11 @@ def plan(solver, hyper, levels, moved, xs, a, r, gamma, xs_next):
             sw.queue_all(solver, sw.FIRST)
         cell = xs_next.index[0, 0] // solver.n_actions[0] if gamma > 0.0 else -1
         sw.observe(solver, levels, xs.index[a, 0], r, gamma, cell, hyper.limit)
+        sw.note_mask(solver, xs)
+        if gamma > 0.0:
+            sw.note_mask(solver, xs_next)
         sw.plan(solver, levels)
     else:
-        x, x_next = bl.of_state(solver, la.of_action(xs, 0))[0], bl.of_state(solver, la.of_action(xs_next, 0))[0]
-        bl.observe(solver, levels, x, a, r, gamma, x_next, hyper.limit)
+        bl.observe(solver, levels, xs, a, r, gamma, xs_next, hyper.limit)
         if moved or solver.since[0] >= 20 + hyper.spacing * solver.t[0]:
             bs.solve(solver, levels, bs.SWEEPS)

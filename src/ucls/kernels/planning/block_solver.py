@@ -52,6 +52,8 @@ def evaluate(solver, levels):
         best, best_mean, tried = -np.inf, -np.inf, False
         solver.best_mean[cell] = -1
         for a in range(len(solver.phi)):
+            if solver.visits[cell, a] < 0.0:
+                continue
             upper = la.dot(x, solver.phi[a]) + levels.noise_scale * solver.spread[cell, a]
             if upper > best:
                 best, solver.best[cell] = upper, a

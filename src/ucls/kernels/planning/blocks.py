@@ -28,6 +28,7 @@ from typing import Annotated, NamedTuple
 import numpy as np
 
 from ucls.kernels import active as la
+from ucls.kernels import masks as mk
 from ucls.kernels.arrays import Array, IntScalar, IntVector, Matrix, Scalar, Vector, zeros
 from ucls.kernels.compilation.jit import jit
 from ucls.kernels.planning import levels as lv
@@ -53,7 +54,7 @@ class Blocks(NamedTuple):
     V_mean: Annotated[Vector, Grows(like="cells.rows")]
     best: Annotated[IntVector, Index("actions"), Grows(like="cells.rows")]
     best_mean: Annotated[IntVector, Index("actions", none=True), Grows(like="cells.rows")]
-    visits: Annotated[Matrix, NOT_NEGATIVE, Grows(like="cells.rows")]
+    visits: Annotated[Matrix, Grows(like="cells.rows")]  # -1 of an action that is invalid in the cell
     deviation: Annotated[Matrix, NOT_NEGATIVE, Grows(like="cells.rows")]
     spread: Annotated[Matrix, NOT_NEGATIVE, Grows(like="cells.rows")]
     prior: Annotated[Matrix, NOT_NEGATIVE, Grows(like="cells.rows")]
@@ -259,26 +260,38 @@ def nearest(solver, x):
 
 
 @jit
-def observe(solver, levels, x, a, r, gamma, x_next, limit):
+def observe(solver, levels, xs, a, r, gamma, xs_next, limit):
     """Remember a transition, and change the regression by it."""
+    x, x_next = of_state(solver, la.of_action(xs, 0))[0], of_state(solver, la.of_action(xs_next, 0))[0]
     if solver.kappa[0] == 0.0:
         believe(solver, levels, x)
     cell = cell_of(solver, levels, x, limit)
+    note_mask(solver, cell, xs)
     cell_next = -1
     ahead = ahead_mean = 0.0
     recursive = len(x.index) < solver.phi.shape[1]
     if gamma > 0.0:
         cell_next = cell_of(solver, levels, x_next, limit)
+        note_mask(solver, cell_next, xs_next)
         if recursive:
-            ahead, ahead_mean = best_of(solver, levels, x_next)
+            ahead, ahead_mean = best_of(solver, levels, x_next, cell_next)
     pair = cell * len(solver.phi) + a
     mv.record(solver.moves, pair, cell_next, r, gamma, solver.V, limit)
     tr.record(solver.steps, pair, cell_next, r, gamma, limit)
-    solver.visits[cell, a] += 1.0
+    solver.visits[cell, a] = max(0.0, solver.visits[cell, a]) + 1.0
     solver.since[0] += 1
     solver.t[0] += 1
     y, y_mean = r + gamma * ahead - levels.v0, r + gamma * ahead_mean - lv.base(levels)
     learn(solver, stored(solver, cell), a, y, y_mean, recursive)
+
+
+@jit
+def note_mask(solver, cell, xs):
+    """Remember which actions are invalid in a cell: their rows repeat that of another (`kernels.masks`)."""
+    for a in range(len(solver.phi)):
+        if solver.visits[cell, a] <= 0.0:
+            b = xs.index[a, 0] % len(solver.phi)
+            solver.visits[cell, a] = -1.0 if b != a and mk.is_same(xs, a, b) else 0.0
 
 
 @jit
@@ -293,10 +306,12 @@ def believe(solver, levels, x):
 
 
 @jit
-def best_of(solver, levels, x):
-    """V at x, optimistic and of the mean."""
+def best_of(solver, levels, x, cell):
+    """V at x, optimistic and of the mean, over the actions that are valid in its cell."""
     best, best_mean, tried = -np.inf, -np.inf, False
     for a in range(len(solver.phi)):
+        if solver.visits[cell, a] < 0.0:
+            continue
         best = max(best, upper(solver, levels, x, a))
         if left(solver, x, a) <= TRIED:
             tried = True

@@ -31,6 +31,7 @@ FINE = 1e-13  # the same in a full solve
 CHANGE = 0.05  # of sigma, with which all cells are queued
 ROUNDS = 100  # of a full solve, at most
 FIRST = 1e300  # a priority above all others
+INVALID = -1e300  # the mean of a pair that was never visited, because its action is invalid in its cell
 
 
 class Sweeper(NamedTuple):
@@ -141,6 +142,18 @@ def observe(solver, levels, pair, r, gamma, cell_next, limit):
 
 
 @jit
+def note_mask(solver, xs):
+    """Remember which actions are invalid in a cell: their rows repeat that of another (`kernels.masks`)."""
+    n_actions = solver.n_actions[0]
+    first = xs.index[0, 0] - xs.index[0, 0] % n_actions
+    for a in range(n_actions):
+        invalid = xs.index[a, 0] != first + a and solver.visits[first + a] == 0.0
+        if invalid != (solver.mean[first + a] == INVALID):
+            solver.mean[first + a] = INVALID if invalid else 0.0
+            hp.push(solver.queue, first // n_actions, FIRST)
+
+
+@jit
 def queue_all(solver, priority):
     """Queue every known cell."""
     for cell in range(solver.known[0]):
@@ -188,7 +201,8 @@ def back_up(solver, levels, cell):
             revise(solver, levels, pair)
             best_mean = max(best_mean, solver.w[pair])
             tried = True
-        best = max(best, upper(solver, levels, pair))
+        if solver.mean[pair] != INVALID:
+            best = max(best, upper(solver, levels, pair))
     V = lv.clip(levels, best)
     V_mean = lv.clip(levels, best_mean) if tried else lv.base(levels)
     change = max(abs(V - solver.V[cell]), abs(V_mean - solver.V_mean[cell]))
