@@ -18,6 +18,8 @@ import numpy as np
 from ucls.kernels import COUNT, IntVector, Vector, argmax, dot, jit, of_action, square
 from ucls.settings import NOT_NEGATIVE, UNIT
 
+STREAM = ()  # no trace: it can learn in several environments at once
+
 
 class Settings(NamedTuple):
     """Settings: a type, the values allowed and a sentence for each. `--set` and `ucls.Agent` know them by name."""

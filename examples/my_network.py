@@ -21,6 +21,7 @@ from ucls.settings import UNIT, Whole
 
 COMPILED = False
 FEATURES = ("scaled", {})  # the observation itself, scaled to [0, 1]: the network makes its own features
+STREAM = ()  # no trace: it can learn in several environments at once
 
 
 class Settings(NamedTuple):

@@ -20,6 +20,7 @@ import gymnasium
 import numpy as np
 
 from ucls._util.notebook import table
+from ucls._util.randomness import spawn
 from ucls.agent import callback_list, model_card
 from ucls.agent.build import assemble, configure, in_saved_world, reassemble
 from ucls.agent.episode_log import EpisodeRecorder, Last
@@ -27,6 +28,7 @@ from ucls.agent.logs import cautious
 from ucls.agent.logs.learn import LearnsFromLogs
 from ucls.agent.queries import AgentQueries
 from ucls.agent.sharing.hub import OnHub
+from ucls.agent.vector import VectorLearning
 from ucls.algorithms import DEFAULT
 from ucls.core.advice import FIRST_LOOK, advise_on_radius
 from ucls.core.config import Plan, brief, read_saved, whole
@@ -44,6 +46,7 @@ from ucls.gym.adapter import EnvAdapter
 from ucls.gym.identity import described_in
 from ucls.gym.origin import origin_of, tell_difference
 from ucls.gym.registry import as_env
+from ucls.gym.vector import VectorAdapter, is_vector, single_of
 
 DISCOUNT = 0.99
 LOOK = 64  # steps between checks of whether the agent can still be saved
@@ -87,10 +90,21 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
         settings: of the algorithm and the features, by name (`p=0.05, tilings=16`; `settings={"lambda": 0.8}` for a
             name that Python reserves).
         """
-        self._adopt(*assemble(configure(env, algorithm, seed, discount, features, low, high, dtype, settings)))
+        single = single_of(env) if is_vector(env) else env
+        self._adopt(*assemble(configure(single, algorithm, seed, discount, features, low, high, dtype, settings)))
+        self._learn_in(env)
+
+    def _learn_in(self, env: Any) -> None:
+        """Learn in a vector of environments, if it is one."""
+        self.vector = None
+        if is_vector(env):
+            stage, seed = self._stage, spawn(self.plan.seed).world
+            parts = stage.observed, self.plan.n_actions, stage.first_action, seed, stage.masked
+            self.vector = VectorLearning(self.learner, VectorAdapter(env, *parts))
 
     def _adopt(self, learner: Learner, stage: EnvAdapter, discount: float | None) -> None:
         self.learner, self._stage, self.discount = learner, stage, discount
+        self.vector: VectorLearning | None = None
         self.steps = 0
         self.diverged = self.learning = False
         self._next_look = FIRST_LOOK
@@ -123,11 +137,12 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
 
     @env.setter
     def env(self, env: Any) -> None:
-        """Move the agent to another environment with the same spaces, where it begins a new episode."""
-        env = spaces.with_discrete_actions(as_env(env))
-        self.check_fit(env.action_space, env.observation_space)
-        self._stage = self._stage.on(env, self.plan)
+        """Move the agent to another environment, or vector of them, with the same spaces; it begins a new episode."""
+        single = spaces.with_discrete_actions(single_of(env) if is_vector(env) else as_env(env))
+        self.check_fit(single.action_space, single.observation_space)
+        self._stage = self._stage.on(single, self.plan)
         self._diary.cut_off()
+        self._learn_in(env)
 
     def check_fit(self, actions: Any, space: Any) -> None:
         """Refuse spaces that are not those of its environment."""
@@ -193,6 +208,8 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
 
         If the arithmetic of the algorithm fails, the values have diverged, and the step does not count.
         """
+        if self.vector is not None:
+            return self._step_in(self.vector)
         stage = self._stage
         try:
             if stage.between_episodes:
@@ -213,6 +230,24 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
         self.steps += 1
         self.s = step.s
         self._diary.note(step.reward, TERMINATED if step.terminated else TRUNCATED if step.truncated else 0)
+        return step.reward
+
+    def _step_in(self, vector: VectorLearning) -> float:
+        """Take a step in one of several environments, like `_step`."""
+        try:
+            step, outcome = vector.take()
+            self._stage.note_masks(vector.adapter.masks)
+            own = DISCOUNT if step.discount is None else step.discount
+            healthy = vector.learn(outcome, own if self.discount is None else self.discount)
+        except BaseException:
+            vector.restart()
+            raise
+        self.diverged = not healthy
+        if healthy is None:
+            return 0.0
+        self.steps += 1
+        self.s = step.s
+        vector.record(self._diary, outcome)
         return step.reward
 
     @property
@@ -282,6 +317,8 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
         self.learner.restore(arrays)
         self._logged, self._cautious = [], solution
         self._stage.restore(arrays)
+        if self.vector is not None:
+            self.vector.restart()
         self.steps, self.diverged = steps, False
         self._diary.recall(History.from_arrays(arrays, steps))
         if self._stage.between_episodes:
@@ -328,10 +365,12 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
         """Continue from the content of a file, as `load` does."""
         saved = read_saved(about)
         agent = cls.__new__(cls)
-        agent._adopt(*reassemble(saved, about, arrays, env, algorithm, features))
+        single = single_of(env) if is_vector(env) else env
+        agent._adopt(*reassemble(saved, about, arrays, single, algorithm, features))
         if not in_saved_world(agent.world, saved):  # the state of another environment means nothing here
             arrays = {name: array for name, array in arrays.items() if not name.startswith("world.")}
         agent.restore(arrays, saved.steps)
+        agent._learn_in(env)
         agent._named = described_in(about)
         tell_difference(about, agent.env)
         return agent

@@ -21,6 +21,7 @@ from ucls.gym import observations, spaces
 from ucls.gym.action_masks import MaskReader
 from ucls.gym.copies import copy_of, shares
 from ucls.gym.registry import as_env
+from ucls.gym.vector import is_vector
 from ucls.stats import Estimate, bootstrap_mean, summarize
 from ucls.stats.summary import interval_in_words
 
@@ -97,7 +98,7 @@ def evaluate_policy(
     many = whole("n_eval_episodes", n_eval_episodes, 1)
     limit = None if max_steps is None else whole("max_steps", max_steps, 1)
     seed = whole("seed", seed, 0, 2**128)
-    vector, mine = rollouts.is_vector(env), env is None or shares(env, agent.env)
+    vector, mine = is_vector(env), env is None or shares(env, agent.env)
     if vector and mine:
         raise UserError("the agent's own environment is one of these: give others")
     place: Any = copy_of(agent.env if env is None else env) if mine else env
@@ -111,7 +112,7 @@ def evaluate_policy(
 
 
 def _play(agent: Agent, env: Any, many: int, deterministic: bool, seed: int, limit: int | None) -> Evaluation:
-    vector = rollouts.is_vector(env)
+    vector = is_vector(env)
     actions, space = (getattr(env, f"{'single_' * vector}{kind}_space") for kind in ("action", "observation"))
     agent.check_fit(actions, space)
     seeds = evaluation_seeds(seed)

@@ -14,6 +14,7 @@ from ucls.errors import UserError
 from ucls.gym.action_masks import MaskReader
 from ucls.gym.layout import as_floats, real_numbers
 from ucls.gym.observations import Observed, read_reset, read_step
+from ucls.gym.vector import autoreset_mode, is_vector
 
 # the actions in many states, by their masks if there are any, numbered as the environment does
 Policy = Callable[[np.ndarray, np.ndarray | None], np.ndarray]
@@ -26,11 +27,6 @@ class Episodes(NamedTuple):
     returns: np.ndarray
     lengths: np.ndarray
     n_truncated: int
-
-
-def is_vector(env: Any) -> bool:
-    """Whether this is a vector of environments."""
-    return hasattr(env, "num_envs") and hasattr(env, "single_observation_space")
 
 
 def longest(env: Any) -> int:
@@ -107,16 +103,6 @@ def in_many(
         total[begun], length[begun] = 0.0, 0
         resetting = begun if mode == "NextStep" else np.zeros(n, bool)
     return Episodes(np.array(returns), np.array(lengths), n_truncated)
-
-
-def autoreset_mode(envs: Any) -> str:
-    """When a vector begins the next episode of one of its environments: "NextStep", "SameStep", or "Disabled" if its
-    caller must. Gymnasium's own wrappers take one that does not say to be of the first kind, and so does this."""
-    mode = (getattr(envs, "metadata", None) or {}).get("autoreset_mode", "NextStep")
-    mode = getattr(mode, "value", mode)
-    if mode not in ("NextStep", "SameStep", "Disabled"):
-        raise UserError(f"autoreset_mode cannot be {mode!r}: give one of gymnasium.vector.AutoresetMode")
-    return mode
 
 
 def _states(observations: Any, kind: Observed, n: int) -> np.ndarray:

@@ -7,6 +7,7 @@ import numpy as np
 
 from ucls.agent.agent import DISCOUNT, Agent
 from ucls.core.history import TERMINATED, TRUNCATED
+from ucls.errors import UserError
 from ucls.gym.observations import Step
 
 UNSEEN = 0.05  # a return is known if at most this fraction of its weight lies beyond the recorded steps
@@ -44,6 +45,8 @@ class TrajectoryRecorder:
     """Record the visits of an agent within a `with` block, its rewards lowered by `shift`; its run does not change."""
 
     def __init__(self, agent: Agent, shift: float = 0.0) -> None:
+        if agent.vector is not None:
+            raise UserError("a diagnosis follows one environment: give the agent a single one, agent.env = ...")
         self._shift = shift
         self._agent, self._s = agent, agent.s
         self._visits: deque[Visit] = deque()

@@ -47,6 +47,11 @@ Optional:
   them calls linear algebra of `ucls.kernels`, NumPy or SciPy, directly or through other functions. Such a failure ends
   the run, which is then as it was before the step: the learner is copied from time to time and repeats the steps
   since. With `CAN_FAIL = False` it is not copied, and may be half updated after a failure;
+- `STREAM`, the names of the fields of `State` that belong to one stream of experience: a trace and its discount, with
+  dots within NamedTuples ("returns.count"). Only with it can the algorithm learn in a vector of environments, where
+  each has its own copy of them. If these depend on what is learned, compiled `carry(state, hyper, x, gamma, x_next,
+  other)` updates `other`, the first field as another stream keeps it, after every `update`. Compiled `switch(state)` is
+  called before the steps of another stream;
 - `FEATURES`, the name and settings of the features it needs, if not the environment's;
 - `COMPILED = False`, if its functions are plain Python on NumPy arrays. They may then use any library; environments
   and features stay compiled. If its state is more than a NamedTuple of arrays (a network, an optimizer), it also has

@@ -38,6 +38,7 @@ from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, Choice, Follows, Re
 FEATURES = ("scaled", {})
 CAPACITY = 64  # of basis vectors and of points of a process, for each action, at first
 DOMINATED, PRINTED = range(2)
+STREAM = ()  # fields of State that belong to one stream of experience
 
 
 class Settings(NamedTuple):

@@ -41,6 +41,7 @@ from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Follo
 
 AS_PRINTED, CORRECTED = range(2)
 TRANSPOSED, PRINTED = range(2)
+STREAM = ("trace", "gamma")  # fields of State that belong to one stream of experience
 
 
 class Settings(NamedTuple):

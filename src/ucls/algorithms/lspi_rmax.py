@@ -33,6 +33,7 @@ from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, Choice, Follows, Re
 
 VISITS, VALUES = range(2)
 TRANSPOSED, PRINTED = range(2)
+STREAM = ()  # fields of State that belong to one stream of experience
 
 
 class Settings(NamedTuple):

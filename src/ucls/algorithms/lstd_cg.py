@@ -28,6 +28,7 @@ from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Real, Whole
 
 INSIDE, OUTSIDE = range(2)
 CONSTANT, ONE_OVER_T = range(2)
+STREAM = ("trace", "gamma")  # fields of State that belong to one stream of experience
 
 
 class Settings(NamedTuple):

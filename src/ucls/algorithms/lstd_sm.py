@@ -27,6 +27,8 @@ from ucls.kernels.linear_algebra import sherman_morrison as inv
 from ucls.kernels.linear_algebra import traces as tr
 from ucls.settings import POSITIVE, UNIT, Real, Whole
 
+STREAM = ("trace", "gamma")  # fields of State that belong to one stream of experience
+
 
 class Settings(NamedTuple):
     """The settings of LSTD with Sherman-Morrison updates."""

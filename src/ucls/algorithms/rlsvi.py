@@ -38,6 +38,7 @@ from ucls.kernels.row_table import Table, longer, number, table
 from ucls.settings import POSITIVE, Real, Whole
 
 CELLS, MOVES = 1024, 4096  # room to begin with
+STREAM = ()  # fields of State that belong to one stream of experience
 
 
 class Settings(NamedTuple):

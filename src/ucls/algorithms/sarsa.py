@@ -25,6 +25,8 @@ from ucls.kernels.compilation.jit import jit
 from ucls.kernels.linear_algebra import traces as tr
 from ucls.settings import POSITIVE, UNIT, Flag, Real
 
+STREAM = ("trace", "gamma")  # fields of State that belong to one stream of experience
+
 
 class Settings(NamedTuple):
     """The settings of Sarsa."""

@@ -32,6 +32,7 @@ from ucls.kernels.ranges import COUNT
 from ucls.settings import OPEN_UNIT, POSITIVE, UNIT, Choice, Flag, Real, Whole
 
 SARSA, LSTD = range(2)
+STREAM = ("trace", "gamma")  # fields of State that belong to one stream of experience
 
 
 class Settings(NamedTuple):

@@ -52,6 +52,7 @@ PRECONDITIONED, SHERMAN_MORRISON, FIXED_STEP, CONJUGATE_GRADIENT, DIRECT, PSEUDO
 LEARNED, VISIT_COUNTS = range(2)
 EXPONENTIAL, SAMPLE = range(2)
 DECAYING, CONSTANT = range(2)
+STREAM = ("trace", "gamma")  # fields of State that belong to one stream of experience
 
 
 class Settings(NamedTuple):

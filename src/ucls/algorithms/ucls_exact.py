@@ -50,6 +50,14 @@ DENOMINATOR = 0.1
 SINGLE_STEPS = (
     300_000  # A^-1 A is off I by 1e-3 after 100,000 steps in float32, by 0.3 after a million; 3e-11 in float64
 )
+STREAM = (
+    "Az",
+    "gamma",
+    "returns.steps",
+    "returns.rewards",
+    "returns.discounts",
+    "returns.count",
+)  # fields of State that belong to one stream of experience
 
 
 class Settings(NamedTuple):
@@ -252,6 +260,17 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     lz.subtract_outer(state.inverse, n, g, dA)
     state.gamma[0] = gamma
     state.t[0] += 1
+
+
+@jit
+def carry(state, hyper, x, gamma, x_next, Az):
+    """Update A^-1 z of another stream of experience after a step: A^-1 has changed by -g d'A^-1."""
+    if hyper.lambda_ == 0.0:
+        return
+    dAz = la.dot(x, state.Az) - gamma * la.dot(x_next, state.Az)
+    guarded = dAz < 1.0 - 1.0 / DENOMINATOR  # by what `update` has made of it
+    weight = (1.0 - DENOMINATOR) / (-DENOMINATOR * dAz) if guarded else 1.0
+    la.add(Az, state.seen[0], -weight * (la.dot(x, Az) - gamma * la.dot(x_next, Az)), state.Az)
 
 
 @woven

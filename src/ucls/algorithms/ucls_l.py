@@ -33,6 +33,7 @@ from ucls.kernels.linear_algebra import traces as tr
 from ucls.settings import NOT_NEGATIVE, OPEN_UNIT, POSITIVE, UNIT, Choice, Flag, Follows
 
 OWN, ALL = range(2)
+STREAM = ("trace", "gamma")  # fields of State that belong to one stream of experience
 
 
 class Settings(NamedTuple):

@@ -78,6 +78,12 @@ from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Follows, Known, Whole
 
 FAR = 10  # times the best return: a guess beyond that is worth a notice
 ONE_HOT = len(sw.Sweeper._fields)  # `len` of a solver is known to the compiler, which leaves the others out
+STREAM = (
+    "returns.steps",
+    "returns.rewards",
+    "returns.discounts",
+    "returns.count",
+)  # fields of State that belong to one stream of experience
 
 
 class Settings(NamedTuple):
@@ -191,6 +197,12 @@ def grow(state: State, hyper: Settings) -> State:
 def start(state, hyper, rng):
     """Begin an episode."""
     rt.begin(state.returns)
+    _begin(state.solver)
+
+
+@jit
+def switch(state):
+    """Go on with another stream of experience: its steps do not continue the last ones."""
     _begin(state.solver)
 
 

@@ -82,7 +82,7 @@ class MaskReader:
     """
 
     def __init__(self, env: Any, n_actions: int, needed: bool = False) -> None:
-        self._n, self._needed = n_actions, needed
+        self.n_actions, self._needed = n_actions, needed
         self._method, self._number = _methods(env)
         self.gives: bool | None = None
         self._given: Any = None
@@ -126,12 +126,12 @@ class MaskReader:
         for i, over in enumerate(ended):
             if rows[i] is None and not over:
                 raise UserError(f"environment {i} gives no action mask, but others do: give one after every step()")
-            rows[i] = np.ones(self._n, bool) if over else self._checked(rows[i])
+            rows[i] = np.ones(self.n_actions, bool) if over else self._checked(rows[i])
         self.mask = np.array(rows)
         return self.mask
 
     def _checked(self, given: Any) -> np.ndarray:
-        return checked_mask(given if self._number is None else self._number(given), self._n)
+        return checked_mask(given if self._number is None else self._number(given), self.n_actions)
 
     def look(self, observation: Any, info: Any) -> Any:
         """The mask as it is given, or None."""

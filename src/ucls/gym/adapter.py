@@ -70,6 +70,10 @@ class EnvAdapter:
         """Whether the environment has action masks, as far as is known: before the first step, by the agent's file."""
         return self._masked if self.masks.gives is None else self.masks.gives
 
+    def note_masks(self, masks: MaskReader) -> None:
+        """Note whether environments like this one have masks."""
+        self._masked = self._masked or bool(masks.gives)
+
     @property
     def mask(self) -> np.ndarray | None:
         """The valid actions in the current state; None without masks."""

@@ -9,6 +9,7 @@ import numpy as np
 from ucls.agent import callback_list, inference
 from ucls.agent.episode_log import EpisodeRecorder
 from ucls.agent.logs import cautious
+from ucls.agent.vector import VectorLearning
 from ucls.core.config import brief
 from ucls.core.learner import Learner, refuse_diverged
 from ucls.core.queries import FailedArithmetic
@@ -30,6 +31,7 @@ class LearnsFromLogs:
     diverged: bool
     _logged: list[cautious.Transitions]  # of all logs, until a cautious policy is needed
     _cautious: cautious.Solution | None
+    vector: VectorLearning | None
 
     def learn_from(
         self, log: Any, gamma: float | None = None, columns: Mapping[str, Any] = {}, ends: str | None = None
@@ -50,6 +52,8 @@ class LearnsFromLogs:
         begins = np.ones(log.n_steps, bool)
         begins[1:] = ~(log.follows[:-1] & usable[:-1])
         self._stage.between_episodes = True
+        if self.vector is not None:
+            self.vector.restart()
         self._diary.cut_off()
         self._logged = [*self._logged, cautious.transitions(log, states, actions, next_states, masks)]
         self._cautious = None
