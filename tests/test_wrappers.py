@@ -111,8 +111,8 @@ def test_what_is_no_environment_is_refused_in_one_line(env):
         assert "\n" not in str(error.value)
 
 
-def test_a_vector_of_environments_is_refused_in_one_line():
-    vector = gymnasium.make_vec("CartPole-v1", num_envs=2)
-    for use in (Agent, DiscreteActions):
-        with pytest.raises(UserError, match="is a vector of environments"):
+def test_a_vector_that_is_not_made_of_environments_is_refused_in_one_line():
+    vector = gymnasium.make_vec("CartPole-v1", num_envs=2, vectorization_mode="vector_entry_point")
+    for use, words in ((Agent, "an agent cannot learn in"), (DiscreteActions, "is a vector of environments")):
+        with pytest.raises(UserError, match=words):
             use(vector)
