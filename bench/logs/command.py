@@ -1,18 +1,28 @@
-"""`python -m bench logs`: run replications, and print the tables of docs/log-coverage.md."""
+"""`python -m bench logs`: run replications, and print the tables of docs/log-coverage.md.
+
+`python -m bench logs cautious` measures policies that were learned from logs, and `python -m bench logs baselines
+FOLDER` compares with other packages (see `bench.logs.baselines`).
+"""
 
 import argparse
 from pathlib import Path
 
+from bench.logs import baselines, cautious
 from bench.logs.study import RUNS, SIZES, run_all
 from bench.logs.tables import fill_page, summarize, tables
 
 PAGE = Path(__file__).parents[2] / "docs" / "log-coverage.md"
 DATA = Path(__file__).parents[2] / "docs" / "data" / "log-coverage.csv"
+CAUTIOUS = DATA.with_name("log-cautious.csv")
 REPLICATIONS = DATA.with_name("log-replications.csv")  # shipped, so that the study continues from them
 
 
 def main(arguments: list[str]) -> int:
     """Run what is missing, summarize, and print."""
+    if arguments[:1] == ["baselines"] and len(arguments) == 2:
+        return baselines.main(Path(arguments[1]))
+    if arguments[:1] == ["cautious"]:
+        return _cautious(arguments[1:])
     parser = argparse.ArgumentParser(prog="python -m bench logs", description=__doc__)
     parser.add_argument("--runs", default=",".join(map(str, RUNS)), help="replications for each number of episodes")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="numbers of episodes")
@@ -29,4 +39,17 @@ def main(arguments: list[str]) -> int:
     print(tables(given.out))
     if given.out == DATA:
         fill_page(PAGE, tables(DATA))
+    return 0
+
+
+def _cautious(arguments: list[str]) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench logs cautious")
+    parser.add_argument("--runs", type=int, default=60, help="runs of every environment and number of episodes")
+    parser.add_argument("--out", type=Path, default=CAUTIOUS, help="the file of the runs")
+    given = parser.parse_args(arguments)
+    for row in cautious.run_all(given.out, given.runs):
+        print(f"{row.domain}, {row.episodes} episodes, run {row.run}", flush=True)
+    print(cautious.table(given.out))
+    if given.out == CAUTIOUS:
+        fill_page(PAGE, cautious.table(CAUTIOUS), "cautious")
     return 0

@@ -7,7 +7,6 @@ import numpy as np
 
 from bench.logs.study import CASES, SIZES, read_rows
 
-BEGIN, END = "<!-- tables -->", "<!-- end of tables -->"
 NO_TRUTH = "changing demand"
 FIELDS = (
     *(
@@ -91,7 +90,8 @@ def _line(row: dict[str, str], names: tuple[str, ...], *more: str) -> str:
     return "| " + " | ".join([*cells, *(f"{100 * float(row[name]):.0f}" for name in names)]) + " |"
 
 
-def fill_page(path: Path, text: str) -> None:
-    """Put the tables between the marks of the page."""
-    before, _, rest = path.read_text().partition(BEGIN)
-    path.write_text(f"{before}{BEGIN}\n\n{text}\n\n{END}{rest.partition(END)[2]}")
+def fill_page(path: Path, text: str, name: str = "tables") -> None:
+    """Put tables between the marks of the page."""
+    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
+    before, _, rest = path.read_text().partition(begin)
+    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.partition(end)[2]}")

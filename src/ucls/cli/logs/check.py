@@ -1,5 +1,6 @@
 """`ucls check-log`: every problem of a log, with its row."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -9,19 +10,14 @@ from ucls.cli.logs import options as opt
 from ucls.cli.output.streams import print_json
 
 
+@opt.reads_log
 def check_log(
     file: opt.LogFile,
-    gamma: opt.Gamma = None,
-    state: opt.State = None,
-    action: opt.Action = None,
-    reward: opt.Reward = None,
-    episode: opt.Episode = None,
-    step: opt.Step = None,
-    probability: opt.Probability = None,
-    terminated: opt.TerminatedColumn = None,
-    truncated: opt.TruncatedColumn = None,
-    ends: opt.Ends = None,
     as_json: Json = False,
+    *,
+    gamma: float | None,
+    columns: Mapping[str, Any],
+    ends: str | None,
 ) -> None:
     """Check a log of episodes: show which column is read as what, and name every problem with its row.
 
@@ -29,10 +25,6 @@ def check_log(
     """
     from ucls.evaluation.logs import check_log as check
 
-    columns = opt.columns_of(
-        state=state, action=action, reward=reward, episode=episode, step=step, probability=probability,
-        terminated=terminated, truncated=truncated,
-    )  # fmt: skip
     log, problems = check(file, gamma, columns, ends)
     if as_json:
         about: dict[str, Any] = {} if log is None else {

@@ -1,5 +1,6 @@
 """`ucls compare-log`: is a new policy better than the one that made a log?"""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from ucls.errors import UserError
 ATTITUDES = ("optimistic", "greedy", "cautious")
 
 
+@opt.reads_log
 def compare_log(
     file: opt.LogFile,
     policy: Annotated[
@@ -24,16 +26,6 @@ def compare_log(
             "probabilities), or columns:PREFIX (probabilities in columns PREFIX + ACTION). Repeat it for several.",
         ),
     ],
-    gamma: opt.Gamma = None,
-    state: opt.State = None,
-    action: opt.Action = None,
-    reward: opt.Reward = None,
-    episode: opt.Episode = None,
-    step: opt.Step = None,
-    probability: opt.Probability = None,
-    terminated: opt.TerminatedColumn = None,
-    truncated: opt.TruncatedColumn = None,
-    ends: opt.Ends = None,
     confidence: opt.Confidence = 0.9,
     features: Annotated[
         str | None, typer.Option(help="Features from `ucls features`, or your own module; chosen by default.")
@@ -43,6 +35,10 @@ def compare_log(
     ] = None,
     out: Annotated[str | None, typer.Option(help="Write a report to this HTML file.")] = None,
     as_json: Json = False,
+    *,
+    gamma: float | None,
+    columns: Mapping[str, Any],
+    ends: str | None,
 ) -> None:
     """Compare new policies with the one that made a log: better, worse, or cannot say, and by how much.
 
@@ -56,10 +52,6 @@ def compare_log(
         from ucls._util.html import refuse_page
 
         refuse_page(page)
-    columns = opt.columns_of(
-        state=state, action=action, reward=reward, episode=episode, step=step, probability=probability,
-        terminated=terminated, truncated=truncated,
-    )  # fmt: skip
     states = [numbers_of("--at", text) or [] for text in at or []]
     found = compare(
         file, dict(_policy(text) for text in policy), gamma=gamma, confidence=confidence, features=features, at=states,

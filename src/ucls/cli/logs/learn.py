@@ -1,5 +1,6 @@
 """`ucls learn-log`: an agent that learned from a log."""
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 import typer
@@ -10,6 +11,7 @@ from ucls.cli.logs import options as opt
 from ucls.cli.output.streams import print_json
 
 
+@opt.reads_log
 def learn_log(
     file: opt.LogFile,
     env: Annotated[str, typer.Option(help="The environment that the log comes from, by name.")],
@@ -18,16 +20,11 @@ def learn_log(
     settings: Settings = None,
     features: FeaturesName = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Random seed of the agent.")] = 0,
-    gamma: opt.Gamma = None,
-    state: opt.State = None,
-    action: opt.Action = None,
-    reward: opt.Reward = None,
-    episode: opt.Episode = None,
-    step: opt.Step = None,
-    terminated: opt.TerminatedColumn = None,
-    truncated: opt.TruncatedColumn = None,
-    ends: opt.Ends = None,
     as_json: Json = False,
+    *,
+    gamma: float | None,
+    columns: Mapping[str, Any],
+    ends: str | None,
 ) -> None:
     """Learn from a log, and save the agent: to continue live from there, or for its policies.
 
@@ -39,10 +36,6 @@ def learn_log(
     from ucls.settings import parse
 
     path = path_of("--out", out)
-    columns = opt.columns_of(
-        state=state, action=action, reward=reward, episode=episode, step=step, terminated=terminated,
-        truncated=truncated,
-    )  # fmt: skip
     log = read_log(file, gamma, columns, ends)
     learner = Agent(env, agent, seed=seed, features=features, settings=parse(settings or []))
     written = learner.learn_from(log).save(path or out)

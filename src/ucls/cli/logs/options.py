@@ -1,6 +1,8 @@
 """Options of the commands that read logs."""
 
-from collections.abc import Mapping
+import functools
+import inspect
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -25,6 +27,24 @@ Ends = Annotated[str | None, typer.Option(help="How episodes end if no column sa
 Confidence = Annotated[float, typer.Option(help="Confidence level of the intervals.")]
 
 
-def columns_of(**roles: str | None) -> Mapping[str, Any]:
-    """The columns that were named."""
-    return {role: name for role, name in roles.items() if name is not None}
+COLUMNS = {
+    "state": State, "action": Action, "reward": Reward, "episode": Episode, "step": Step, "probability": Probability,
+    "terminated": TerminatedColumn, "truncated": TruncatedColumn,
+}  # fmt: skip
+
+
+def reads_log(command: Callable[..., None]) -> Callable[..., None]:
+    """Give a command the options that say how a log is read; it gets them as `gamma`, `columns` and `ends`."""
+    own = inspect.signature(command)
+    shared = {"gamma": Gamma, **COLUMNS, "ends": Ends}
+
+    @functools.wraps(command)
+    def run(**given: Any) -> None:
+        columns: Mapping[str, Any] = {role: name for role in COLUMNS if (name := given.pop(role)) is not None}
+        command(**given, columns=columns)
+
+    parts = [part for name, part in own.parameters.items() if name not in ("gamma", "columns", "ends")]
+    kind = inspect.Parameter.KEYWORD_ONLY
+    options = [inspect.Parameter(name, kind, default=None, annotation=each) for name, each in shared.items()]
+    run.__signature__ = own.replace(parameters=[part.replace(kind=kind) for part in parts] + options)  # pyright: ignore[reportAttributeAccessIssue]
+    return run

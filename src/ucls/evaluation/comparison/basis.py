@@ -158,7 +158,17 @@ def fourier_basis(order: int, coupled: int, scale: Scale) -> Basis:
     coder = fourier.make(fourier.Settings(order, max(1, coupled)), [0.0] * n, [1.0] * n, 1)
 
     def rows(states: np.ndarray) -> np.ndarray:
-        return np.cos(scale(states)[:, :n] @ coder.frequencies.T + coder.phases)
+        angles = np.pi * scale(states)[:, :n, None] * np.arange(1, order + 1)
+        cosine, sine = np.cos(angles), np.sin(angles)
+        found = np.ones((len(states), coder.size))
+        end = 1 + n * order
+        found[:, 1:end] = cosine.reshape(len(states), -1)
+        for i, j in itertools.combinations(range(n), 2) if coupled > 1 else ():  # cos(a + b), without a cosine each
+            pair = cosine[:, i, :, None] * cosine[:, j, None, :]
+            pair -= sine[:, i, :, None] * sine[:, j, None, :]
+            begin, end = end, end + order**2
+            found[:, begin:end] = pair.reshape(len(states), -1)
+        return found
 
     return Basis(f"fourier (order {order}, {coupled} coupled)" if coupled else "constant", coder.size, False, rows)
 

@@ -39,6 +39,7 @@ from ucls.evaluation.logs.tables import read_table
 ENOUGH = 25  # effective episodes from which doubly robust estimation may be trusted
 TABLE = 1.5  # times the standard error of smooth features up to which a table is preferred: it needs fewer assumptions
 LOOSE = 5.0  # times the standard error up to which finer features tell anything
+WIDER, PLENTY = 2.0, 50  # times the standard error of coarser features, unless there are so many steps per feature
 PRECISE = 1.5  # times the standard error of LSTD-Q up to which the interval must hold for it too
 
 
@@ -131,7 +132,7 @@ class Comparer:
         """
         table, main, finer, coarser = self.bases
         shown = [each for each in policies if each.outside.max(initial=0.0) == 0]
-        while coarser and not all(np.isfinite(self._fitted(main, each).difference.error) for each in shown):
+        while coarser and self._too_fine(main, coarser[0], shown):
             finer, main, coarser = main, coarser[0], coarser[1:]
         others = coarser[:1]
         if table is not None:
@@ -139,8 +140,19 @@ class Comparer:
                 return [table], []
             others = [table] if self._within(np.inf, table, main, shown) else others
         if finer is not None and self._within(LOOSE, finer, main, shown):
-            return [main, finer], others
+            return [main, finer], others if table is not None else []
         return [main], others
+
+    def _too_fine(self, main: Basis, coarser: Basis, policies: Sequence[OnLog]) -> bool:
+        """Whether the log does not determine the differences with features, or far better with coarser ones."""
+        errors = [self._fitted(main, each).difference.error for each in policies]
+        if not all(map(np.isfinite, errors)):
+            return True
+        if main.size * len(self.log.actions) * PLENTY < self.log.n_steps:
+            return False
+        return any(
+            e > WIDER * self._fitted(coarser, each).difference.error for e, each in zip(errors, policies, strict=True)
+        )
 
     def _within(self, times: float, basis: Basis, main: Basis, policies: Sequence[OnLog]) -> bool:
         """Whether features determine all differences, with at most so many times the standard error of others."""

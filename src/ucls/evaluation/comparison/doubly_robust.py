@@ -15,7 +15,7 @@ intervals need episodes that run until they terminate, or until the discount mak
 import numpy as np
 
 from ucls.evaluation.comparison.estimate import Estimate
-from ucls.evaluation.comparison.lstd_q import Design, Fit, solve, sums
+from ucls.evaluation.comparison.lstd_q import Design, Fit, solve, sums, td_errors
 from ucls.evaluation.comparison.policies import OnLog
 
 FOLDS = 5
@@ -47,11 +47,9 @@ def doubly_robust(design: Design, policy: OnLog, weight: np.ndarray, folds: int 
 
 def _errors(design: Design, policy: OnLog, fit: Fit) -> tuple[np.ndarray, np.ndarray]:
     """The TD error (0 where the next state is unknown) and the policy's value in every row."""
-    log = design.log
-    errors, values = np.zeros(log.n_steps), np.zeros(log.n_steps)
+    errors, values = np.zeros(design.log.n_steps), np.zeros(design.log.n_steps)
     for rows, here, after in design.parts():
         q = fit.q(here)
         values[rows] = (policy.now[rows] * q).sum(axis=1)
-        follows = log.discount[rows] * (policy.after[rows] * fit.q(after)).sum(axis=1)
-        errors[rows] = log.reward[rows] + follows - q[np.arange(len(q)), log.action[rows]]
-    return np.where(fit.usable, errors, 0.0), values
+        errors[rows] = td_errors(design.log, policy, fit, rows, q, after)
+    return errors, values

@@ -32,7 +32,7 @@ LEAVE_OUT = 500  # episodes up to which TD errors are those under the theta of a
 WORK = 2e11  # multiplications that leaving out may cost
 RANK = 1e-10  # of the largest singular value of A: below that a direction counts as unseen
 SEEN = 1e-6  # of |m|: more than that in unseen directions, and the value is not determined
-CHUNK, LEAST = 1 << 22, 1024  # entries of a matrix of features, and its rows at least
+CHUNK, LEAST = 1 << 18, 512  # entries of a matrix of features, and its rows at least
 KEPT = 3e7  # entries up to which features are computed once
 
 
@@ -133,8 +133,7 @@ def evaluate(design: Design, policy: OnLog, at: np.ndarray | None = None) -> Eva
     values = np.einsum("nak,ak->n", firsts, fit.theta)
     m = firsts.reshape(log.n_episodes, -1).mean(axis=0)
     wanted = m[None] if at is None else np.vstack([m, at])
-    residuals = _residuals(design, policy, fit)
-    scores = _scores(design, policy, fit, wanted, residuals)
+    scores, residuals = _scores(design, policy, fit, wanted)
     seen = np.linalg.norm(wanted @ fit.null, axis=1) <= SEEN * np.linalg.norm(wanted, axis=1)
     found = [Estimate(float(values.mean()), values - values.mean() + scores[:, 0])]
     found += [Estimate(float(row @ fit.theta.ravel()), scores[:, 1 + i]) for i, row in enumerate(wanted[1:])]
@@ -149,32 +148,32 @@ def starting(design: Design, policy: OnLog) -> np.ndarray:
     return policy.now[design.log.first[:-1]][:, :, None] * starts[:, None, :]
 
 
-def _residuals(design: Design, policy: OnLog, fit: Fit) -> np.ndarray:
-    """The TD error of every row; 0 where the next state is unknown."""
-    log, found = design.log, np.zeros(design.log.n_steps)
-    for rows, here, after in design.parts():
-        taken = fit.q(here)[np.arange(rows.stop - rows.start), log.action[rows]]
-        follows = log.discount[rows] * (policy.after[rows] * fit.q(after)).sum(axis=1)
-        found[rows] = log.reward[rows] + follows - taken
-    return np.where(fit.usable, found, 0.0)
+def td_errors(log: EpisodeLog, policy: OnLog, fit: Fit, rows: slice, q: np.ndarray, after: Any) -> np.ndarray:
+    """The TD errors of some rows, from the values of their actions; 0 where the next state is unknown."""
+    follows = log.discount[rows] * (policy.after[rows] * fit.q(after)).sum(axis=1)
+    errors = log.reward[rows] + follows - q[np.arange(len(q)), log.action[rows]]
+    return np.where(fit.usable[rows], errors, 0.0)
 
 
-def _scores(design: Design, policy: OnLog, fit: Fit, wanted: np.ndarray, delta: np.ndarray) -> np.ndarray:
-    """For every episode, n wanted' S^-1 sum_t x_t delta_t, with the TD errors of episodes that are left out."""
+def _scores(design: Design, policy: OnLog, fit: Fit, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For every episode, n wanted' S^-1 sum_t x_t delta_t, with the TD errors of episodes that are left out; and the TD
+    error of every row, with none left out."""
     log, d = design.log, fit.theta.size
     directions = (log.n_episodes * wanted @ fit.inverse).reshape(len(wanted), len(log.actions), -1)
     lengths = log.lengths.astype(np.float64)
     cost = float(log.n_steps) * d**2 + float((np.minimum(lengths, d) ** 2 * lengths).sum())
     leave = log.n_episodes <= LEAVE_OUT and cost <= WORK
-    found = np.zeros((log.n_steps, len(wanted)))
+    found, residuals = np.zeros((log.n_steps, len(wanted))), np.zeros(log.n_steps)
+    delta = residuals if not leave else np.zeros(log.n_steps)
     for rows, here, after in design.parts():
+        residuals[rows] = td_errors(log, policy, fit, rows, fit.q(here), after)
         if leave:
-            delta = delta.copy()
+            delta[rows] = residuals[rows]
             _leave_out(design, policy, fit, rows, dense(here), dense(after), delta)
         for a in range(len(log.actions)):
             chosen = np.flatnonzero(log.action[rows] == a)
             found[rows.start + chosen] = here[chosen] @ directions[:, a].T
-    return np.add.reduceat(found * delta[:, None], log.first[:-1], axis=0)
+    return np.add.reduceat(found * delta[:, None], log.first[:-1], axis=0), residuals
 
 
 def _leave_out(
