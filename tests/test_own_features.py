@@ -2,12 +2,14 @@
 
 import pickle
 import sys
+import warnings
 from pathlib import Path
 
 import gymnasium
 import numpy as np
 import pytest
 
+import ucls
 from ucls import Agent, evaluate_policy
 from ucls.errors import UserError
 from ucls.features import features_module, scaled
@@ -155,3 +157,23 @@ def test_the_card_says_that_features_must_be_given_again(tmp_path):
     card = path.with_suffix(".card.md").read_text()
     assert "features = ...  # your own" in card
     assert 'ucls.Agent.load("agent.safetensors", "FrozenLake-v1", features=features)' in card
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "told"), [(np.uint8, (4, 4), True), (np.uint8, (4,), False), (np.float32, (4, 4), False)]
+)
+def test_images_get_a_notice_unless_features_are_given(dtype, shape, told):
+    class Picture(gymnasium.Env):
+        observation_space = gymnasium.spaces.Box(0, 255 if dtype is np.uint8 else 1.0, shape, dtype)
+        action_space = gymnasium.spaces.Discrete(2)
+
+        def reset(self, *, seed=None, options=None):
+            return np.zeros(shape, dtype), {}
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        ucls.Agent(Picture(), "sarsa")
+        default = [str(each.message) for each in caught if "images of shape (4, 4)" in str(each.message)]
+        ucls.Agent(Picture(), "sarsa", features=lambda image: np.ones(2))
+    assert len(default) == told
+    assert sum("images" in str(each.message) for each in caught) == told

@@ -1,6 +1,7 @@
 """The action and observation spaces of a Gymnasium environment, and default features for them."""
 
 import math
+import warnings
 from typing import Any
 
 import gymnasium
@@ -8,7 +9,7 @@ import numpy as np
 
 from ucls.core.config import brief
 from ucls.envs import BuiltinEnv
-from ucls.errors import UserError
+from ucls.errors import UclsWarning, UserError
 from ucls.features import fitting
 from ucls.gym.action_masks import is_masked_space, without_mask
 from ucls.gym.layout import Layout, Leaf, leaves
@@ -103,6 +104,18 @@ def _numbers(low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
     bounds = {name: np.asarray(bound, np.float64).ravel().tolist() for name, bound in (("low", low), ("high", high))}
     finite = {name: [x if np.isfinite(x) else None for x in bound] for name, bound in bounds.items()}
     return finite if low.ndim == 1 else {**finite, "shape": list(low.shape)}
+
+
+def advise_on_pixels(space: gymnasium.Space[Any], stacklevel: int) -> None:
+    """Warn that the features chosen for an image know nothing of images."""
+    if isinstance(space, gymnasium.spaces.Box) and space.dtype == np.uint8 and len(space.shape) >= 2:
+        warnings.warn(
+            f"the observations are images of shape {space.shape}: the default features are cosines of pixels, which "
+            "rarely suffice; give features=function, which returns what matters in an image, or use a package that "
+            "learns features",
+            UclsWarning,
+            stacklevel=stacklevel,
+        )
 
 
 def own_features(layout: Layout, n_actions: int, world: BuiltinEnv | None) -> tuple[str, dict[str, Any] | None]:
