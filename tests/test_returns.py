@@ -46,7 +46,7 @@ def after(*episodes):
     ],
 )
 def test_the_guess_follows_its_rule(episodes, expected):
-    assert rt.guess(after(*episodes)) == pytest.approx(expected)
+    assert rt.guess(after(*episodes), rt.MORE) == pytest.approx(expected)
 
 
 def test_returns_of_an_episode_that_ended_are_seen_from_every_state():

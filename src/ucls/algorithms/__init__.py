@@ -53,6 +53,7 @@ Optional:
   other)` updates `other`, the first field as another stream keeps it, after every `update`. Compiled `switch(state)` is
   called before the steps of another stream;
 - `FEATURES`, the name and settings of the features it needs, if not the environment's;
+- `RESULTS_VERSION`, raised when the results of its runs change, so that stores do not take old ones for new;
 - `COMPILED = False`, if its functions are plain Python on NumPy arrays. They may then use any library; environments
   and features stay compiled. If its state is more than a NamedTuple of arrays (a network, an optimizer), it also has
   `to_arrays(state) -> dict[str, np.ndarray]`, everything that the next step reads, and

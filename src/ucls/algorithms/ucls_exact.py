@@ -136,7 +136,7 @@ def start(state, hyper, rng):
 @jit
 def optimistic_return(state, hyper):
     """v0, given or estimated, and no less than the largest observed return; times `prior_scale`."""
-    v0 = rt.guess(state.returns) if np.isnan(hyper.return_max) else hyper.return_max
+    v0 = rt.guess(state.returns, rt.MORE) if np.isnan(hyper.return_max) else hyper.return_max
     return hyper.prior_scale * max(v0, state.returns.attained[0])
 
 
@@ -145,7 +145,7 @@ def estimated_return_max(state: State, hyper: Settings) -> float | None:
     if not np.isnan(hyper.return_max) or not state.returns.varied[0]:
         return None
     guess = getattr(rt.guess, "py_func", rt.guess)  # not worth compiling
-    return float(max(guess(state.returns), state.returns.attained[0]))
+    return float(max(guess(state.returns, rt.MORE), state.returns.attained[0]))
 
 
 def notices(state: State, hyper: Settings) -> list[str]:

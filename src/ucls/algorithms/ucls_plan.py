@@ -76,7 +76,11 @@ from ucls.kernels.planning import sweeping as sw
 from ucls.kernels.planning import trajectory as tr
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Follows, Known, Whole
 
+RESULTS_VERSION = 2  # raised when the results of its runs change
 FAR = 10  # times the best return: a guess beyond that is worth a notice
+MORE = 8.0  # times an extrapolated v0 that was attained: the next guess, which greedy periods make affordable
+PERIOD = 500  # steps after which the choice between exploring and exploiting is made again within an episode
+OPTIMISTIC = 10  # periods that are optimistic at first; of n periods, about sqrt(OPTIMISTIC / n) are
 ONE_HOT = len(sw.Sweeper._fields)  # `len` of a solver is known to the compiler, which leaves the others out
 STREAM = (
     "returns.steps",
@@ -104,9 +108,9 @@ class Settings(NamedTuple):
     noise_scale: Annotated[
         float,
         NOT_NEGATIVE,
-        Follows("planner_noise_scale", otherwise=1.0),
-        "noise term in standard deviations; by default 2 with one-hot features, 0.3 with tiles, otherwise 1",
-    ] = 1.0
+        Follows("planner_noise_scale", otherwise=2.0),
+        "noise term in standard deviations; by default 0.3 with tiles, otherwise 2",
+    ] = 2.0
     lambda_: Annotated[
         float,
         UNIT,
@@ -123,7 +127,8 @@ class Settings(NamedTuple):
 
 class State(NamedTuple):
     """The solver with all that was learned; what rewards were seen, the smallest (or 0), and the smallest one before
-    termination; v0 as it was last; whether actions were seen to share features."""
+    termination; v0 as it was last; whether actions were seen to share features; whether this period is greedy, and how
+    many there were for which v0 was an extrapolation."""
 
     solver: Any
     returns: rt.Returns
@@ -131,6 +136,8 @@ class State(NamedTuple):
     least: Scalar
     v0: Scalar
     shared: Annotated[IntScalar, ranges.FLAG]
+    greedy: Annotated[IntScalar, ranges.FLAG]
+    periods: Annotated[IntScalar, ranges.COUNT]
 
 
 def one_hot(size: int, n_actions: int, n_active: int) -> bool:
@@ -154,6 +161,8 @@ def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any =
         least=np.full(1, -rt.NONE),
         v0=np.full(1, rt.NONE),
         shared=np.zeros(1, np.uint8),
+        greedy=np.zeros(1, np.uint8),
+        periods=np.zeros(1, np.int64),
     )
 
 
@@ -198,6 +207,7 @@ def start(state, hyper, rng):
     """Begin an episode."""
     rt.begin(state.returns)
     _begin(state.solver)
+    begin_period(state, hyper, rng)
 
 
 @jit
@@ -213,16 +223,36 @@ def _begin(solver):
 
 
 @jit
+def extrapolates(state, hyper):
+    """Whether v0 assumes that the largest reward so far might come with every step, although smaller ones came too."""
+    seen = state.returns
+    return np.isnan(hyper.return_max) and state.least[0] < seen.on_way[0] and rt.forever(seen) > seen.at_end[0]
+
+
+@jit
+def begin_period(state, hyper, rng):
+    """Decide whether to explore or to exploit until the end of the episode, or for `PERIOD` steps.
+
+    An extrapolated v0 may be far above every return there is, and the agent would then explore for as long as it
+    lives. So it follows its optimistic bounds in ever fewer periods, and its estimates in the others.
+    """
+    state.greedy[0] = 0
+    if extrapolates(state, hyper):
+        state.periods[0] += 1
+        state.greedy[0] = rng.random() > np.sqrt(OPTIMISTIC / state.periods[0])
+
+
+@jit
 def levels_of(state, hyper):
     """v0: what was declared, or guessed, and no less than a return that was observed; vmin, and the settings."""
     seen = state.returns
-    span = 1.0 / (1.0 - seen.discount[0]) if seen.discount[0] < 1.0 else float(seen.longest[0])
+    span = rt.span(seen)
     if not np.isnan(hyper.return_max):
         v0 = hyper.return_max
-    elif state.least[0] == seen.on_way[0] and seen.on_way[0] * span > seen.at_end[0]:
-        v0 = seen.on_way[0] * span  # every step was worth the same: no more than all of them
+    elif state.least[0] == seen.on_way[0] and rt.forever(seen) > seen.at_end[0]:
+        v0 = rt.forever(seen)  # every step was worth the same: no more than all of them
     else:
-        v0 = rt.guess(seen)
+        v0 = rt.guess(seen, MORE)
     v0 = max(v0, seen.attained[0])
     return lv.Levels(v0, min(state.worst[0] * span, v0), hyper.prior_visits, hyper.noise_scale, hyper.lambda_)
 
@@ -288,18 +318,21 @@ def interval(state, hyper, x, rng):
 
 @jit
 def act(state, hyper, xs, rng):
-    """The action with the largest upper bound."""
+    """The action with the largest upper bound, or in a greedy period with the largest estimate."""
     solver, levels = state.solver, levels_of(state, hyper)
-    upper = np.empty(len(xs.index))
-    for a in range(len(upper)):
-        upper[a] = _upper(solver, levels, la.of_action(xs, a))
-    return la.argmax(upper, rng)
+    scores = np.empty(len(xs.index))
+    for a in range(len(scores)):
+        x = la.of_action(xs, a)
+        scores[a] = _value(solver, levels, x) if state.greedy[0] else _upper(solver, levels, x)
+    return la.argmax(scores, rng)
 
 
 @jit
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     """Remember a transition, and plan."""
     rt.observe(state.returns, r, gamma)
+    if state.returns.steps[0] % PERIOD == 0:
+        begin_period(state, hyper, rng)
     state.worst[0] = min(state.worst[0], r)
     if gamma > 0.0:
         state.least[0] = min(state.least[0], r)
@@ -326,4 +359,4 @@ def plan(solver, hyper, levels, moved, xs, a, r, gamma, xs_next):
     else:
         bl.observe(solver, levels, xs, a, r, gamma, xs_next, hyper.limit)
         if moved or solver.since[0] >= 20 + hyper.spacing * solver.t[0]:
-            bs.solve(solver, levels, bs.SWEEPS)
+            bs.solve(solver, levels, bs.DENSE_SWEEPS if bl.dense(solver) else bs.SWEEPS)

@@ -17,7 +17,7 @@ from ucls.kernels.ranges import MADE, Count, Index, is_permutation
 DISCRETE = True
 # No two states share a feature, so nothing is learned from neighboring states and traces do not help. A planner sees
 # only true noise there, and a prior worth few visits is enough.
-FACTS = {"trace_decay": 0.0, "prior_visits": 1.75, "planner_prior_visits": 0.03, "planner_noise_scale": 2.0}
+FACTS = {"trace_decay": 0.0, "prior_visits": 1.75, "planner_prior_visits": 0.03}
 
 
 class Settings(NamedTuple):

@@ -160,6 +160,12 @@ def stored(solver, cell):
 
 
 @jit
+def dense(solver):
+    """Whether all features are active everywhere."""
+    return solver.cells.rows.shape[1] == 2 * solver.phi.shape[1]
+
+
+@jit
 def in_order(x, size):
     """Whether all features are active, one after the other: then loops need no indices, and are much faster."""
     if len(x.index) != size:
@@ -269,7 +275,7 @@ def observe(solver, levels, xs, a, r, gamma, xs_next, limit):
     note_mask(solver, cell, xs)
     cell_next = -1
     ahead = ahead_mean = 0.0
-    recursive = len(x.index) < solver.phi.shape[1]
+    recursive = not dense(solver)
     if gamma > 0.0:
         cell_next = cell_of(solver, levels, x_next, limit)
         note_mask(solver, cell_next, xs_next)

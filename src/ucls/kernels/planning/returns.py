@@ -104,13 +104,24 @@ def _look_back(seen):
 
 
 @jit
-def guess(seen):
-    """The largest return that the rewards seen so far allow to hope for."""
+def span(seen):
+    """The sum of discounts, or the length of the longest episode where nothing is discounted."""
+    return 1.0 / (1.0 - seen.discount[0]) if seen.discount[0] < 1.0 else float(seen.longest[0])
+
+
+@jit
+def forever(seen):
+    """The return if the largest reward before termination came with every step."""
+    return seen.on_way[0] * span(seen)
+
+
+@jit
+def guess(seen, more):
+    """The largest return that the rewards seen so far allow to hope for; `more` times it when it was attained."""
     if seen.varied[0] == 0:
         return 1.0
-    span = 1.0 / (1.0 - seen.discount[0]) if seen.discount[0] < 1.0 else float(seen.longest[0])
-    hoped = seen.on_way[0] * span
+    hoped = forever(seen)
     if hoped > seen.at_end[0]:
         while HAD * hoped <= seen.attained[0] < np.inf:
-            hoped *= MORE
+            hoped *= more
     return max(seen.at_end[0], hoped)

@@ -15,7 +15,8 @@ from ucls.features import FEATURES, features_module
 from ucls.study.declaration.code import digest
 from ucls.train.open_run import plan_anywhere
 
-# Raised by every change that alters the results of any run, so that such results never share an id.
+# Raised by every change that alters the results of runs, so that such results never share an id. If only those of one
+# algorithm change, its own `RESULTS_VERSION` is raised instead.
 RESULTS_VERSION = 1
 BINS = 500
 STEPS = 10**12  # maximum per run: the rewards of more would fill any memory
@@ -29,7 +30,8 @@ class RunSpec(NamedTuple):
     `settings` are all settings, resolved, as pairs of a name with its group (`agent.p`, `features.tilings`,
     `env.noise_std`) and a value. Rewards are stored as sums over `resolution` steps. `probe` names the state
     distribution under which the quantities of the Optimistic Values Theorem are measured during the run, `keep` saves
-    the final learner, and `code` is the digest of an algorithm or features outside this package (`study.code`).
+    the final learner, and `code` is the digest of an algorithm or features outside this package (`study.code`), or the
+    results version of a built-in algorithm that has its own.
 
     In a third-party environment the settings are its keyword arguments. `low` and `high` are the observation bounds
     that were given or estimated, `discount` is the given one, `env_code` is the digest of the environment's code, and
@@ -146,10 +148,14 @@ def make_run_specs(
 
 
 def code_of(agent: str, features: str) -> str:
-    """The digest of the code of algorithm and features outside this package; empty if there is none."""
-    modules: list[Any] = [] if agent in ALGORITHMS else [algorithm_module(agent)]
+    """The digest of the code of algorithm and features outside this package, or of a built-in algorithm's own results
+    version; empty if there is neither."""
+    algorithm = algorithm_module(agent)
+    version = getattr(algorithm, "RESULTS_VERSION", None) if agent in ALGORITHMS else None
+    modules: list[Any] = [] if agent in ALGORITHMS else [algorithm]
     modules += [] if features in FEATURES else [features_module(features)]
-    return digest(module.__name__ for module in modules) if modules else ""
+    facts = [] if version is None else [f"{agent}, results version {version}"]
+    return digest((module.__name__ for module in modules), *facts) if modules or facts else ""
 
 
 def env_code_of(env: str) -> str:
