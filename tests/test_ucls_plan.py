@@ -128,10 +128,11 @@ def test_one_block_with_one_hot_features_is_the_one_hot_solver():
     tabular, n_actions = run.learner.state.solver, run.plan.n_actions
     matrix = blocks.blocks(run.learner.coder.size, n_actions, 1)
     for t in follow(small_run(SEA, "ucls-plan", seed=7), 200):
-        x, x_next = (la.Active(np.flatnonzero(xs[0])[:1] // n_actions, np.ones(1)) for xs in (t.xs, t.xs_next))
+        firsts = (np.flatnonzero(xs[0])[:1] // n_actions * n_actions for xs in (t.xs, t.xs_next))
+        xs, xs_next = (la.Active(np.arange(n_actions)[:, None] + i, np.ones((n_actions, 1))) for i in firsts)
         if blocks.full(matrix):
             matrix = blocks.grow(matrix)
-        blocks.observe(matrix, levels, x, t.a, t.r, t.gamma, x_next, 10**6)
+        blocks.observe(matrix, levels, xs, t.a, t.r, t.gamma, xs_next, 10**6)
     for _ in range(300):
         block_solver.solve(matrix, levels, 3)
     assert sweeping.solve(tabular, levels)
@@ -222,6 +223,28 @@ def test_where_every_step_is_worth_the_same_no_more_than_all_of_them_is_hoped_fo
     assert ucls_plan.levels_of(state, hyper).v0 == pytest.approx(100)
     ucls_plan.update(state, hyper, xs, 1, 0.5, 0.99, xs, 0, rng)
     assert ucls_plan.levels_of(state, hyper).v0 > 150
+
+
+def test_the_agent_is_often_greedy_where_return_max_is_an_extrapolation_and_only_there():
+    """The largest reward with every step is far above what can be had if smaller rewards come too."""
+    rng = np.random.default_rng(0)
+    run = small_run(RIVER, "ucls-plan", seed=7, return_max="unknown")
+    state, settings = run.learner.state, run.learner.hyper
+    ucls_plan.begin_period(state, settings, rng)
+    assert (state.periods[0], state.greedy[0]) == (0, 0)  # nothing was seen, so nothing is extrapolated
+    state.returns.discount[0], state.returns.on_way[0], state.least[0] = 0.99, 3.0, -1.0
+    greedy = []
+    for _ in range(4000):
+        ucls_plan.begin_period(state, settings, rng)
+        greedy.append(state.greedy[0])
+    assert sum(greedy[:10]) == 0
+    assert np.mean(greedy) == pytest.approx(1 - 2 * np.sqrt(10 / 4000), abs=0.02)
+    state.least[0] = 3.0  # every step was worth the same: v0 is a bound
+    ucls_plan.begin_period(state, settings, rng)
+    assert state.greedy[0] == 0
+    state.least[0] = -1.0
+    ucls_plan.begin_period(state, settings._replace(return_max=9.0), rng)
+    assert state.greedy[0] == 0
 
 
 def test_data_that_outgrow_their_room_are_kept(monkeypatch):
