@@ -118,3 +118,15 @@ def test_train_and_studies_say_it_too(tmp_path):
     ran = foreign.command(tmp_path, "study", "run", "s.toml", "--jobs", "1")
     assert ran.returncode == 0, ran.stderr
     assert "its learner could not be saved: 'state." in ran.stderr + ran.stdout
+
+
+def test_a_file_with_settings_of_an_earlier_version_says_what_to_do(tmp_path):
+    saved = Agent("FrozenLake-v1", "sarsa", seed=0).save(tmp_path / "agent.safetensors")
+    content = saved.read_bytes()
+    size = int.from_bytes(content[:8], "little")
+    header = content[8 : 8 + size].replace(b"initial_value", b"optimistic")
+    saved.write_bytes(len(header).to_bytes(8, "little") + header + content[8 + size :])
+    with pytest.raises(
+        UserError, match=r"unknown setting 'optimistic'.* an earlier ucls needs that version, or train again"
+    ):
+        Agent.load(saved)

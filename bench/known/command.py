@@ -21,7 +21,7 @@ def main(words: list[str]) -> int:
     elif not asked.no_run:
         from bench.known import run
 
-        run.measure(read_study(asked.study), asked.store, asked.only, asked.seeds)
+        run.measure(read_study(asked.study), asked.store, asked.only, asked.seeds, asked.agents)
     if asked.page:
         from bench.known import page
         from bench.known.tasks import baselines_of
@@ -40,6 +40,7 @@ def _asked(words: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--only", nargs="*", default=[], metavar="WORD", help="environments with one of these in their title"
     )
+    parser.add_argument("--agents", nargs="*", default=[], metavar="LABEL", help="agents with one of these labels")
     parser.add_argument("--seeds", type=int, help="number of seeds to run")
     parser.add_argument(
         "--baselines", action="store_true", help="DQN and PPO from Stable-Baselines3 (pip install 'ucls[baselines]')"

@@ -70,6 +70,12 @@ def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+def merged(earlier: Iterable[Found], runs: Iterable[Found]) -> list[Found]:
+    """All runs; one with the task, agent and seed of an earlier one replaces it."""
+    by_name = {(run.task, run.agent, run.seed): run for run in earlier}
+    return list((by_name | {(run.task, run.agent, run.seed): run for run in runs}).values())
+
+
 def ordered(runs: Iterable[Found]) -> list[Found]:
     """Runs in the order of the page: environments as listed, agents and seeds in their given order."""
     places = {task.title: i for i, task in enumerate(TASKS)}

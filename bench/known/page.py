@@ -27,9 +27,13 @@ HEAD = [
 
 
 def write(store: Path, baselines: Path, page: Path) -> None:
-    """Write the page and, in the folder `data` beside it, all runs and the means with their intervals."""
-    runs = found.ordered([*found.of_store(store, STUDY), *found.of_baselines(baselines)])
+    """Write the page and, in the folder `data` beside it, all runs and the means with their intervals.
+
+    Runs that are in the data already stay there, unless the store or the baselines have new ones in their place.
+    """
     data = page.parent / "data" / f"{page.stem}.csv"
+    earlier = found.of_csv(data) if data.exists() else []
+    runs = found.ordered(found.merged(earlier, [*found.of_store(store, STUDY), *found.of_baselines(baselines)]))
     write_atomic(data, lambda path: found.as_csv(path, runs))
     shipped = found.of_csv(data)  # the page shows the data as shipped, digit for digit
     write_summary(shipped, data)

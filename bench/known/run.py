@@ -30,8 +30,8 @@ from ucls.study.storage.store import Store
 WARM = 200  # steps of an unmeasured run of the same kind, which loads or compiles the kernels
 
 
-def measure(study: Study, store: Path, only: Sequence[str], fewer: int | None) -> None:
-    """Run what the store lacks, limited to titles with one of these words and to the first few seeds."""
+def measure(study: Study, store: Path, only: Sequence[str], fewer: int | None, agents: Sequence[str] = ()) -> None:
+    """Run what the store lacks, limited to titles with one of these words, to these agents and the first few seeds."""
     labels = {member.cell.id: member.label for member in study.members}
     begun: set[tuple[str, str]] = set()
 
@@ -41,6 +41,8 @@ def measure(study: Study, store: Path, only: Sequence[str], fewer: int | None) -
             if stop.is_set():
                 return
             if (only and not any(word in title for word in only)) or (fewer is not None and cell.seed >= fewer):
+                continue
+            if agents and labels[cell.id] not in agents:
                 continue
             if (labels[cell.id], title) not in begun:
                 begun.add((labels[cell.id], title))

@@ -73,6 +73,12 @@ def test_page_and_data_show_exactly_the_runs_that_were_made(tmp_path, monkeypatc
     ]
 
 
+def test_a_new_run_replaces_the_earlier_one_of_the_same_name():
+    first = found.Found("Taxi-v4", "sarsa", 0, 100, 0.0, 7.0, 1, None, 1.0, False, "old")
+    new, other = first._replace(greedy_return=8.0, commit="new"), first._replace(seed=1)
+    assert found.merged([first, other], [new]) == [new, other]
+
+
 def test_agents_without_runs_get_a_dash():
     some = [one for one in found.of_csv(ROOT / "docs" / "data" / "environments.csv") if one.agent != "sarsa"]
     for table in page.tables(some, [("CartPole-v1", "sarsa")]):

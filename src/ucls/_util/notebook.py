@@ -89,7 +89,7 @@ class NotebookBar:
 
     def start(self) -> None:
         """Show the bar."""
-        from IPython.display import display
+        from IPython.display import display  # pyright: ignore[reportMissingImports]
 
         if self._handle is None:
             self._handle = display(self._content(), raw=True, display_id=True)

@@ -229,4 +229,10 @@ def saved_learner(plan: Plan, given: Any, arrays: Mapping[str, np.ndarray], feat
         raise UserError(f"the checkpoint needs the features {name}, which are not built in: give their module")
     size = sum(array.nbytes for array in arrays.values())
     algorithm = None if given is None else algorithm_module(given)
-    return Learner(resolve_plan(plan, algorithm, features=features and features_module(features)), size)
+    try:
+        resolved = resolve_plan(plan, algorithm, features=features and features_module(features))
+    except UserError as error:
+        raise UserError(
+            f"{error}; a file of an earlier ucls needs that version, or train again"
+        ) from None
+    return Learner(resolved, size)
