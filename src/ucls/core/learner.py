@@ -232,7 +232,5 @@ def saved_learner(plan: Plan, given: Any, arrays: Mapping[str, np.ndarray], feat
     try:
         resolved = resolve_plan(plan, algorithm, features=features and features_module(features))
     except UserError as error:
-        raise UserError(
-            f"{error}; a file of an earlier ucls needs that version, or train again"
-        ) from None
+        raise UserError(f"{error}; a file of an earlier ucls needs that version, or train again") from None
     return Learner(resolved, size)
