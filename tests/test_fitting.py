@@ -47,7 +47,7 @@ def test_few_numbers_have_tiles_and_many_have_waves(dimensions, name):
 
 
 def test_named_features_fit_too_and_a_given_setting_stays():
-    assert Agent(Still(3), "sarsa", features="fourier", order=5).plan.feature_settings == {"order": 5, "coupled": 3}
+    assert Agent(Still(3), "sarsa", features="fourier", order=5).plan.feature_settings == {"order": 5, "coupled": 2}
     assert Agent(Still(6), "sarsa", features="tiles").plan.feature_settings["tiles"] == 2
 
 

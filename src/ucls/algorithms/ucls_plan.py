@@ -52,7 +52,8 @@ Deviations: the paper learns from a stream and has no such algorithm; the two va
   with 1 in place of 0.3, Puddle World has a tenth fewer goals. All of these were chosen on the seeds they were
   measured on, three to ninety runs each.
 - with dense features there are few sweeps per solve (`block_solver.DENSE_SWEEPS`), and lambda is 0: with 0.9, CartPole
-  ended at 308 steps.
+  ended at 308 steps. With the default Fourier features some runs in CartPole settle for a policy that drifts off the
+  track; with `order=2, coupled=4` 8 of 10 runs (seeds 0 to 9) balance for all 500 steps.
 - a move has one mean discount.
 - what is stored and computed is float64, whatever the dtype.
 - with hashing=joint actions share features, which the blocks cannot express: a notice says so.

@@ -30,15 +30,13 @@ class Settings(NamedTuple):
 
 
 def fit(dimensions: int, n_actions: int) -> dict[str, Any]:
-    """All dimensions coupled if that fits into the budget with an order of 2; otherwise pairs while they fit, and the
-    highest order that fits, up to the default.
+    """Pairs of dimensions while they fit into the budget, and the highest order that fits, up to the default.
 
-    >>> [fit(dimensions, n_actions=3) for dimensions in (4, 6, 8, 100)]  # doctest: +NORMALIZE_WHITESPACE
-    [{'order': 2, 'coupled': 4}, {'order': 3, 'coupled': 2}, {'order': 2, 'coupled': 2}, {'order': 1, 'coupled': 1}]
+    >>> [fit(dimensions, n_actions=3) for dimensions in (4, 8, 100)]
+    [{'order': 3, 'coupled': 2}, {'order': 2, 'coupled': 2}, {'order': 1, 'coupled': 1}]
     """
     most = min(DENSE, BUDGET // n_actions)
-    choices = [Settings(2, dimensions), *(Settings(order, coupled) for coupled in (2, 1) for order in (3, 2, 1))]
-    for settings in choices:
+    for settings in (Settings(order, coupled) for coupled in (2, 1) for order in (3, 2, 1)):
         if _number(settings, dimensions) <= most:
             return settings._asdict()
     return {"order": 1, "coupled": 1}
