@@ -5,8 +5,10 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import Any
 
+from ucls._util.palette import BLUE
+from ucls._util.palette import SILVER as GRAY
+
 WIDE, TALL = 480, 120
-BLUE, GRAY = "#0072B2", "#999999"
 
 
 def table(rows: Iterable[Sequence[object]], heads: Sequence[str] = ()) -> str:
