@@ -102,7 +102,8 @@ class Chosen(NamedTuple):
         agent, settings, features = name_of(self.algorithm), self.given["agent"], self.given["features"]
         fit = getattr(self.module, "fit", None)
         if self.fitted and fit is not None:
-            features = {**fit(len(low), n_actions), **features}
+            preferred = getattr(self.algorithm, "fit_features", lambda *_: {})(self.features, len(low))
+            features = {**fit(len(low), n_actions), **preferred, **features}
         plan = Plan(agent, settings, self.features, features, low, high, n_actions, seed, dtype)
         return resolve_plan(plan, self.algorithm, facts, self.module)
 
