@@ -19,8 +19,7 @@ Optional:
 - `fit(dimensions, n_actions)`, settings that depend on the number of components of a state, for environments that have
   no settings of their own for these features; they should give at most `BUDGET` features;
 - `FACTS`, defaults for settings of algorithms, like the `facts` of environments: `one_hot` sets `trace_decay` and
-  `prior_visits`; `planner_prior_visits` and `planner_noise_scale` are set by both it and `tiles`, `planner_lambda` by
-  `tiles`;
+  `prior_visits`; `planner_prior_visits` is set by both it and `tiles`, `planner_noise_scale` by `tiles`;
 - `notices(coder, settings) -> list[str]`, messages for the user about the table, each shown once.
 
 The features of the actions are interleaved (index = state feature * number of actions + action), and state features are

@@ -25,7 +25,7 @@ ONE_OVER_N, ONE_OVER_SQRT_N, ONE = range(3)
 BLOCKS, JOINT, CLIPPED = range(3)
 PRIME = 2**31 - 1
 # States that share tiles differ without any noise, and errors of the tiles add up over one-step targets.
-FACTS = {"planner_prior_visits": 0.3, "planner_noise_scale": 0.3, "planner_lambda": 0.5}
+FACTS = {"planner_prior_visits": 0.3, "planner_noise_scale": 0.3}
 FAR = 1e12  # scaled coordinates are held within this, so that they fit an integer
 
 
