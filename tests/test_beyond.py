@@ -159,7 +159,7 @@ def test_a_sea_is_solved_by_finding_the_treasure_again_and_again(nothing):
     found = np.arange(150) >= 40
     late, never = ((np.repeat(wins, 5) * ends).astype(float) for wins in (found, np.zeros(150)))
     nothing._kept[group] = [(i, summarize(History(rewards, ends), 1)) for i, rewards in enumerate((late, never))]
-    assert deep_sea.solved(nothing, "ucls", 5) == [30, None]
+    assert deep_sea.solved(nothing, deep_sea.group_of("ucls", 5)) == [30, None]
     [row] = [row for row in deep_sea.rows(nothing) if row[-1] == "2"]
     assert row[2].startswith("1 of 2 [")
     assert row[3:6] == ["never", "30", "never"]

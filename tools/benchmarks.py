@@ -23,6 +23,7 @@ FILES = {  # by the title that `ucls paper` gives the table
     "Deep Sea": "deep-sea",
     "Parts of the bound": "ablation",
     "Long runs": "long-runs",
+    "UCLS-Plan": "planning",
 }
 LENGTH = "final episode length"  # the metric of which less is better
 INTERVAL = re.compile(r"\[(\S+), (\S+)\]")

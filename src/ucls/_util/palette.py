@@ -12,6 +12,7 @@ NIGHT, BLUSH = "#004469", "#E7BBD3"  # a dark blue, and a light rose
 STYLES = {
     "ucls": ("UCLS", BLUE),
     "ucls-exact": ("UCLS, complete bound", BLACK),
+    "ucls-plan": ("UCLS-Plan", "#7B3FA0"),
     "ucls-p": ("UCLS, scale swept", NIGHT),
     "ucls-counts": ("UCLS, counts only", GRAY),
     "ucls-l": ("UCLS-L", SKY),

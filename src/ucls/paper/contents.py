@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import NamedTuple
 
 from ucls.errors import unknown
-from ucls.paper.beyond import bars, comparison, deep_sea, long, parts
+from ucls.paper.beyond import bars, comparison, deep_sea, long, parts, planning
 from ucls.paper.beyond import map as settings_map
 from ucls.paper.claims import CLAIMS
 from ucls.paper.drawing.plot import Plot
@@ -87,6 +87,7 @@ PARTS = (
     Part("deep-sea", deep_sea, "Deep Sea", beyond=True, asked=True),
     Part("beyond-parts", parts, "Parts of the bound", beyond=True, asked=True),
     Part("beyond-map", settings_map, beyond=True, asked=True),
+    Part("planning", planning, "UCLS-Plan", beyond=True, asked=True),
     Part("beyond-long", long, "Long runs", beyond=True, asked=True),
 )
 

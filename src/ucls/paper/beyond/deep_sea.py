@@ -40,9 +40,9 @@ def groups() -> list[Group]:
     return [group_of(key, size) for key, sizes in SIZES.items() for size in sizes]
 
 
-def solved(evidence: Evidence, key: str, size: int) -> list[int | None]:
-    """After how many episodes each run solved Deep Sea; None for never."""
-    results = [result for _, result in evidence.results(group_of(key, size))]
+def solved(evidence: Evidence, group: Group) -> list[int | None]:
+    """After how many episodes each run of a group solved Deep Sea; None for never."""
+    results = [result for _, result in evidence.results(group)]
     return [None if r.diverged else _solved_after(r.arrays["episode_returns"]) for r in results]
 
 
@@ -61,7 +61,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     episodes: list[Line] = []
     shares: list[Line] = []
     for key, sizes in SIZES.items():
-        by_size = {size: runs for size in sizes if (runs := solved(evidence, key, size))}
+        by_size = {size: runs for size in sizes if (runs := solved(evidence, group_of(key, size)))}
         parts = {size: proportion(len(runs) - runs.count(None), len(runs)) for size, runs in by_size.items()}
         episodes += _line(key, [(size, *spread(runs), len(runs)) for size, runs in by_size.items()])
         shares += _line(key, [(size, *part, len(by_size[size])) for size, part in parts.items() if part is not None])
@@ -87,7 +87,11 @@ HEADS = ["algorithm", "size", "solved", "episodes to solve, median run", "fastes
 
 def rows(evidence: Evidence) -> list[list[str]]:
     """A row for each algorithm and size."""
-    return [_row(name_of(key), size, solved(evidence, key, size)) for key, sizes in SIZES.items() for size in sizes]
+    return [
+        _row(name_of(key), size, solved(evidence, group_of(key, size)))
+        for key, sizes in SIZES.items()
+        for size in sizes
+    ]
 
 
 def _row(name: str, size: int, runs: Sequence[int | None]) -> list[str]:
