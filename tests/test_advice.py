@@ -47,7 +47,7 @@ def notices(act):
 
 
 def test_a_radius_far_above_all_that_was_collected_asks_for_return_max_once():
-    agent = Agent(Coin(), seed=1)
+    agent = Agent(Coin(), "ucls-exact", seed=1)
     agent.learn(FIRST_LOOK - 1)
     with pytest.warns(UclsWarning, match=WIDE) as caught:
         agent.learn(1)
@@ -86,10 +86,11 @@ def test_no_advice_where_return_max_is_given_or_what_was_collected_justifies_the
 
 def test_training_prints_the_advice_and_a_study_does_not(tmp_path):
     (tmp_path / "coins.py").write_text(COINS)
-    trained = foreign.command(tmp_path, "train", "coins:Coin", "--steps", FIRST_LOOK)
+    words = ("train", "coins:Coin", "--algo", "ucls-exact", "--steps", FIRST_LOOK)
+    trained = foreign.command(tmp_path, *words)
     assert "more than 10 times the largest return so far" in trained.stderr
     assert "Warning" not in trained.stderr
-    given = foreign.command(tmp_path, "train", "coins:Coin", "--steps", FIRST_LOOK, "--set", "return_max=1")
+    given = foreign.command(tmp_path, *words, "--set", "return_max=1")
     assert "return_max" not in given.stderr
     study = 'name = "coins"\nsteps = 1000\nseeds = [0]\n[[run]]\nalgorithm = "ucls-exact"\nenv = "coins:Coin"\n'
     (tmp_path / "study.toml").write_text(study)
@@ -127,19 +128,19 @@ class Still(gymnasium.Env):
 
 
 def test_many_features_of_least_squares_are_said_to_be_slow_with_what_to_use_instead():
-    (notice,) = notices(lambda: Agent(Still(BUDGET // 4 + 1)))
+    (notice,) = notices(lambda: Agent(Still(BUDGET // 4 + 1), "ucls-exact"))
     assert notice.startswith(
         "ucls-exact with 2,052 features (one_hot): once all are visited, a step takes 1.7 ms or more"
     )
     assert "(50,000 steps 1.4 minutes)" in notice
     assert "matrices 68 MB" in notice
     assert "the agent ucls-l or sarsa" in notice
-    assert notices(lambda: Agent(Still(BUDGET // 4))) == []
-    for agent in ("sarsa", "ucls-l"):
+    assert notices(lambda: Agent(Still(BUDGET // 4), "ucls-exact")) == []
+    for agent in ("ucls-plan", "sarsa", "ucls-l"):
         assert notices(lambda agent=agent: Agent(Still(BUDGET), agent)) == []
 
 
 def test_the_cost_is_said_in_built_in_environments_too():
-    (notice,) = notices(lambda: make_run("ucls/DeepSea-v0", settings={"size": 50}))
+    (notice,) = notices(lambda: make_run("ucls/DeepSea-v0", "ucls-exact", settings={"size": 50}))
     assert "2,550 features (one_hot)" in notice
-    assert notices(lambda: make_run("ucls/DeepSea-v0", settings={"size": 30})) == []
+    assert notices(lambda: make_run("ucls/DeepSea-v0", "ucls-exact", settings={"size": 30})) == []

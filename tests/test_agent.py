@@ -263,7 +263,7 @@ def test_given_bounds_serve_where_the_space_has_none():
 
 
 def test_a_checkpoint_that_does_not_fit_is_refused(tmp_path):
-    path = Agent(Corridor(), seed=1).learn(10).save(tmp_path / "agent.safetensors")
+    path = Agent(Corridor(), "ucls-exact", seed=1).learn(10).save(tmp_path / "agent.safetensors")
     with pytest.raises(UserError, match="2 actions and 1 observation components"):
         Agent.load(path, Box([0, 0], [1, 1], [0, 0]))
     about, arrays = checkpoint.load(path)

@@ -21,7 +21,7 @@ def test_train_json_has_what_it_promises(tmp_path):
         "train", RIVER, "--steps", 500, "--seed", 3, "--out", tmp_path / "run", "--set", "prior_visits=0.5", "--json"
     )
     found = json.loads(result.stdout)
-    assert (found["env"], found["agent"], found["steps"], found["seed"]) == (RIVER, "ucls-exact", 500, 3)
+    assert (found["env"], found["agent"], found["steps"], found["seed"]) == (RIVER, "ucls-plan", 500, 3)
     assert (found["episodes"], found["diverged"]) == (0, False)
     assert found["steps_per_second"] > 0
     assert found["settings"]["prior_visits"] == 0.5
@@ -43,7 +43,7 @@ def test_a_resumed_run_is_the_same_run(tmp_path):
 
 def test_summary_is_readable():
     text = ucls("train", RIVER, "--steps", 300).stdout
-    assert "ucls-exact on ucls/RiverSwim-v0, seed 0" in text
+    assert "ucls-plan on ucls/RiverSwim-v0, seed 0" in text
     assert "0.2226 per step is optimal" in text
 
 

@@ -161,7 +161,7 @@ def test_a_features_function_is_given_again(tmp_path):
 
 
 def test_a_policy_of_mountain_car_is_a_hundredth_of_its_agent(tmp_path):
-    agent = Agent("MountainCar-v0", seed=0).learn(3000)
+    agent = Agent("MountainCar-v0", "ucls-exact", seed=0).learn(3000)
     whole, policy = agent.save(tmp_path / "agent"), agent.export(tmp_path / "policy")
     means = agent.export(tmp_path / "means", intervals=False)
     assert policy.stat().st_size < 250_000 < 20_000_000 < whole.stat().st_size

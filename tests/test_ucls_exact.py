@@ -220,7 +220,7 @@ def test_an_agent_tells_what_is_not_known_from_what_is_noisy():
     assert mean.shape == unknown.shape == noisy.shape == (2,)
     far = agent.uncertainty([0.95])
     assert (far.prior > unknown).all(), "where it has not been, more is not known"
-    with pytest.raises(UserError, match="does not separate prior and noise uncertainty: use ucls-exact"):
+    with pytest.raises(UserError, match="does not separate prior and noise uncertainty: use ucls-plan or ucls-exact"):
         Agent("ucls/RiverSwim-v0", "sarsa").uncertainty([0.05])
 
 

@@ -204,14 +204,14 @@ def test_actions_that_share_features_are_reported():
         run.advance(50)
 
 
-def test_a_guess_far_above_all_returns_is_reported():
+def test_a_guess_of_return_max_is_told_once_a_reward_was_seen():
     hyper = ucls_plan.Settings()
     state = ucls_plan.init(hyper, 8, 2, 1)
-    state.returns.attained[0], state.v0[0] = 1.5, 200.0
-    assert "the best return so far, 1.5" in ucls_plan.notices(state, hyper)[0]
-    assert ucls_plan.notices(state, hyper._replace(return_max=200.0)) == []
-    state.v0[0] = 14.0
-    assert ucls_plan.notices(state, hyper) == []
+    state.v0[0] = 200.0
+    assert ucls_plan.estimated_return_max(state, hyper) is None
+    state.returns.varied[0] = 1
+    assert ucls_plan.estimated_return_max(state, hyper) == 200.0
+    assert ucls_plan.estimated_return_max(state, hyper._replace(return_max=200.0)) is None
 
 
 def test_where_every_step_is_worth_the_same_no_more_than_all_of_them_is_hoped_for():

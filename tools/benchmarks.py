@@ -92,6 +92,20 @@ def ablation(folder: Path) -> str:
     return markdown(["domain", "metric", *variants], lines)
 
 
+def planning(folder: Path) -> str:
+    """A row for each domain and metric: UCLS-Plan and the others; a star where it differs significantly."""
+    by: dict[tuple[str, str], dict[str, str]] = {}
+    for domain, metric, name, mean, less, worst, _, near, runs in rows("planning", folder):
+        found = by.setdefault((domain, metric), {})
+        found[name] = _mean(mean) + "*" * bool(_wins(less, 1))
+        if name == "UCLS-Plan":
+            found |= {"worst run": worst, "near": near, "runs": runs}
+    chosen = ("UCLS-Plan", "UCLS-Exact", "UCLS-L", "Sarsa, optimistic", "worst run", "near", "runs")
+    lines = [[*where, *(found.get(name, "-") for name in chosen)] for where, found in by.items()]
+    heads = [*chosen[:4], "worst run of UCLS-Plan", "its runs within 10% of the optimum", "its runs"]
+    return markdown(["domain", "metric", *heads], lines)
+
+
 def long_runs(folder: Path) -> str:
     """The file as it is."""
     heads, *lines = _read(folder / "long-runs.csv")
@@ -104,6 +118,7 @@ SUMMARIES: dict[str, Callable[[Path], str]] = {
     "deep-sea": deep_sea,
     "ablation": ablation,
     "long-runs": long_runs,
+    "planning": planning,
 }
 
 
@@ -116,15 +131,19 @@ def made(docs: Path) -> dict[Path, str]:
 
 
 def update(out: Path, docs: Path) -> None:
-    """Take the tables, figures and provenance of the page from the output of `ucls paper run`; other files stay."""
+    """Take the tables, figures and provenance of the page from the output of `ucls paper run`; other files stay.
+
+    The provenance is that of the comparison.
+    """
     data, folder, page = json.loads((out / "claims.json").read_text()), docs / "data" / "benchmarks", docs / "beyond.md"
     folder.mkdir(parents=True, exist_ok=True)
     for table in data["tables"]:
         if table["title"] in FILES:
             text = csv_text(table["heads"], table["rows"])
             write_atomic(folder / f"{FILES[table['title']]}.csv", lambda file, text=text: file.write_text(text))
-    facts = json.dumps({**data["facts"], "commit": commits.commit_at(docs)}, indent=1) + "\n"
-    write_atomic(folder / FACTS, lambda file: file.write_text(facts))
+    if any(FILES.get(table["title"]) == "comparison" for table in data["tables"]):
+        facts = json.dumps({**data["facts"], "commit": commits.commit_at(docs)}, indent=1) + "\n"
+        write_atomic(folder / FACTS, lambda file: file.write_text(facts))
     for picture in out.glob("*.png"):
         if f"({picture.name})" in page.read_text():
             shutil.copyfile(picture, docs / picture.name)

@@ -84,8 +84,12 @@ def costs_and_results() -> str:
     """Cost and results of each algorithm, from docs/performance.md and docs/data/benchmarks."""
     cost = {row[0].split(" ")[0]: row for row in table("performance.md", "All algorithms, microseconds per step").rows}
     found = benchmarks.rows("comparison")
-    rows = [["ucls-exact", *_cost(cost.get("ucls-exact")), *(_result(found, where, None) for where in MEASURED)]]
-    for name in list(ALGORITHMS)[1:]:
+    planned = {(row[0], row[1]): row[3].split(" [")[0] for row in benchmarks.rows("planning") if row[2] == "UCLS-Plan"}
+    rows = [
+        ["ucls-plan", *_cost(cost.get("ucls-plan")), *(planned.get(where, "-") for where in MEASURED)],
+        ["ucls-exact", *_cost(cost.get("ucls-exact")), *(_result(found, where, None) for where in MEASURED)],
+    ]
+    for name in [name for name in ALGORITHMS if name not in ("ucls-plan", "ucls-exact")]:
         for label in LABELS.get(name, [""]):
             results = [_result(found, where, label) for where in MEASURED]
             said = f"{name} ({label.split(', ')[1]})" if ", " in label else name

@@ -17,7 +17,7 @@ from bench.tables import Table, markdown
 from ucls._util.files import write_atomic
 from ucls.stats import summarize
 
-STUDY, DEFAULT = "environments", "ucls-exact"
+STUDY, DEFAULT, NAME = "environments", "ucls-plan", "UCLS-Plan"
 GREEDY, TRAINING, STEPS = "Return of the greedy policy", "Return during training", "Steps to threshold"
 MEASURED = ("final_return", "greedy_return", "steps_to_threshold", "cpu_seconds")
 HEAD = [
@@ -96,7 +96,7 @@ def finding(runs: Sequence[Found]) -> str:
     if not best:
         return "There are no runs to compare yet."
     behind = [f"{title} ({', '.join(agents)})" for title, agents in best.items() if DEFAULT not in agents]
-    ahead = f"UCLS-Exact has the best mean greedy return, alone or tied, in {len(best) - len(behind)} of {len(best)}"
+    ahead = f"{NAME} has the best mean greedy return, alone or tied, in {len(best) - len(behind)} of {len(best)}"
     return f"{ahead} environments.{' Others are best in ' + '; '.join(behind) + '.' if behind else ''}"
 
 

@@ -11,7 +11,7 @@ NIGHT, BLUSH = "#004469", "#E7BBD3"  # a dark blue, and a light rose
 # The name and the color of each algorithm.
 STYLES = {
     "ucls": ("UCLS", BLUE),
-    "ucls-exact": ("UCLS, complete bound", BLACK),
+    "ucls-exact": ("UCLS-Exact", BLACK),
     "ucls-plan": ("UCLS-Plan", "#7B3FA0"),
     "ucls-p": ("UCLS, scale swept", NIGHT),
     "ucls-counts": ("UCLS, counts only", GRAY),

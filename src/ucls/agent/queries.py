@@ -47,7 +47,7 @@ class AgentQueries:
     def uncertainty(self, observation: Any, *, action_masks: Any = None) -> Uncertainty:
         """The two terms of the radius of every action: `prior`, which data replace, and `noise`; NaN if invalid.
 
-        Only some algorithms separate them, such as `ucls-exact`. For a batch, arrays with a row per observation.
+        Only some algorithms separate them, such as `ucls-plan`. For a batch, arrays with a row per observation.
         `action_masks` is as in `predict`.
         """
         refuse_diverged(self.diverged)

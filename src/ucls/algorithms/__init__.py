@@ -87,8 +87,8 @@ if TYPE_CHECKING:
     from ucls.kernels import Active
 
 ALGORITHMS = {
-    "ucls-exact": "ucls.algorithms.ucls_exact",
     "ucls-plan": "ucls.algorithms.ucls_plan",
+    "ucls-exact": "ucls.algorithms.ucls_exact",
     "ucls": "ucls.algorithms.ucls",
     "ucls-l": "ucls.algorithms.ucls_l",
     "gv-ucb": "ucls.algorithms.gv_ucb",
@@ -101,7 +101,7 @@ ALGORITHMS = {
     "lstd-cg": "ucls.algorithms.lstd_cg",
 }
 
-DEFAULT = "ucls-exact"  # the only default algorithm in the package
+DEFAULT = "ucls-plan"  # the only default algorithm in the package
 
 
 class Algorithm(Protocol):

@@ -61,7 +61,7 @@ STREAM = (
 
 
 class Settings(NamedTuple):
-    """The settings of UCLS with its complete bound."""
+    """The settings of UCLS-Exact."""
 
     return_max: Annotated[
         float,

@@ -85,7 +85,6 @@ from ucls.kernels.planning import trajectory as tr
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Follows, Known, Whole
 
 RESULTS_VERSION = 4  # raised when the results of its runs change
-FAR = 10  # times the best return: a guess beyond that is worth a notice
 MORE = 8.0  # times an extrapolated v0 that was attained: the next guess, which greedy periods make affordable
 PERIOD = 500  # steps after which the choice between exploring and exploiting is made again within an episode
 OPTIMISTIC = 10  # periods that are optimistic at first; of n periods, about sqrt(OPTIMISTIC / n) are
@@ -178,17 +177,16 @@ def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any =
     )
 
 
+def estimated_return_max(state: State, hyper: Settings) -> float | None:
+    """v0 as it is guessed from the rewards seen; None where it was given, or no reward was other than 0."""
+    return float(state.v0[0]) if np.isnan(hyper.return_max) and state.returns.varied[0] else None
+
+
 def notices(state: State, hyper: Settings) -> list[str]:
-    """Say that return_max is too low, or a guess of it far above all returns, and that actions share features."""
+    """Say that return_max is too low, or that actions share features."""
     notes = []
     if state.returns.attained[0] > hyper.return_max:
         notes.append(f"return_max={hyper.return_max:g} is too low: a higher return was observed, and raises it")
-    best, v0 = state.returns.attained[0], state.v0[0]
-    if np.isnan(hyper.return_max) and 0 < best < v0 / FAR:
-        notes.append(
-            f"the guess of return_max, {v0:.3g}, is over {FAR} times the best return so far, {best:.3g}: the agent "
-            "may explore for long; give return_max if you know it"
-        )
     if state.shared[0]:
         notes.append("ucls-plan needs features that actions do not share: use hashing=blocks")
     return notes
@@ -266,7 +264,8 @@ def levels_of(state, hyper):
     else:
         v0 = rt.guess(seen, MORE)
     v0 = max(v0, seen.attained[0])
-    return lv.Levels(v0, min(state.worst[0] * span, v0), hyper.prior_visits, hyper.noise_scale, hyper.lambda_)
+    lambda_ = 0.0 if len(state.solver) == ONE_HOT else hyper.lambda_
+    return lv.Levels(v0, min(state.worst[0] * span, v0), hyper.prior_visits, hyper.noise_scale, lambda_)
 
 
 @jit

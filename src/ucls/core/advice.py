@@ -66,8 +66,8 @@ def advise_on_radius(run: Any) -> None:
     largest = largest_return(happened)
     if largest == 0.0 or estimate <= WIDE * largest:
         return
-    chosen = la.of_action(me.pending.xs, me.action)
-    radius = functions_of(me.algorithm).interval(me.state, me.hyper, chosen, np.random.default_rng(0))[1]
+    interval, xs, rng = functions_of(me.algorithm).interval, me.pending.xs, np.random.default_rng(0)
+    radius = max(interval(me.state, me.hyper, la.of_action(xs, a), rng)[1] for a in range(len(xs.index)))
     if radius > WIDE * largest:
         me.warn_once(
             "radius",

@@ -80,7 +80,9 @@ class LearnerQueries:
         """In many states, for every action: the prior term, the noise term, and the prior's remaining weight in the
         value, from 0 to 1 (NaN if the algorithm does not provide it)."""
         if not hasattr(self.algorithm, "radius_terms"):
-            raise UserError(f"{self.plan.agent} does not separate prior and noise uncertainty: use ucls-exact")
+            raise UserError(
+                f"{self.plan.agent} does not separate prior and noise uncertainty: use ucls-plan or ucls-exact"
+            )
         points = self._states(points)
         unknown, noisy, share = (np.zeros((len(points), self.plan.n_actions)) for _ in range(3))
         parts = self.hyper, self.coder, self.state

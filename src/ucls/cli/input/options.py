@@ -52,7 +52,7 @@ AlgorithmOfRun = Annotated[
     str | None,
     typer.Option(
         "--algo",
-        help="The algorithm of a new agent (default: ucls-exact); for a saved run of your own algorithm, its module.",
+        help="The algorithm of a new agent (default: ucls-plan); for a saved run of your own algorithm, its module.",
         autocompletion=complete.algorithms,
     ),
 ]
