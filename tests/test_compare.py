@@ -12,9 +12,9 @@ from ucls.cli import app
 from ucls.errors import UserError
 from ucls.evaluation import compare, read_log
 from ucls.evaluation.comparison import verdict
-from ucls.evaluation.comparison.estimate import Estimate
+from ucls.evaluation.comparison.estimators.estimate import Estimate
+from ucls.evaluation.comparison.estimators.propensity import fit_propensity
 from ucls.evaluation.comparison.policies import on_log
-from ucls.evaluation.comparison.propensity import fit_propensity
 from ucls.evaluation.comparison.support import regions_of, support_of
 
 TRUTH = true_value(0.8) - true_value(0.5)

@@ -5,7 +5,7 @@ import pytest
 
 from ucls.evaluation import compare
 from ucls.evaluation.comparison.checks import features_check
-from ucls.evaluation.comparison.estimate import Estimate, quantile
+from ucls.evaluation.comparison.estimators.estimate import Estimate, quantile
 from ucls.evaluation.comparison.spans import allowance, p_value, span
 
 

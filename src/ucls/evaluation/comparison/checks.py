@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ucls.evaluation.comparison.estimate import Estimate, quantile
+from ucls.evaluation.comparison.estimators.estimate import Estimate, quantile
 from ucls.evaluation.logs.episodes import EpisodeLog
 
 LEVEL = 0.01  # of every test

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from ucls.errors import UserError
-from ucls.evaluation.comparison import importance, verdict
+from ucls.evaluation.comparison import verdict
 from ucls.evaluation.comparison.basis import Basis, chosen_bases
 from ucls.evaluation.comparison.checks import (
     REST,
@@ -17,10 +17,13 @@ from ucls.evaluation.comparison.checks import (
     returns_check,
     stationarity_check,
 )
-from ucls.evaluation.comparison.doubly_robust import doubly_robust
-from ucls.evaluation.comparison.estimate import Estimate
+from ucls.evaluation.comparison.estimators import importance
+from ucls.evaluation.comparison.estimators.doubly_robust import FOLDS, doubly_robust
+from ucls.evaluation.comparison.estimators.estimate import Estimate
+from ucls.evaluation.comparison.estimators.lstd_q import Evaluated, evaluate
+from ucls.evaluation.comparison.estimators.propensity import Propensity, fit_propensity, probabilities
+from ucls.evaluation.comparison.estimators.systems import Design
 from ucls.evaluation.comparison.grids import grid_of, shares
-from ucls.evaluation.comparison.lstd_q import Design, Evaluated, evaluate
 from ucls.evaluation.comparison.policies import (
     OnLog,
     listed,
@@ -29,7 +32,6 @@ from ucls.evaluation.comparison.policies import (
     probabilities_at,
     reserved_columns,
 )
-from ucls.evaluation.comparison.propensity import Propensity, fit_propensity, probabilities
 from ucls.evaluation.comparison.result import AtState, Candidate, Comparison, Line
 from ucls.evaluation.comparison.spans import BOTH, DOUBLY_ROBUST, LSTD_Q, Fitted, Found, allowance, p_value, span
 from ucls.evaluation.comparison.support import regions_of, support_of
@@ -99,7 +101,9 @@ class Comparer:
             self.propensity = fit_propensity(log, self.bases.main)
         fitted = None if self.propensity is None else self.propensity.probability
         self.probability = log.probability if log.probability is not None else fitted
-        self._designs: dict[str, tuple[Design, Evaluated]] = {}
+        self.folds = min(FOLDS, log.n_episodes) if remaining(log) <= REST else 1  # for doubly robust estimation
+        self._designs: dict[str, Design] = {}
+        self._logged: dict[str, Evaluated] = {}
         self._fits: dict[tuple[str, int], Fitted] = {}
 
     def run(self, named: Mapping[str, Any]) -> Comparison:
@@ -114,7 +118,7 @@ class Comparer:
             self._candidate(one, level, p, named[one.name]) for one, (level, p) in zip(raw, levels, strict=True)
         ]
         basis = bases[0][0]
-        logged = [self._design(each)[1].value for each in [*bases[0], *bases[1]][:2]]
+        logged = [self._of_logged(each).value for each in [*bases[0], *bases[1]][:2]]
         extra = allowance(logged[0], logged[-1], self.confidence) if not basis.exact else 0.0
         logged = logged[: len(bases[0])]
         known = self.log.probability is not None
@@ -159,16 +163,22 @@ class Comparer:
         pairs = [(self._fitted(each, policy).difference.error for each in (basis, main)) for policy in policies]
         return all(error < np.inf and error <= times * other for error, other in pairs)
 
-    def _design(self, basis: Basis) -> tuple[Design, Evaluated]:
+    def _design(self, basis: Basis) -> Design:
         if basis.name not in self._designs:
-            design = Design(self.log, basis)
+            finest = self.bases.finer or self.bases.main
+            finer = self._design(finest) if basis.terms and basis is not finest else None
+            self._designs[basis.name] = Design(self.log, basis, self.folds, finer)
+        return self._designs[basis.name]
+
+    def _of_logged(self, basis: Basis) -> Evaluated:
+        if basis.name not in self._logged:
             at = None
             if len(self.at):
                 assert self.propensity is not None
                 p = probabilities(self.propensity.weights, self.bases.main, self.at)
                 at = self._rows(basis, p)
-            self._designs[basis.name] = design, evaluate(design, self.behavior, at)
-        return self._designs[basis.name]
+            self._logged[basis.name] = evaluate(self._design(basis), self.behavior, at)
+        return self._logged[basis.name]
 
     def _rows(self, basis: Basis, p: np.ndarray) -> np.ndarray:
         rows = basis.rows(self.at)
@@ -178,8 +188,8 @@ class Comparer:
     def _fitted(self, basis: Basis, policy: OnLog) -> Fitted:
         key = basis.name, id(policy.now)
         if key not in self._fits:
-            design, logged = self._design(basis)
-            self._fits[key] = Fitted(design, logged, evaluate(design, policy))
+            design = self._design(basis)
+            self._fits[key] = Fitted(design, self._of_logged(basis), evaluate(design, policy))
         return self._fits[key]
 
     def _raw(self, name: str, policy: OnLog, needed: Sequence[Basis], others: Sequence[Basis]) -> Found:
@@ -189,16 +199,21 @@ class Comparer:
         if self.probability is not None:
             weight = importance.weights(log, importance.ratios(log, policy, self.probability))
             weights = importance.concentration(log, weight)
-            if remaining(log) <= REST and policy.outside.max(initial=0.0) == 0:
+            if self.folds > 1 and policy.outside.max(initial=0.0) == 0:
                 ours = [importance.weighted(log, weight), importance.per_decision(log, weight)]
                 weighted, per_decision = ((each, each.minus(self.returns)) for each in ours)
                 new = doubly_robust(fits[0].design, policy, weight)
-                own = doubly_robust(fits[0].design, self.behavior, np.ones(log.n_steps))
-                robust = new, new.minus(own)
+                robust = new, new.minus(self._robust_of_logged(fits[0].design))
         others_fitted = [self._fitted(basis, policy) for basis in others]
         checks = self._checks(fits, others_fitted, robust, weights)
         return Found(name, policy, fits, others_fitted, robust, weighted, per_decision, weights, checks,
                     self._trusted(fits, robust, weights, checks))  # fmt: skip
+
+    def _robust_of_logged(self, design: Design) -> Estimate:
+        """Doubly robust estimation of the logged policy, which is its mean return if all episodes terminated."""
+        if not self.log.truncated.any():
+            return self.returns
+        return doubly_robust(design, self.behavior, np.ones(self.log.n_steps))
 
     def _checks(
         self,

@@ -11,9 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls.evaluation.comparison.checks import Check
-from ucls.evaluation.comparison.estimate import Estimate, quantile
-from ucls.evaluation.comparison.importance import Weights
-from ucls.evaluation.comparison.lstd_q import Design, Evaluated
+from ucls.evaluation.comparison.estimators.estimate import Estimate, quantile
+from ucls.evaluation.comparison.estimators.importance import Weights
+from ucls.evaluation.comparison.estimators.lstd_q import Evaluated
+from ucls.evaluation.comparison.estimators.systems import Design
 from ucls.evaluation.comparison.policies import OnLog
 from ucls.evaluation.comparison.result import Span
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls.evaluation.comparison.checks import Check
-from ucls.evaluation.comparison.estimate import Estimate, quantile
+from ucls.evaluation.comparison.estimators.estimate import Estimate, quantile
 from ucls.evaluation.comparison.result import BETTER, CANNOT_SAY, WORSE, Span
 from ucls.evaluation.comparison.support import Support
 from ucls.evaluation.logs.episodes import EpisodeLog

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls.evaluation.comparison.basis import Basis
-from ucls.evaluation.comparison.lstd_q import dense
+from ucls.evaluation.comparison.estimators.systems import dense
 from ucls.evaluation.logs.episodes import EpisodeLog
 
 RIDGE = 1e-4  # per row, on the squares of the weights

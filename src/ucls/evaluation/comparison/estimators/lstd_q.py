@@ -18,13 +18,12 @@ values, or else theta is only the nearest fixed point. Probabilities of the logg
 next state is unknown, the last one before a truncation, is left out.
 """
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls.evaluation.comparison.basis import Basis
-from ucls.evaluation.comparison.estimate import Estimate, undetermined
+from ucls.evaluation.comparison.estimators.estimate import Estimate, undetermined
+from ucls.evaluation.comparison.estimators.systems import Design, dense
 from ucls.evaluation.comparison.policies import OnLog
 from ucls.evaluation.logs.episodes import EpisodeLog
 
@@ -32,42 +31,6 @@ LEAVE_OUT = 500  # episodes up to which TD errors are those under the theta of a
 WORK = 2e11  # multiplications that leaving out may cost
 RANK = 1e-10  # of the largest singular value of A: below that a direction counts as unseen
 SEEN = 1e-6  # of |m|: more than that in unseen directions, and the value is not determined
-CHUNK, LEAST = 1 << 18, 512  # entries of a matrix of features, and its rows at least
-KEPT = 3e7  # entries up to which features are computed once
-
-
-class Design:
-    """The features of a log, in parts of some rows: those of the states, and those of the next states."""
-
-    def __init__(self, log: EpisodeLog, basis: Basis):
-        self.log, self.basis = log, basis
-        step = max(LEAST, CHUNK // max(1, basis.size))
-        cuts = np.searchsorted(log.first, np.arange(step, log.n_steps, step))
-        edges = np.unique(np.concatenate([[0], log.first[cuts], [log.n_steps]]))
-        self._edges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-        self._kept: list[tuple[slice, Any, Any]] | None = None
-        if basis.size * log.n_steps <= KEPT:
-            self._kept = list(self._made())
-
-    def parts(self) -> Iterator[tuple[slice, Any, Any]]:
-        """The rows, the features of their states, and those of their next states (0 where there is none)."""
-        yield from self._made() if self._kept is None else self._kept
-
-    def _made(self) -> Iterator[tuple[slice, Any, Any]]:
-        log = self.log
-        for begin, end in self._edges:
-            rows = slice(begin, end)
-            here = self.basis.rows(log.states[rows])
-            if isinstance(here, np.ndarray):
-                after = np.zeros_like(here)
-                after[:-1] = here[1:]
-                after[~log.follows[rows]] = 0.0
-                alone = np.flatnonzero(log.has_next[rows] & ~log.follows[rows])
-                if len(alone):
-                    after[alone] = self.basis.rows(log.next_states[rows][alone])
-            else:
-                after = self.basis.rows(log.next_states[rows])
-            yield rows, here, after
 
 
 class Fit(NamedTuple):
@@ -83,36 +46,23 @@ class Fit(NamedTuple):
         return rows @ self.theta.T
 
 
-def sums(design: Design, policy: OnLog, fold: np.ndarray, folds: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The sums S and b over the episodes of every fold (`fold` numbers those of the rows), and the usable rows."""
-    log, n_actions, size = design.log, len(design.log.actions), design.basis.size
-    usable = policy.known & (log.has_next | log.terminated)
-    S = np.zeros((folds, n_actions, size, n_actions, size))
-    b = np.zeros((folds, n_actions, size))
-    weights = log.discount[:, None] * policy.after
-    for rows, here, after in design.parts():
-        for f in range(folds):
-            for a in range(n_actions):
-                chosen = np.flatnonzero(usable[rows] & (log.action[rows] == a) & (fold[rows] == f))
-                if not len(chosen):
-                    continue
-                x = here[chosen]
-                b[f, a] += x.T @ log.reward[rows][chosen]
-                S[f, a, :, a] += dense(x.T @ x)
-                weight = weights[rows][chosen]
-                for c in np.flatnonzero(weight.any(axis=0)):
-                    some = np.flatnonzero(weight[:, c])
-                    S[f, a, :, c] -= dense(x[some].T @ scaled(after[chosen[some]], weight[some, c]))
-    d = n_actions * size
-    return S.reshape(folds, d, d), b.reshape(folds, d), usable
-
-
 def solve(S: np.ndarray, b: np.ndarray, n_actions: int, usable: np.ndarray) -> Fit:
-    """Solve S theta = b with the pseudoinverse."""
+    """Solve S theta = b with the inverse or, if no bound of the condition number rules out unseen directions, with the
+    pseudoinverse."""
+    inverse, null = _inverse(S)
+    return Fit((inverse @ b).reshape(n_actions, -1), inverse, null, usable)
+
+
+def _inverse(S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    try:
+        inverse = np.linalg.inv(S)
+        if np.linalg.norm(S) * np.linalg.norm(inverse) < 1 / RANK:  # no less than the condition number
+            return inverse, np.zeros((len(S), 0))
+    except np.linalg.LinAlgError:
+        pass
     left, singular, right = np.linalg.svd(S)
     rank = int((singular > RANK * singular.max(initial=0.0)).sum())
-    inverse = (right[:rank].T / singular[:rank]) @ left[:, :rank].T
-    return Fit((inverse @ b).reshape(n_actions, -1), inverse, right[rank:].T, usable)
+    return (right[:rank].T / singular[:rank]) @ left[:, :rank].T, right[rank:].T
 
 
 class Evaluated(NamedTuple):
@@ -127,11 +77,11 @@ class Evaluated(NamedTuple):
 def evaluate(design: Design, policy: OnLog, at: np.ndarray | None = None) -> Evaluated:
     """The value of a policy over the start states and, for rows `at` of mean features x_bar(s), the value of each."""
     log = design.log
-    S, b, usable = sums(design, policy, np.zeros(log.n_steps, np.int64), 1)
-    fit = solve(S[0], b[0], len(log.actions), usable)
-    firsts = starting(design, policy)
-    values = np.einsum("nak,ak->n", firsts, fit.theta)
-    m = firsts.reshape(log.n_episodes, -1).mean(axis=0)
+    S, b, usable = design.sums(policy)
+    fit = solve(S.sum(axis=0), b.sum(axis=0), len(log.actions), usable)
+    starts, now = design.basis.rows(log.starts), policy.now[log.first[:-1]]
+    values = (now * fit.q(starts)).sum(axis=1)
+    m = (starts.T @ now).T.ravel() / log.n_episodes
     wanted = m[None] if at is None else np.vstack([m, at])
     scores, residuals = _scores(design, policy, fit, wanted)
     seen = np.linalg.norm(wanted @ fit.null, axis=1) <= SEEN * np.linalg.norm(wanted, axis=1)
@@ -142,13 +92,7 @@ def evaluate(design: Design, policy: OnLog, at: np.ndarray | None = None) -> Eva
     return Evaluated(sound[0], sound[1:], residuals, len(fit.inverse) - fit.null.shape[1])
 
 
-def starting(design: Design, policy: OnLog) -> np.ndarray:
-    """x_bar of the start state of every episode, by action."""
-    starts = dense(design.basis.rows(design.log.starts))
-    return policy.now[design.log.first[:-1]][:, :, None] * starts[:, None, :]
-
-
-def td_errors(log: EpisodeLog, policy: OnLog, fit: Fit, rows: slice, q: np.ndarray, after: Any) -> np.ndarray:
+def td_errors(log: EpisodeLog, policy: OnLog, fit: Fit, rows: Any, q: np.ndarray, after: Any) -> np.ndarray:
     """The TD errors of some rows, from the values of their actions; 0 where the next state is unknown."""
     follows = log.discount[rows] * (policy.after[rows] * fit.q(after)).sum(axis=1)
     errors = log.reward[rows] + follows - q[np.arange(len(q)), log.action[rows]]
@@ -196,13 +140,3 @@ def _leave_out(
             delta[own] = np.linalg.solve(np.eye(len(leverage)) - leverage, delta[own])
         except np.linalg.LinAlgError:  # without this episode nothing is determined
             delta[own] = np.inf
-
-
-def dense(rows: Any) -> np.ndarray:
-    """A matrix as an array."""
-    return rows if isinstance(rows, np.ndarray) else rows.toarray()
-
-
-def scaled(rows: Any, weights: np.ndarray) -> Any:
-    """A matrix whose rows are multiplied by weights."""
-    return rows * weights[:, None] if isinstance(rows, np.ndarray) else rows.multiply(weights[:, None]).tocsr()
