@@ -9,6 +9,7 @@ from ucls.evaluation.comparison.estimators import importance, lstd_q, systems
 from ucls.evaluation.comparison.estimators.doubly_robust import doubly_robust
 from ucls.evaluation.comparison.estimators.estimate import Estimate
 from ucls.evaluation.comparison.estimators.systems import Design
+from ucls.evaluation.comparison.estimators.traces import LAMBDAS, by_lambda, sample, some_of, traces
 from ucls.evaluation.comparison.policies import logged_policy, on_log
 from ucls.evaluation.logs import read_log
 
@@ -174,3 +175,35 @@ def test_sums_of_a_second_policy_and_of_coarser_features_are_those_of_a_design_o
             assert np.allclose(S, alone.S, rtol=0, atol=1e-9)
             assert np.allclose(b, alone.b, rtol=0, atol=1e-9)
     assert fine.columns_in(coarse) is None
+
+
+@pytest.mark.parametrize("kind", ["table", "fourier"])
+def test_lstd_q_with_lambda_is_its_formula(log, kind):
+    basis, policy = bases(log)[kind], on_log(oracle.new_policy, log)
+    found = by_lambda(log, basis, policy)
+    for lambda_, value in zip(LAMBDAS, found, strict=True):
+        assert value.value == pytest.approx(oracle.lstd_q_lambda(log, basis, oracle.new_policy, lambda_), rel=1e-9)
+    assert np.allclose(found[0].influence, lstd_q.evaluate(Design(log, basis), policy).value.influence)
+
+
+def test_leaving_an_episode_out_with_lambda_is_what_a_refit_without_it_gives(log):
+    basis, policy = bases(log)["fourier"], on_log(oracle.new_policy, log)
+    found = by_lambda(log, basis, policy)[-1]
+    starts = (policy.now[log.first[:-1]][:, :, None] * basis.rows(log.starts)[:, None]).reshape(log.n_episodes, -1)
+    x, gap = lstd_q.pairs(
+        log, policy, policy.known, slice(0, log.n_steps), basis.rows(log.states), basis.rows(log.next_states)
+    )
+    z = traces(log, x, LAMBDAS[-1] * policy.known * policy.now[np.arange(log.n_steps), log.action])
+    theta = np.linalg.solve(z.T @ gap, z.T @ log.reward)
+    for i in (1, 8, 30):
+        left = oracle.lstd_q_lambda(log, basis, oracle.new_policy, LAMBDAS[-1], without=i)
+        of_start = starts[i] @ theta - found.value
+        assert found.value - (found.influence[i] - of_start) / log.n_episodes == pytest.approx(left, rel=1e-8)
+
+
+def test_some_episodes_represent_a_large_log(log):
+    assert len(sample(log, 8)) == log.n_episodes
+    few = sample(log, 30_000)
+    assert 2 <= len(few) < log.n_episodes
+    part = some_of(on_log(oracle.new_policy, log), log, few)
+    assert len(part.now) == log.some(few).n_steps

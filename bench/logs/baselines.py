@@ -12,7 +12,7 @@ import numpy as np
 
 from bench.logs.domains import domains, simulate
 from bench.logs.study import CONFIDENCE, truth_of
-from ucls.evaluation.comparison.compare import Comparer
+from ucls.evaluation.comparison.comparer import Comparer
 from ucls.evaluation.comparison.estimators.lstd_q import solve
 from ucls.evaluation.comparison.estimators.systems import Design
 from ucls.evaluation.comparison.policies import on_log

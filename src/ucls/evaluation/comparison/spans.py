@@ -17,6 +17,7 @@ from ucls.evaluation.comparison.estimators.lstd_q import Evaluated
 from ucls.evaluation.comparison.estimators.systems import Design
 from ucls.evaluation.comparison.policies import OnLog
 from ucls.evaluation.comparison.result import Span
+from ucls.evaluation.comparison.sensitivity import ByLambda
 
 DOUBLY_ROBUST, LSTD_Q, BOTH = "doubly robust", "LSTD-Q", "LSTD-Q and doubly robust"
 
@@ -70,6 +71,7 @@ class Found(NamedTuple):
     weighted: tuple[Estimate, Estimate] | None
     per_decision: tuple[Estimate, Estimate] | None
     weights: Weights | None
+    by_lambda: ByLambda
     checks: list[Check]
     trusted: str
 

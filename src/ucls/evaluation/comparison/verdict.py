@@ -19,7 +19,12 @@ from ucls.stats import holm
 
 FEW = 20  # episodes below which there is no verdict
 NEVER = 0.05  # of the new policy's actions may be unseen
-EXCUSED = ("features", "returns", "estimators")  # tests whose failure does not concern doubly robust estimation
+EXCUSED = (
+    "features",
+    "lambda",
+    "returns",
+    "estimators",
+)  # tests whose failure does not concern doubly robust estimation
 POWER = 0.8416  # standard deviations: the chance to decide is then 80%
 FAR = 1000  # times as many episodes: more than that is no advice
 

@@ -42,15 +42,11 @@ def _answers(found: Comparison) -> str:
 
 
 def _candidate(each: Candidate, found: Comparison) -> str:
-    lines = [
-        *each.estimators,
-        *(line._replace(name=f"LSTD-Q, {line.name.rpartition(': ')[2]}") for line in each.features[1:]),
-    ]
     rows = [["logged policy", _span(found.logged)], [each.name, _span(each.value)]]
     return f"""<section><h2>{escape(each.name)}</h2>
 <h3>Difference from the logged policy</h3>
 <p>The answer uses {escape(each.estimator)}; the others should agree with it.</p>
-{plots.intervals(lines, each.difference, each.confidence)}
+{plots.intervals(each.agreement, each.difference, each.confidence)}
 <h3>Values over the start states</h3>
 {table(["policy", f"value ({100 * found.confidence:g}% interval)"], rows)}{_points(each)}
 <h3>Overlap of the two policies</h3>

@@ -18,6 +18,7 @@ values, or else theta is only the nearest fixed point. Probabilities of the logg
 next state is unknown, the last one before a truncation, is left out.
 """
 
+import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +45,10 @@ class Fit(NamedTuple):
     def q(self, rows: Any) -> np.ndarray:
         """The value of every action, for rows of state features."""
         return rows @ self.theta.T
+
+    def determines(self, wanted: np.ndarray) -> np.ndarray:
+        """Whether theta in some directions follows from the data."""
+        return np.linalg.norm(wanted @ self.null, axis=1) <= SEEN * np.linalg.norm(wanted, axis=1)
 
 
 def solve(S: np.ndarray, b: np.ndarray, n_actions: int, usable: np.ndarray) -> Fit:
@@ -80,11 +85,10 @@ def evaluate(design: Design, policy: OnLog, at: np.ndarray | None = None) -> Eva
     S, b, usable = design.sums(policy)
     fit = solve(S.sum(axis=0), b.sum(axis=0), len(log.actions), usable)
     starts, now = design.basis.rows(log.starts), policy.now[log.first[:-1]]
-    values = (now * fit.q(starts)).sum(axis=1)
-    m = (starts.T @ now).T.ravel() / log.n_episodes
+    values, m = (now * fit.q(starts)).sum(axis=1), (starts.T @ now).T.ravel() / log.n_episodes
     wanted = m[None] if at is None else np.vstack([m, at])
     scores, residuals = _scores(design, policy, fit, wanted)
-    seen = np.linalg.norm(wanted @ fit.null, axis=1) <= SEEN * np.linalg.norm(wanted, axis=1)
+    seen = fit.determines(wanted)
     found = [Estimate(float(values.mean()), values - values.mean() + scores[:, 0])]
     found += [Estimate(float(row @ fit.theta.ravel()), scores[:, 1 + i]) for i, row in enumerate(wanted[1:])]
     shown = policy.outside.max(initial=0.0) == 0
@@ -102,41 +106,51 @@ def td_errors(log: EpisodeLog, policy: OnLog, fit: Fit, rows: Any, q: np.ndarray
 def _scores(design: Design, policy: OnLog, fit: Fit, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For every episode, n wanted' S^-1 sum_t x_t delta_t, with the TD errors of episodes that are left out; and the TD
     error of every row, with none left out."""
-    log, d = design.log, fit.theta.size
+    log = design.log
     directions = (log.n_episodes * wanted @ fit.inverse).reshape(len(wanted), len(log.actions), -1)
-    lengths = log.lengths.astype(np.float64)
-    cost = float(log.n_steps) * d**2 + float((np.minimum(lengths, d) ** 2 * lengths).sum())
-    leave = log.n_episodes <= LEAVE_OUT and cost <= WORK
+    leave = is_left_out(log, fit.theta.size)
     found, residuals = np.zeros((log.n_steps, len(wanted))), np.zeros(log.n_steps)
     delta = residuals if not leave else np.zeros(log.n_steps)
     for rows, here, after in design.parts():
         residuals[rows] = td_errors(log, policy, fit, rows, fit.q(here), after)
         if leave:
-            delta[rows] = residuals[rows]
-            _leave_out(design, policy, fit, rows, dense(here), dense(after), delta)
+            x, gap = pairs(log, policy, fit.usable, rows, here, after)
+            begin, end = np.searchsorted(log.first, (rows.start, rows.stop))
+            first = log.first[begin : end + 1] - rows.start
+            delta[rows] = left_out(first, x, gap @ fit.inverse, residuals[rows])
         for a in range(len(log.actions)):
             chosen = np.flatnonzero(log.action[rows] == a)
             found[rows.start + chosen] = here[chosen] @ directions[:, a].T
     return np.add.reduceat(found * delta[:, None], log.first[:-1], axis=0), residuals
 
 
-def _leave_out(
-    design: Design, policy: OnLog, fit: Fit, rows: slice, here: np.ndarray, after: np.ndarray, delta: np.ndarray
-) -> None:
-    """Replace the TD errors of some rows by those under the theta of all other episodes."""
-    log = design.log
-    x = np.zeros((len(here), *fit.theta.shape))
+def is_left_out(log: EpisodeLog, d: int) -> bool:
+    """Whether the TD errors of an episode are those under the theta of all others."""
+    lengths = log.lengths.astype(np.float64)
+    cost = float(log.n_steps) * d**2 + float((np.minimum(lengths, d) ** 2 * lengths).sum())
+    return log.n_episodes <= LEAVE_OUT and cost <= WORK
+
+
+def pairs(
+    log: EpisodeLog, policy: OnLog, usable: np.ndarray, rows: slice, here: Any, after: Any
+) -> tuple[np.ndarray, np.ndarray]:
+    """x_t and x_t - gamma x_bar(s'_t) of some rows, 0 where the next state is unknown."""
+    here, after = dense(here), dense(after)
+    x = np.zeros((len(here), len(log.actions), here.shape[1]))
     x[np.arange(len(here)), log.action[rows]] = here
     gap = x - (log.discount[rows, None] * policy.after[rows])[:, :, None] * after[:, None, :]
     x, gap = x.reshape(len(here), -1), gap.reshape(len(here), -1)
-    x[~fit.usable[rows]] = gap[~fit.usable[rows]] = 0.0
-    gap = gap @ fit.inverse
-    begin, end = np.searchsorted(log.first, (rows.start, rows.stop))
-    for i in range(begin, end):
-        part = slice(log.first[i] - rows.start, log.first[i + 1] - rows.start)
-        own = slice(log.first[i], log.first[i + 1])
-        leverage = gap[part] @ x[part].T
+    x[~usable[rows]] = gap[~usable[rows]] = 0.0
+    return x, gap
+
+
+def left_out(first: np.ndarray, x: np.ndarray, gap: np.ndarray, delta: np.ndarray) -> np.ndarray:
+    """TD errors of every episode under the theta of all others; `gap` is V S^-1 of all episodes."""
+    found = delta.copy()
+    for begin, end in itertools.pairwise(first.tolist()):
+        leverage = gap[begin:end] @ x[begin:end].T
         try:
-            delta[own] = np.linalg.solve(np.eye(len(leverage)) - leverage, delta[own])
+            found[begin:end] = np.linalg.solve(np.eye(end - begin) - leverage, delta[begin:end])
         except np.linalg.LinAlgError:  # without this episode nothing is determined
-            delta[own] = np.inf
+            found[begin:end] = np.inf
+    return found
