@@ -1,19 +1,21 @@
 """`python -m bench logs`: run replications, and print the tables of docs/log-coverage.md.
 
 `python -m bench logs cautious` measures policies that were learned from logs, `calibration` fitted probabilities,
-`cost` processor time and memory, and `baselines FOLDER` compares with other packages.
+`cost` processor time and memory, `large CASE RUNS` coverage with 5,000 episodes, and `baselines FOLDER` compares with
+other packages. `marginalized` compares LSTD-Q with marginalized ratios.
 """
 
 import argparse
 from pathlib import Path
 
-from bench.logs import baselines, calibration, cautious
+from bench.logs import baselines, calibration, cautious, cost, large, marginalized
 from bench.logs.study import CASES, RUNS, SIZES, run_all
 from bench.logs.tables import fill_page, summarize, tables
 
 PAGE = Path(__file__).parents[2] / "docs" / "log-coverage.md"
 DATA = Path(__file__).parents[2] / "docs" / "data" / "log-coverage.csv"
 CAUTIOUS = DATA.with_name("log-cautious.csv")
+LARGE = DATA.with_name("log-large.csv")
 REPLICATIONS = DATA.with_name("log-replications.csv")  # shipped, so that the study continues from them
 
 CALIBRATIONS = 10  # runs
@@ -23,6 +25,16 @@ def main(arguments: list[str]) -> int:
     """Run what is missing, summarize, and print."""
     if arguments[:1] == ["baselines"] and len(arguments) == 2:
         return baselines.main(Path(arguments[1]))
+    if arguments[:1] == ["cost"]:
+        return cost.main(arguments[1:])
+    if arguments == ["marginalized"]:
+        fill_page(PAGE, marginalized.table(), "marginalized")
+        return 0
+    if arguments[:1] == ["large"]:
+        if len(arguments) == 3:
+            large.measure(LARGE, arguments[1], int(arguments[2]))
+        fill_page(PAGE, large.table(LARGE), "large")
+        return 0
     if arguments == ["calibration"]:
         print(text := calibration.table(CALIBRATIONS))
         fill_page(PAGE, text, "calibration")

@@ -121,7 +121,8 @@ def _scores(design: Design, policy: OnLog, fit: Fit, wanted: np.ndarray) -> tupl
         for a in range(len(log.actions)):
             chosen = np.flatnonzero(log.action[rows] == a)
             found[rows.start + chosen] = here[chosen] @ directions[:, a].T
-    return np.add.reduceat(found * delta[:, None], log.first[:-1], axis=0), residuals
+    with np.errstate(invalid="ignore"):  # of infinite ones
+        return np.add.reduceat(found * delta[:, None], log.first[:-1], axis=0), residuals
 
 
 def is_left_out(log: EpisodeLog, d: int) -> bool:

@@ -52,7 +52,8 @@ def by_lambda(log: EpisodeLog, basis: Basis, policy: OnLog) -> list[Estimate]:
         delta = np.where(usable, log.reward, 0.0) - gap @ fit.theta.ravel()
         if is_left_out(log, len(m)):
             delta = left_out(log.first, z, gap @ fit.inverse, delta)
-        scores = log.n_episodes * np.add.reduceat(z @ (m @ fit.inverse) * delta, log.first[:-1])
+        with np.errstate(invalid="ignore"):  # of infinite ones
+            scores = log.n_episodes * np.add.reduceat(z @ (m @ fit.inverse) * delta, log.first[:-1])
         values = (now * fit.q(starts)).sum(axis=1)
         known = fit.determines(m[None])[0] and policy.outside.max(initial=0.0) == 0
         value = Estimate(float(values.mean()), values - values.mean() + scores)
