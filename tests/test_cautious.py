@@ -119,6 +119,8 @@ def test_without_a_log_there_is_no_cautious_policy():
         ("weights", lambda array: array * np.nan),
         ("inverse", lambda array: array[:-1]),
         ("limits", lambda array: array[::-1].copy()),
+        ("actions", lambda array: array + 2),
+        ("states", lambda array: array[:-1]),
     ],
 )
 def test_a_corrupted_solution_is_refused(name, change):
@@ -144,3 +146,20 @@ def test_an_invalid_action_is_not_counted_on():
         agent = ucls.Agent(Places()).learn_from(log, gamma=0.9)
         values.append(agent.cautious_solution().bounds(agent.learner, np.zeros((1, 1)))[0, 0])
     assert values == pytest.approx([0.9, 4.5], abs=0.2)
+
+
+def test_in_a_state_that_the_log_never_shows_the_policy_does_what_the_log_mostly_did_near_it():
+    rng = np.random.default_rng(0)
+    place = rng.integers(0, 3, 300)
+    action = (rng.random(300) < np.where(place == 2, 0.8, 0.2)).astype(int)
+    log = {"episode": np.arange(300), "place": place, "action": action, "reward": rng.normal(size=300),
+           "terminated": np.ones(300)}  # fmt: skip
+    agent = ucls.Agent(Places()).learn_from(log)
+    solution = agent.cautious_solution()
+    last = np.array([[3.0]])
+    assert solution.bounds(agent.learner, last) == pytest.approx(solution.limits[0], abs=6)
+    assert np.ptp(solution.bounds(agent.learner, last)) == 0
+    assert agent.policy("cautious")([3]).tolist() == [1]
+    assert solution.preferences(agent.learner, last).sum() == cautious.NEIGHBORS
+    known = np.arange(3.0)[:, None]
+    assert np.array_equal(solution.preferences(agent.learner, known), solution.bounds(agent.learner, known))

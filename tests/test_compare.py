@@ -1,6 +1,7 @@
 """Comparisons of policies from a log: the answer, its honesty, and the command."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,9 +13,10 @@ from ucls.cli import app
 from ucls.errors import UserError
 from ucls.evaluation import compare, read_log
 from ucls.evaluation.comparison import verdict
-from ucls.evaluation.comparison.estimate import Estimate
+from ucls.evaluation.comparison.basis import Scale, chosen_bases, fourier_basis
+from ucls.evaluation.comparison.estimators.estimate import Estimate
+from ucls.evaluation.comparison.estimators.propensity import fit_propensity
 from ucls.evaluation.comparison.policies import on_log
-from ucls.evaluation.comparison.propensity import fit_propensity
 from ucls.evaluation.comparison.support import regions_of, support_of
 
 TRUTH = true_value(0.8) - true_value(0.5)
@@ -73,9 +75,7 @@ def test_fitted_probabilities_are_close_and_stand_in_for_logged_ones():
     table = walk(300, 3, right=0.7)
     probability = table.pop("propensity")
     log = read_log(table, gamma=GAMMA)
-    from ucls.evaluation.comparison.basis import chosen_bases
-
-    fitted = fit_propensity(log, chosen_bases(log).main)
+    fitted = fit_propensity(log, chosen_bases(log)[:2])
     assert np.abs(fitted.probability - probability).max() < 0.1
     assert fitted.calibration_error < 0.03
     found = compare(log, often)
@@ -286,3 +286,28 @@ def test_bad_input_is_refused(files, more, told):
     result = CliRunner().invoke(app, command)
     assert isinstance(result.exception, UserError)
     assert told in str(result.exception)
+
+
+def test_probabilities_are_recalibrated_where_that_helps_on_other_episodes():
+    rng = np.random.default_rng(0)
+    x = rng.uniform(size=4000)
+    p = np.where(x < 0.5, 0.1, 0.9)
+    log = read_log({"episode": np.arange(4000), "x": x, "action": (rng.random(4000) < p).astype(float),
+                    "reward": x, "terminated": np.ones(4000)})  # fmt: skip
+    line = fourier_basis(1, 1, Scale(log))  # a slope cannot be a jump
+    fitted = fit_propensity(log, [line])
+    assert fitted.curves is not None
+    assert fitted.calibration_error < 0.5 * fitted.raw_error
+    error, plain = (np.abs(each.at(x[:, None])[:, 1] - p).mean() for each in (fitted, fitted._replace(curves=None)))
+    assert error < 0.2 * plain
+
+
+def test_features_that_predict_held_out_actions_best_are_chosen():
+    log = read_log(
+        {name: column for name, column in walk(200, 3, right=0.7).items() if name != "propensity"}, gamma=GAMMA
+    )
+    constant = fourier_basis(1, 0, Scale(log))
+    table = chosen_bases(log).table
+    rng = np.random.default_rng(1)
+    by_place = replace(log, action=(rng.random(log.n_steps) < 0.1 + 0.2 * log.states[:, 0]).astype(int))
+    assert fit_propensity(by_place, [table, constant]).basis is table

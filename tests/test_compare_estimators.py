@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 
 from support import log_oracle as oracle
-from ucls.evaluation.comparison import importance, lstd_q
 from ucls.evaluation.comparison.basis import Basis, Scale, _table, chosen_bases, fourier_basis
-from ucls.evaluation.comparison.doubly_robust import doubly_robust
-from ucls.evaluation.comparison.estimate import Estimate
+from ucls.evaluation.comparison.estimators import importance, lstd_q, systems
+from ucls.evaluation.comparison.estimators.doubly_robust import doubly_robust
+from ucls.evaluation.comparison.estimators.estimate import Estimate
+from ucls.evaluation.comparison.estimators.systems import Design
+from ucls.evaluation.comparison.estimators.traces import LAMBDAS, by_lambda, sample, some_of, traces
 from ucls.evaluation.comparison.policies import logged_policy, on_log
 from ucls.evaluation.logs import read_log
 
@@ -29,7 +31,7 @@ def bases(log):
 @pytest.mark.parametrize("kind", ["table", "fourier"])
 def test_lstd_q_is_its_formula(log, kind):
     basis = bases(log)[kind]
-    found = lstd_q.evaluate(lstd_q.Design(log, basis), on_log(oracle.new_policy, log))
+    found = lstd_q.evaluate(Design(log, basis), on_log(oracle.new_policy, log))
     assert found.value.value == pytest.approx(oracle.lstd_q(log, basis, oracle.new_policy), rel=1e-9)
 
 
@@ -37,7 +39,7 @@ def test_lstd_q_is_its_formula(log, kind):
 def test_the_influence_of_an_episode_is_the_derivative_with_respect_to_its_weight(log, kind, monkeypatch):
     monkeypatch.setattr(lstd_q, "LEAVE_OUT", 0)
     basis = bases(log)[kind]
-    found = lstd_q.evaluate(lstd_q.Design(log, basis), on_log(oracle.new_policy, log)).value
+    found = lstd_q.evaluate(Design(log, basis), on_log(oracle.new_policy, log)).value
     for i in (0, 7, 23):
         more, less = np.ones((2, log.n_episodes))
         more[i] += STEP
@@ -52,7 +54,7 @@ def test_leaving_an_episode_out_is_what_a_refit_without_it_gives(log, kind):
     basis = bases(log)[kind]
     S, b, m = oracle.system(log, basis, oracle.new_policy)
     all_in = m @ np.linalg.solve(S, b)
-    found = lstd_q.evaluate(lstd_q.Design(log, basis), on_log(oracle.new_policy, log), m[None])
+    found = lstd_q.evaluate(Design(log, basis), on_log(oracle.new_policy, log), m[None])
     for i in (1, 8, 30):
         S_i, b_i, _ = oracle.system(log, basis, oracle.new_policy, without=i)
         left = m @ np.linalg.solve(S_i, b_i)
@@ -62,11 +64,11 @@ def test_leaving_an_episode_out_is_what_a_refit_without_it_gives(log, kind):
 def test_features_in_parts_give_the_same(log, monkeypatch):
     basis = bases(log)["fourier"]
     policy = on_log(oracle.new_policy, log)
-    whole = lstd_q.evaluate(lstd_q.Design(log, basis), policy).value
-    monkeypatch.setattr(lstd_q, "CHUNK", 1)
-    monkeypatch.setattr(lstd_q, "KEPT", 0)
-    monkeypatch.setattr(lstd_q, "LEAST", 20)
-    design = lstd_q.Design(log, basis)
+    whole = lstd_q.evaluate(Design(log, basis), policy).value
+    monkeypatch.setattr(systems, "CHUNK", 1)
+    monkeypatch.setattr(systems, "KEPT", 0)
+    monkeypatch.setattr(systems, "LEAST", 20)
+    design = Design(log, basis)
     assert len(list(design.parts())) > 3
     parts = lstd_q.evaluate(design, policy).value
     assert parts.value == pytest.approx(whole.value, rel=1e-12)
@@ -97,7 +99,7 @@ def test_doubly_robust_estimation_is_its_formula(log, folds):
     basis = bases(log)["fourier"]
     policy = on_log(oracle.new_policy, log)
     weight = importance.weights(log, importance.ratios(log, policy, log.probability))
-    found = doubly_robust(lstd_q.Design(log, basis), policy, weight, folds)
+    found = doubly_robust(Design(log, basis, folds), policy, weight)
     expected = oracle.doubly_robust(log, basis, oracle.new_policy, folds)
     assert found.value == pytest.approx(expected.mean(), rel=1e-9)
     assert np.allclose(found.influence, expected - expected.mean())
@@ -107,7 +109,7 @@ def test_doubly_robust_estimation_of_the_logged_policy_is_the_mean_return_of_ter
     table = oracle.small_table(30)
     log = read_log({**table, "truncated": np.zeros(len(table["t"]))}, gamma=oracle.GAMMA)
     basis = bases(log)["table"]
-    found = doubly_robust(lstd_q.Design(log, basis), logged_policy(log), np.ones(log.n_steps))
+    found = doubly_robust(Design(log, basis, 5), logged_policy(log), np.ones(log.n_steps))
     assert found.value == pytest.approx(log.returns.mean(), rel=1e-9)
 
 
@@ -125,7 +127,7 @@ def test_a_value_is_unknown_if_the_log_never_shows_the_action():
     table = {name: column[kept] for name, column in table.items()}
     table["t"] = np.arange(len(table["t"]), dtype=float)
     log = read_log(table, gamma=oracle.GAMMA)
-    found = lstd_q.evaluate(lstd_q.Design(log, bases(log)["table"]), on_log(lambda s: np.ones(len(s), int), log))
+    found = lstd_q.evaluate(Design(log, bases(log)["table"]), on_log(lambda s: np.ones(len(s), int), log))
     assert not np.isfinite(found.value.error)
 
 
@@ -159,3 +161,49 @@ def test_features_by_name_have_one_row_per_state(log, name):
 def test_a_table_knows_only_the_states_of_the_log(log):
     basis: Basis = bases(log)["table"]
     assert basis.rows(np.array([[1.0], [9.0]])).toarray().sum(axis=1).tolist() == [1.0, 0.0]
+
+
+def test_sums_of_a_second_policy_and_of_coarser_features_are_those_of_a_design_of_their_own(log):
+    fine, coarse = (fourier_basis(order, 1, Scale(log)) for order in (3, 2))
+    policies = [logged_policy(log), on_log(oracle.new_policy, log), on_log(lambda s: np.full((len(s), 2), 0.5), log)]
+    shared = Design(log, fine, 5)
+    of_coarse = Design(log, coarse, 5, shared)
+    for policy in policies:
+        for design, basis in ((shared, fine), (of_coarse, coarse)):
+            S, b, _ = design.sums(policy)
+            alone = Design(log, basis, 5).sums(policy)
+            assert np.allclose(S, alone.S, rtol=0, atol=1e-9)
+            assert np.allclose(b, alone.b, rtol=0, atol=1e-9)
+    assert fine.columns_in(coarse) is None
+
+
+@pytest.mark.parametrize("kind", ["table", "fourier"])
+def test_lstd_q_with_lambda_is_its_formula(log, kind):
+    basis, policy = bases(log)[kind], on_log(oracle.new_policy, log)
+    found = by_lambda(log, basis, policy)
+    for lambda_, value in zip(LAMBDAS, found, strict=True):
+        assert value.value == pytest.approx(oracle.lstd_q_lambda(log, basis, oracle.new_policy, lambda_), rel=1e-9)
+    assert np.allclose(found[0].influence, lstd_q.evaluate(Design(log, basis), policy).value.influence)
+
+
+def test_leaving_an_episode_out_with_lambda_is_what_a_refit_without_it_gives(log):
+    basis, policy = bases(log)["fourier"], on_log(oracle.new_policy, log)
+    found = by_lambda(log, basis, policy)[-1]
+    starts = (policy.now[log.first[:-1]][:, :, None] * basis.rows(log.starts)[:, None]).reshape(log.n_episodes, -1)
+    x, gap = lstd_q.pairs(
+        log, policy, policy.known, slice(0, log.n_steps), basis.rows(log.states), basis.rows(log.next_states)
+    )
+    z = traces(log, x, LAMBDAS[-1] * policy.known * policy.now[np.arange(log.n_steps), log.action])
+    theta = np.linalg.solve(z.T @ gap, z.T @ log.reward)
+    for i in (1, 8, 30):
+        left = oracle.lstd_q_lambda(log, basis, oracle.new_policy, LAMBDAS[-1], without=i)
+        of_start = starts[i] @ theta - found.value
+        assert found.value - (found.influence[i] - of_start) / log.n_episodes == pytest.approx(left, rel=1e-8)
+
+
+def test_some_episodes_represent_a_large_log(log):
+    assert len(sample(log, 8)) == log.n_episodes
+    few = sample(log, 30_000)
+    assert 2 <= len(few) < log.n_episodes
+    part = some_of(on_log(oracle.new_policy, log), log, few)
+    assert len(part.now) == log.some(few).n_steps

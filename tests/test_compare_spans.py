@@ -5,7 +5,8 @@ import pytest
 
 from ucls.evaluation import compare
 from ucls.evaluation.comparison.checks import features_check
-from ucls.evaluation.comparison.estimate import Estimate, quantile
+from ucls.evaluation.comparison.estimators import traces
+from ucls.evaluation.comparison.estimators.estimate import Estimate, quantile
 from ucls.evaluation.comparison.spans import allowance, p_value, span
 
 
@@ -65,3 +66,31 @@ def test_without_a_second_fit_or_estimator_there_is_no_verdict():
     [alone] = compare(contexts(24), always_1).candidates
     assert alone.verdict == "cannot say"
     assert any("to confirm the result" in reason for reason in alone.because)
+
+
+def delayed(n, seed=0, steps=20):
+    """Rewards depend on the action before, which is not logged as part of the state, and episodes are truncated."""
+    rng = np.random.default_rng(seed)
+    action = rng.integers(0, 2, (n, steps))
+    before = np.roll(action, 1, axis=1)
+    before[:, 0] = 0
+    return {"episode": np.repeat(np.arange(n), steps), "x": rng.uniform(size=n * steps), "action": action.ravel(),
+            "reward": (before + 0.1 * rng.normal(size=before.shape)).ravel(),
+            "truncated": np.tile(np.arange(steps) == steps - 1, n)}  # fmt: skip
+
+
+def test_a_cause_that_acts_later_is_seen_with_a_larger_lambda_and_forbids_a_verdict():
+    [one] = compare(delayed(100), always_1, gamma=0.9).candidates
+    assert one.verdict == "cannot say"
+    assert next(check for check in one.checks if check.name == "lambda").failed
+    assert any("depends on lambda" in reason for reason in one.because)
+    assert [line.name for line in one.lambdas] == ["lambda 0.5", "lambda 0.9"]
+    [markov] = compare(delayed(100) | {"y": np.roll(delayed(100)["action"], 1)}, always_1, gamma=0.9).candidates
+    assert not next(check for check in markov.checks if check.name == "lambda").failed
+
+
+def test_the_answer_for_a_large_log_depends_on_lambda_in_some_episodes(monkeypatch):
+    monkeypatch.setattr(traces, "ENTRIES", 5000)
+    [one] = compare(delayed(100), always_1, gamma=0.9).candidates
+    assert one.lambdas[0].name.startswith("lambda 0, ")
+    assert one.as_data()["lambdas"].keys() == {line.name for line in one.lambdas}

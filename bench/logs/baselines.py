@@ -12,8 +12,9 @@ import numpy as np
 
 from bench.logs.domains import domains, simulate
 from bench.logs.study import CONFIDENCE, truth_of
-from ucls.evaluation.comparison.compare import Comparer
-from ucls.evaluation.comparison.lstd_q import Design, solve, sums
+from ucls.evaluation.comparison.comparer import Comparer
+from ucls.evaluation.comparison.estimators.lstd_q import solve
+from ucls.evaluation.comparison.estimators.systems import Design
 from ucls.evaluation.comparison.policies import on_log
 from ucls.evaluation.logs import EpisodeLog, read_log
 
@@ -40,7 +41,7 @@ def write(folder: Path, name: str, episodes: int, run: int) -> None:
     comparer = Comparer(log, CONFIDENCE)
     [new] = comparer.run({"new": domain.new}).candidates
     policy, design = on_log(domain.new, log), Design(log, comparer.bases.main)
-    S, b, usable = sums(design, policy, np.zeros(log.n_steps, np.int64), 1)
+    S, b, usable = design.sums(policy)
     fit = solve(S[0], b[0], len(log.actions), usable)
     q = np.concatenate([fit.q(here) for _, here, _ in design.parts()])
     assert log.probability is not None

@@ -1,31 +1,50 @@
 """`python -m bench logs`: run replications, and print the tables of docs/log-coverage.md.
 
-`python -m bench logs cautious` measures policies that were learned from logs, and `python -m bench logs baselines
-FOLDER` compares with other packages (see `bench.logs.baselines`).
+`python -m bench logs cautious` measures policies that were learned from logs, `calibration` fitted probabilities,
+`cost` processor time and memory, `large CASE RUNS` coverage with 5,000 episodes, and `baselines FOLDER` compares with
+other packages. `marginalized` compares LSTD-Q with marginalized ratios.
 """
 
 import argparse
 from pathlib import Path
 
-from bench.logs import baselines, cautious
-from bench.logs.study import RUNS, SIZES, run_all
+from bench.logs import baselines, calibration, cautious, cost, large, marginalized
+from bench.logs.study import CASES, RUNS, SIZES, run_all
 from bench.logs.tables import fill_page, summarize, tables
 
 PAGE = Path(__file__).parents[2] / "docs" / "log-coverage.md"
 DATA = Path(__file__).parents[2] / "docs" / "data" / "log-coverage.csv"
 CAUTIOUS = DATA.with_name("log-cautious.csv")
+LARGE = DATA.with_name("log-large.csv")
 REPLICATIONS = DATA.with_name("log-replications.csv")  # shipped, so that the study continues from them
+
+CALIBRATIONS = 10  # runs
 
 
 def main(arguments: list[str]) -> int:
     """Run what is missing, summarize, and print."""
     if arguments[:1] == ["baselines"] and len(arguments) == 2:
         return baselines.main(Path(arguments[1]))
+    if arguments[:1] == ["cost"]:
+        return cost.main(arguments[1:])
+    if arguments == ["marginalized"]:
+        fill_page(PAGE, marginalized.table(), "marginalized")
+        return 0
+    if arguments[:1] == ["large"]:
+        if len(arguments) == 3:
+            large.measure(LARGE, arguments[1], int(arguments[2]))
+        fill_page(PAGE, large.table(LARGE), "large")
+        return 0
+    if arguments == ["calibration"]:
+        print(text := calibration.table(CALIBRATIONS))
+        fill_page(PAGE, text, "calibration")
+        return 0
     if arguments[:1] == ["cautious"]:
         return _cautious(arguments[1:])
     parser = argparse.ArgumentParser(prog="python -m bench logs", description=__doc__)
     parser.add_argument("--runs", default=",".join(map(str, RUNS)), help="replications for each number of episodes")
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="numbers of episodes")
+    parser.add_argument("--cases", default="", help="only these, separated by semicolons; all by default")
     parser.add_argument(
         "--replications", type=Path, default=REPLICATIONS, help="the file that replications are kept in"
     )
@@ -33,7 +52,9 @@ def main(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     runs = dict(zip(map(int, given.sizes.split(",")), map(int, given.runs.split(",")), strict=True))
     given.replications.parent.mkdir(parents=True, exist_ok=True)
-    for row in run_all(given.replications, runs):
+    names = [name.strip() for name in given.cases.split(";") if name.strip()]
+    cases = tuple(case for case in CASES if not names or case.name in names)
+    for row in run_all(given.replications, runs, cases):
         print(f"{row.case}, {row.episodes} episodes, run {row.run}: {row.seconds:.2f} s", flush=True)
     summarize(given.replications, given.out)
     print(tables(given.out))

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bench.logs.domains import Array, Domain, changing, domains, simulate, true_value
-from ucls.evaluation.comparison import importance
 from ucls.evaluation.comparison.basis import Scale, fourier_basis
-from ucls.evaluation.comparison.compare import Comparer
+from ucls.evaluation.comparison.comparer import Comparer
+from ucls.evaluation.comparison.estimators import importance
 from ucls.evaluation.comparison.policies import on_log
 from ucls.evaluation.logs import EpisodeLog, read_log
 

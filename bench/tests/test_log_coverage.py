@@ -35,7 +35,7 @@ def test_logs_have_the_probabilities_of_the_logged_policy_and_unequal_episodes()
 
 def test_a_study_continues_where_it_was_stopped_and_is_summarized(tmp_path, monkeypatch, capsys):
     cases = (study.Case("ring"), study.Case("inventory", "poor features"))
-    monkeypatch.setattr("bench.logs.command.run_all", lambda path, runs: study.run_all(path, runs, cases))
+    monkeypatch.setattr("bench.logs.command.run_all", lambda path, runs, _: study.run_all(path, runs, cases))
     rows, out = tmp_path / "rows.csv", tmp_path / "out.csv"
     order = ["--sizes", "50", "--replications", str(rows), "--out", str(out)]
     assert main([*order, "--runs", "1"]) == 0

@@ -129,3 +129,21 @@ def doubly_robust(log, basis, policy, folds):
             discount *= log.gamma
         values.append(total)
     return np.array(values)
+
+
+def lstd_q_lambda(log, basis, policy, lambda_, without=None):
+    """LSTD-Q with tree-backup traces; one episode may be left out. Returns m'theta of all start states."""
+    d, n_actions = basis.size * len(log.actions), len(log.actions)
+    S, b = np.zeros((d, d)), np.zeros(d)
+    for i, steps in enumerate(episodes_of(log)):
+        z, before = np.zeros(d), 0.0
+        for s, a, r, gamma, after, known, _ in steps if i != without else []:
+            x = phi(basis, s, a, n_actions)
+            z = before * lambda_ * policy(s[None])[0][a] * z + x
+            if known:
+                follows = gamma * mean_phi(basis, after, policy, n_actions) if gamma else 0 * x
+                S += np.outer(z, x - follows)
+                b += z * r
+            before = gamma
+    m = np.mean([mean_phi(basis, s, policy, n_actions) for s in log.starts], axis=0)
+    return m @ np.linalg.solve(S, b)

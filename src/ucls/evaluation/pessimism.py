@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls.evaluation.comparison.lstd_q import dense
+from ucls.evaluation.comparison.estimators.systems import dense
 
 CAUTION = 1.0  # standard errors below the mean
 SWEEPS, PRECISION = 2000, 1e-5  # at most, and the change of values, relative to their range, at which sweeps stop

@@ -14,33 +14,59 @@ from ucls.kernels import active as la
 from ucls.kernels.compilation.jit import jit
 
 PRIOR = 0.03  # visits that the least possible return counts for
+NEIGHBORS, SHOWN = 25, 4096  # rows that decide about a state that the log does not show, and rows that are saved for it
 PREFIX = "cautious."
 
 
 class Solution(NamedTuple):
-    """The lower bounds: the features of all actions (those of action a from first[a] on), their weights, and all G_a.
+    """The lower bounds: the features of all actions (those of action a from first[a] on), their weights, and all G_a;
+    and the actions and states of some rows.
 
     `limits` are floor, ceiling, ridge, and CAUTION times sigma.
     """
 
     first: np.ndarray
     features: np.ndarray
+    actions: np.ndarray
     weights: np.ndarray
     inverse: np.ndarray
     limits: np.ndarray
+    states: np.ndarray
 
     def bounds(self, learner: Learner, points: np.ndarray) -> np.ndarray:
         """The lower bound of every action in many states."""
+        return self._bounds(learner, points)[0]
+
+    def _bounds(self, learner: Learner, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The lower bounds, and whether the log shows any feature of a state."""
         floor, _, ridge, wide = self.limits
-        parts = []
+        parts, shown = [], []
         for index, value in encoded(learner, points):
-            found = np.empty(index.shape[:2])
+            found, some = np.empty(index.shape[:2]), np.zeros(len(index), bool)
             for a in range(len(self.first) - 1):
                 known, w, G = self._of_action(a)
                 rows = matched(index[:, a], value[:, a], known)
                 found[:, a] = floor + rows.known @ w - wide * np.sqrt(rows.squares(G, ridge))
+                some |= np.diff(rows.known.indptr) > 0
             parts.append(found)
-        return np.concatenate(parts)
+            shown.append(some)
+        return np.concatenate(parts), np.concatenate(shown)
+
+    def preferences(self, learner: Learner, points: np.ndarray) -> np.ndarray:
+        """What the policy maximizes: the lower bounds; in states of which the log shows no feature, where all bounds
+        are equal, how often it took every action in the rows with the nearest states."""
+        found, shown = self._bounds(learner, points)
+        lost = np.flatnonzero(~shown)
+        if len(lost) and len(self.actions):
+            from scipy.spatial import KDTree
+
+            states = self.states.reshape(len(self.actions), -1)
+            spread = np.ptp(states, axis=0)
+            spread = np.where(spread > 0, spread, 1.0)
+            near = KDTree(states / spread).query(points[lost] / spread, min(NEIGHBORS, len(states)))[1]
+            taken = self.actions[near.reshape(len(lost), -1)]
+            found[lost] = (taken[:, :, None] == np.arange(found.shape[1])).sum(axis=1)
+        return found
 
     def _of_action(self, a: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         begin, end = self.first[a : a + 2]
@@ -58,8 +84,10 @@ def from_arrays(arrays: Mapping[str, np.ndarray], learner: Learner) -> Solution 
     if PREFIX + "first" not in arrays:
         return None
     found = Solution(*(arrays.get(PREFIX + name, np.zeros(0)) for name in Solution._fields))
-    whole = all(each.ndim == 1 and each.dtype == np.int64 for each in found[:2])
-    real = all(each.ndim == 1 and each.dtype == np.float64 and np.isfinite(each).all() for each in found[2:])
+    whole = all(each.ndim == 1 and each.dtype == np.int64 for each in found[:3])
+    real = all(each.ndim == 1 and each.dtype == np.float64 and np.isfinite(each).all() for each in found[3:])
+    whole = whole and len(found.states) == len(found.actions) * len(learner.plan.low)
+    whole = whole and ((found.actions >= 0) & (found.actions < learner.plan.n_actions)).all()
     if whole and real and len(found.first) == learner.plan.n_actions + 1 and len(found.limits) == 4:
         first, index = found.first, found.features
         steps = np.diff(first)
@@ -126,7 +154,12 @@ def solve(learner: Learner, logged: Transitions) -> Solution:
     w, G, wide = iterate(here, after, logged, ridge)
     first = np.concatenate([[0], np.cumsum([len(each) for each in known])]).astype(np.int64)
     inverse = np.concatenate([g.ravel() for g in G])
-    return Solution(first, np.concatenate(known), np.concatenate(w), inverse, np.array([*logged.limits, ridge, wide]))
+    some = np.unique(np.linspace(0, len(logged.action) - 1, SHOWN).astype(np.int64))
+    limits, states = np.array([*logged.limits, ridge, wide]), np.ascontiguousarray(logged.states[some], np.float64)
+    return Solution(
+        first, np.concatenate(known), logged.action[some].astype(np.int64), np.concatenate(w), inverse, limits,
+        states.ravel(),
+    )  # fmt: skip
 
 
 def _rows(learner: Learner, points: np.ndarray, known: Sequence[np.ndarray]) -> list[Rows]:

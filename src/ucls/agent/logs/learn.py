@@ -93,8 +93,9 @@ class LearnsFromLogs:
 
         "optimistic" takes the action with the highest upper bound, "greedy" that with the highest mean, and "cautious"
         that with the highest lower bound, from pessimistic value iteration on the logs that the agent has learned from
-        (see `ucls.evaluation.pessimism`); steps in an environment do not change it. Actions that are invalid by the
-        masks met in training, or by the second argument, are not taken.
+        (see `ucls.evaluation.pessimism`); steps in an environment do not change it. In a state of which the logs show
+        nothing it takes the action that they took most often near it. Actions that are invalid by the masks met in
+        training, or by the second argument, are not taken.
         """
         if attitude not in ATTITUDES:
             raise unknown("attitude", attitude, ATTITUDES)
@@ -107,7 +108,7 @@ class LearnsFromLogs:
             points = np.atleast_2d(inference.read(self._stage.observed, np.atleast_1d(observations))[0])
             masks = inference.masks_for(self.learner, points, observations, action_masks)
             if solution is not None:
-                score = solution.bounds(self.learner, points)
+                score = solution.preferences(self.learner, points)
             else:
                 mean, radius = self.learner.intervals(points)
                 score = mean + radius if attitude == "optimistic" else mean

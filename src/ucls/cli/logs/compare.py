@@ -44,6 +44,8 @@ def compare_log(
 
     The log has one row per step: episode, state columns, action, reward, terminated or truncated and, if known, the
     probability of the action. Columns are guessed from their names, and shown. `ucls check-log` checks a log first.
+
+    Example: ucls compare-log log.csv --policy my_rules:new_policy --gamma 0.95 --out report.html
     """
     from ucls.evaluation import compare
 

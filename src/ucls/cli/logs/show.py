@@ -85,9 +85,8 @@ def _show_candidate(each: "Candidate", found: "Comparison") -> None:
         to.print(f"  also: {printable(reason)}", highlight=False, markup=False)
     rows = [
         [line.name + (" (used)" if line.name in each.estimator else ""), _span(line.value), _span(line.difference)]
-        for line in each.estimators
+        for line in each.agreement
     ]
-    rows += [[f"LSTD-Q, {line.name}", _span(line.value), _span(line.difference)] for line in each.features[1:]]
     print_table(["estimator", "value", "difference"], rows, f"{printable(each.name)}: agreement of estimators", to)
     log = found.log
     about = [

@@ -1,7 +1,7 @@
 """From a log: is a new policy better than the one that made it, by how much, and which would be safe?
 
-`compare` reads a log, evaluates every policy with several estimators (`lstd_q`, `doubly_robust`, `importance`: one file
-each, with its assumptions), tests the assumptions (`checks`, `support`) and gives a verdict (`verdict`).
+`compare` reads a log, evaluates every policy with several `estimators` (one file each, with its assumptions), tests the
+assumptions (`checks`, `support`, `sensitivity`) and gives a verdict (`verdict`).
 """
 
 from ucls.evaluation.comparison.compare import compare

@@ -36,6 +36,13 @@ class Basis:
     size: int
     exact: bool
     rows: Callable[[np.ndarray], Any] = field(compare=False)
+    terms: tuple[tuple[int, ...], ...] = field(default=(), compare=False)  # frequencies of Fourier features, if any
+
+    def columns_in(self, finer: "Basis") -> np.ndarray | None:
+        """Which columns of finer features are these; None if some are not among them."""
+        place = {term: i for i, term in enumerate(finer.terms)}
+        found = [place.get(term, -1) for term in self.terms]
+        return np.array(found) if found and min(found) >= 0 else None
 
 
 def bounds_of(log: EpisodeLog) -> tuple[np.ndarray, np.ndarray]:
@@ -156,21 +163,37 @@ def fourier_basis(order: int, coupled: int, scale: Scale) -> Basis:
     """The package's Fourier features of scaled states; with nothing coupled, a constant."""
     n = len(scale.varying) if coupled else 0
     coder = fourier.make(fourier.Settings(order, max(1, coupled)), [0.0] * n, [1.0] * n, 1)
+    waves = np.rint(coder.frequencies / np.pi).astype(int).tolist()
 
     def rows(states: np.ndarray) -> np.ndarray:
-        angles = np.pi * scale(states)[:, :n, None] * np.arange(1, order + 1)
-        cosine, sine = np.cos(angles), np.sin(angles)
-        found = np.ones((len(states), coder.size))
-        end = 1 + n * order
-        found[:, 1:end] = cosine.reshape(len(states), -1)
-        for i, j in itertools.combinations(range(n), 2) if coupled > 1 else ():  # cos(a + b), without a cosine each
-            pair = cosine[:, i, :, None] * cosine[:, j, None, :]
-            pair -= sine[:, i, :, None] * sine[:, j, None, :]
-            begin, end = end, end + order**2
-            found[:, begin:end] = pair.reshape(len(states), -1)
+        u, found = np.pi * scale(states)[:, :n], np.empty((len(states), coder.size))
+        _fill(np.cos(u), np.sin(u), order, coupled > 1, found)
         return found
 
-    return Basis(f"fourier (order {order}, {coupled} coupled)" if coupled else "constant", coder.size, False, rows)
+    name = f"fourier (order {order}, {coupled} coupled)" if coupled else "constant"
+    return Basis(name, coder.size, False, rows, tuple(map(tuple, waves)))
+
+
+@jit
+def _fill(cosine, sine, order, pairs, found):
+    """Cosines of multiples of angles and then, if wanted, of sums of two of them, all from those of the angles."""
+    n = cosine.shape[1]
+    c, s = np.empty((n, order)), np.empty((n, order))
+    for t in range(len(found)):
+        found[t, 0] = 1.0
+        for i in range(n):
+            re, im = 1.0, 0.0
+            for k in range(order):
+                re, im = re * cosine[t, i] - im * sine[t, i], re * sine[t, i] + im * cosine[t, i]
+                c[i, k], s[i, k] = re, im
+                found[t, 1 + i * order + k] = re
+        place = 1 + n * order
+        for i in range(n if pairs else 0):
+            for j in range(i + 1, n):
+                for k in range(order):
+                    for m in range(order):
+                        found[t, place + m] = c[i, k] * c[j, m] - s[i, k] * s[j, m]
+                    place += order
 
 
 def _of_module(log: EpisodeLog, features: Any) -> Basis:

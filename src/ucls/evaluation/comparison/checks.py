@@ -4,11 +4,13 @@ Every test compares two estimates of the same thing from the same episodes: if t
 0 up to noise, and the influence of every episode on both says how large that noise is.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from ucls.evaluation.comparison.estimate import Estimate, quantile
+from ucls.evaluation.comparison.estimators.estimate import Estimate, quantile
+from ucls.evaluation.comparison.estimators.traces import LAMBDAS
 from ucls.evaluation.logs.episodes import EpisodeLog
 
 LEVEL = 0.01  # of every test
@@ -47,6 +49,18 @@ def features_check(here: Estimate, other: Estimate, confidence: float, names: tu
         _p(here.minus(other), noise),
         f"the features ({names[0]}) cannot represent the values: with {names[1]} the difference is {other.value:.4g} "
         f"instead of {here.value:.4g}",
+    )
+
+
+def lambda_check(differences: Sequence[Estimate], confidence: float) -> Check:
+    """Whether the largest lambda changes the difference by more than its statistical error."""
+    here, other = differences[0], differences[-1]
+    noise = quantile(confidence, here.freedom) * here.error
+    return Check(
+        "lambda",
+        _p(here.minus(other), noise),
+        f"the estimate depends on lambda: with {LAMBDAS[-1]:g} the difference is {other.value:.4g} instead of "
+        f"{here.value:.4g}; the state is not Markov, or the features cannot represent the values",
     )
 
 

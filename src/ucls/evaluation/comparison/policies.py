@@ -5,6 +5,7 @@ agent, or any object with `predict(states, deterministic=True)`; an array of pro
 log; "module:function"; or "columns:PREFIX", the columns PREFIX + ACTION of the log.
 """
 
+import difflib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -129,9 +130,13 @@ def _imported(text: str) -> Callable[[np.ndarray], Any]:
         raise UserError(
             f"no policy {printable(text[:100])!r}: give the file of an agent, module:function, or columns:PREFIX"
         )
-    found = getattr(import_path(module), name, None)
+    where = import_path(module)
+    found = getattr(where, name, None)
     if not callable(found):
-        raise UserError(f"module {module!r} has no function {name!r}")
+        public = [each for each, value in vars(where).items() if callable(value) and not each.startswith("_")]
+        near = difflib.get_close_matches(name, public, n=1)
+        hint = f": did you mean {near[0]!r}?" if near else ""
+        raise UserError(f"module {module!r} has no function {name!r}{hint}")
     return found
 
 
@@ -186,7 +191,8 @@ def _checked(array: np.ndarray) -> np.ndarray:
 def _taken(actions: np.ndarray, log: EpisodeLog) -> tuple[np.ndarray, np.ndarray]:
     if (actions.dtype.kind == "U") != (log.actions.dtype.kind == "U") or actions.dtype.kind not in "iufbU":
         raise UserError(
-            f"a policy returned actions such as {actions[:1].tolist()}: the log has {log.actions[:5].tolist()}"
+            f"a policy returned actions such as {actions[:1].tolist()}: the log has {log.actions[:5].tolist()}; return "
+            "these, or a probability for each of them, in this order"
         )
     place = np.minimum(np.searchsorted(log.actions, actions), len(log.actions) - 1)
     known = log.actions[place] == actions

@@ -61,6 +61,7 @@ class Candidate:
     estimator: str
     estimators: list[Line]
     features: list[Line]
+    lambdas: list[Line]
     checks: list[Check]
     support: Support
     effective_sample_size: float | None
@@ -68,6 +69,13 @@ class Candidate:
     grid: Grid
     shares: list[tuple[str, float, float]]
     at: list[AtState] = field(default_factory=list)
+
+    @property
+    def agreement(self) -> list[Line]:
+        """All results: of every estimator, and of LSTD-Q with other features and with other lambda."""
+        others = [*((line.name.rpartition(": ")[2], line) for line in self.features[1:]),
+                  *((line.name, line) for line in self.lambdas)]  # fmt: skip
+        return [*self.estimators, *(line._replace(name=f"LSTD-Q, {name}") for name, line in others)]
 
     @property
     def sentence(self) -> str:
@@ -95,6 +103,7 @@ class Candidate:
             "estimator": self.estimator,
             "estimators": {line.name: _line(line) for line in self.estimators},
             "features": {line.name: _line(line) for line in self.features},
+            "lambdas": {line.name: _line(line) for line in self.lambdas},
             "checks": [{"name": c.name, "p_value": c.p_value, "failed": c.failed} for c in self.checks],
             "effective_sample_size": self.effective_sample_size,
             "largest_weight": self.largest_weight,

@@ -11,11 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls.evaluation.comparison.checks import Check
-from ucls.evaluation.comparison.estimate import Estimate, quantile
-from ucls.evaluation.comparison.importance import Weights
-from ucls.evaluation.comparison.lstd_q import Design, Evaluated
+from ucls.evaluation.comparison.estimators.estimate import Estimate, quantile
+from ucls.evaluation.comparison.estimators.importance import Weights
+from ucls.evaluation.comparison.estimators.lstd_q import Evaluated
+from ucls.evaluation.comparison.estimators.systems import Design
 from ucls.evaluation.comparison.policies import OnLog
 from ucls.evaluation.comparison.result import Span
+from ucls.evaluation.comparison.sensitivity import ByLambda
 
 DOUBLY_ROBUST, LSTD_Q, BOTH = "doubly robust", "LSTD-Q", "LSTD-Q and doubly robust"
 
@@ -69,6 +71,7 @@ class Found(NamedTuple):
     weighted: tuple[Estimate, Estimate] | None
     per_decision: tuple[Estimate, Estimate] | None
     weights: Weights | None
+    by_lambda: ByLambda
     checks: list[Check]
     trusted: str
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ucls.evaluation.comparison.checks import Check
-from ucls.evaluation.comparison.estimate import Estimate, quantile
+from ucls.evaluation.comparison.estimators.estimate import Estimate, quantile
 from ucls.evaluation.comparison.result import BETTER, CANNOT_SAY, WORSE, Span
 from ucls.evaluation.comparison.support import Support
 from ucls.evaluation.logs.episodes import EpisodeLog
@@ -19,7 +19,12 @@ from ucls.stats import holm
 
 FEW = 20  # episodes below which there is no verdict
 NEVER = 0.05  # of the new policy's actions may be unseen
-EXCUSED = ("features", "returns", "estimators")  # tests whose failure does not concern doubly robust estimation
+EXCUSED = (
+    "features",
+    "lambda",
+    "returns",
+    "estimators",
+)  # tests whose failure does not concern doubly robust estimation
 POWER = 0.8416  # standard deviations: the chance to decide is then 80%
 FAR = 1000  # times as many episodes: more than that is no advice
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from ucls.errors import UserError, unknown
+from ucls.errors import UserError, printable, unknown
 from ucls.evaluation.logs.names import NEXT, is_near, plain
 
 NAMES: dict[str, tuple[str, ...]] = {  # of the columns with a role; the first one is our own
@@ -111,11 +111,17 @@ def _refuse_near_misses(left: Sequence[str], named: Mapping[str, str]) -> None:
     for name in left:
         for role, names in NAMES.items():
             if role not in named and any(len(plain(word)) > 3 and is_near(name, word) for word in names):
-                raise UserError(f"the column {name[:100]!r} is not used: rename it to {role!r}, or remove it")
+                raise UserError(f"the column {name[:100]!r} is not used: {_ways(role, name)}")
         if plain(name) in NOT_READ and not (plain(name) == "rho" and "probability" in named):
             raise UserError(f"the column {name[:100]!r} is not used: {NOT_READ[plain(name)]}")
         if "probability" not in named and LOGARITHMS.fullmatch(name.strip()):
             raise UserError(f"the column {name[:100]!r} is not used: give probabilities, not their logarithms")
+
+
+def _ways(role: str, name: str) -> str:
+    """What to do with a column that looks like a role; for most roles there is an option."""
+    option = "" if role in ("discount", "start") else f", give --{role} {printable(name[:100])}"
+    return f"rename it to {role!r}{option}, or remove it"
 
 
 def _states(

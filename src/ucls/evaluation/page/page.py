@@ -10,6 +10,13 @@ from ucls._util.html import asset, write_document
 from ucls.evaluation.comparison.result import Candidate, Comparison, Span
 from ucls.evaluation.page import plots
 
+TESTS = {  # what every test of an assumption compares
+    "returns": "the fitted value of the logged policy and its mean return",
+    "features": "the difference with these features and with others",
+    "stationarity": "TD errors in the first and in the second half of the episodes",
+    "lambda": "the difference with lambda 0 and with the largest lambda",
+    "estimators": "LSTD-Q and doubly robust estimation",
+}
 CLASSES = {"better": "good", "worse": "bad", "cannot say": "unsure"}
 
 
@@ -42,15 +49,11 @@ def _answers(found: Comparison) -> str:
 
 
 def _candidate(each: Candidate, found: Comparison) -> str:
-    lines = [
-        *each.estimators,
-        *(line._replace(name=f"LSTD-Q, {line.name.rpartition(': ')[2]}") for line in each.features[1:]),
-    ]
     rows = [["logged policy", _span(found.logged)], [each.name, _span(each.value)]]
     return f"""<section><h2>{escape(each.name)}</h2>
 <h3>Difference from the logged policy</h3>
 <p>The answer uses {escape(each.estimator)}; the others should agree with it.</p>
-{plots.intervals(lines, each.difference, each.confidence)}
+{plots.intervals(each.agreement, each.difference, each.confidence)}
 <h3>Values over the start states</h3>
 {table(["policy", f"value ({100 * found.confidence:g}% interval)"], rows)}{_points(each)}
 <h3>Overlap of the two policies</h3>
@@ -94,10 +97,10 @@ def _checks(each: Candidate) -> str:
     if not each.checks:
         return "<p>None was possible with this log.</p>"
     rows = [
-        [check.name, f"{check.p_value:.2g}", check.meaning if check.failed else "no contradiction"]
+        [check.name, TESTS[check.name], f"{check.p_value:.2g}", check.meaning if check.failed else "no contradiction"]
         for check in each.checks
     ]
-    return table(["test", "p-value", "result"], rows)
+    return table(["test", "compares", "p-value", "result"], rows)
 
 
 def _facts(found: Comparison) -> str:

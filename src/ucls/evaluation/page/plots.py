@@ -25,15 +25,18 @@ def intervals(lines: Sequence[Line], used: Span, level: float) -> str:
     low = max(min(0.0, *(span.low for span in finite)), min(0.0, main.estimate) - reach)
     high = min(max(0.0, *(span.high for span in finite)), max(0.0, main.estimate) + reach)
     low, high = low - 0.05 * (high - low), high + 0.05 * (high - low)
-    tall = ROW * len(rows) + 45
+    tall = ROW * len(rows) + 52
 
     def x(value: float) -> float:
         return LABELS + (WIDE - LABELS - 20) * (min(max(value, low), high) - low) / (high - low)
 
     marks = [f'<line class="zero" x1="{x(0):.1f}" y1="10" x2="{x(0):.1f}" y2="{tall - 30}"/>']
     marks += [f'<text class="tick" x="{x(t):.1f}" y="{tall - 12}">{t:.4g}</text>' for t in ticks(low, high)]
+    for word, side, anchor in (("worse", x(0) - 8, "end"), ("better", x(0) + 8, "start")):
+        if LABELS + 40 < side < WIDE - 60:
+            marks.append(f'<text class="side" x="{side:.1f}" y="10" text-anchor="{anchor}">{word}</text>')
     for i, (name, span, answer) in enumerate(rows):
-        y = 25 + ROW * i
+        y = 32 + ROW * i
         marks.append(f'<text class="name{" answer" * answer}" x="{LABELS - 12}" y="{y + 4}">{escape(name)}</text>')
         if not np.isfinite(span.low):
             marks.append(f'<text class="none" x="{LABELS}" y="{y + 4}">not determined</text>')

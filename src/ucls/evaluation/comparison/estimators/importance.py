@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ucls.evaluation.comparison.estimate import Estimate
+from ucls.evaluation.comparison.estimators.estimate import Estimate
 from ucls.evaluation.comparison.policies import OnLog
 from ucls.evaluation.logs.episodes import EpisodeLog, per_episode_product
 

@@ -1,0 +1,155 @@
+"""The linear systems of LSTD-Q: features of a log in parts, and the sums S and b that all estimators share.
+
+S is the sum of x_t x_t' minus that of gamma x_t x_bar(s'_t)'. Features are products of state features and actions, so
+both consist of blocks, and little of them has to be summed twice:
+
+- the first part is the same for all policies;
+- the blocks of the second part that belong to one logged action add up to the sum of gamma x_t x(s'_t)', whatever the
+  policy does next, so that one of them is what the others leave of it;
+- the sums of coarser features are rows and columns of those of finer ones that contain them.
+"""
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ucls.evaluation.comparison.basis import Basis
+from ucls.evaluation.comparison.policies import OnLog
+from ucls.evaluation.logs.episodes import EpisodeLog
+
+CHUNK, LEAST = 1 << 18, 512  # entries of a matrix of features, and its rows at least
+KEPT = 3e7  # entries up to which features are computed once, and up to which sums are kept
+
+
+class Sums(NamedTuple):
+    """S and b over the episodes of every fold, and the rows that count."""
+
+    S: np.ndarray
+    b: np.ndarray
+    usable: np.ndarray
+
+
+class Common(NamedTuple):
+    """What policies share: sums of x x', of x r and of gamma x x(s')', for every fold and action, over usable rows."""
+
+    usable: np.ndarray
+    squares: np.ndarray
+    rewards: np.ndarray
+    crosses: np.ndarray
+
+
+class Design:
+    """The features of a log, in parts of some rows: those of the states, and those of the next states.
+
+    Episode i is in fold i mod `folds`. With the design of `finer` features that contain these, sums come from there.
+    """
+
+    def __init__(self, log: EpisodeLog, basis: Basis, folds: int = 1, finer: "Design | None" = None):
+        self.log, self.basis, self.folds = log, basis, folds
+        self.fold = log.episode % folds
+        self._finer, self._columns = finer, None if finer is None else basis.columns_in(finer.basis)
+        probe = basis.rows(log.states[:1])
+        self.dense = isinstance(probe, np.ndarray)
+        step = max(LEAST, CHUNK // max(1, basis.size if self.dense else min(basis.size, 4 * probe.nnz)))
+        cuts = np.searchsorted(log.first, np.arange(step, log.n_steps, step))
+        edges = np.unique(np.concatenate([[0], log.first[cuts], [log.n_steps]]))
+        self._edges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
+        self._kept: list[tuple[slice, Any, Any]] | None = None
+        if basis.size * log.n_steps <= KEPT:
+            self._kept = list(self._made())
+        self._sums: dict[int, tuple[OnLog, Sums]] = {}
+        self._common: Common | None = None
+
+    def parts(self) -> Iterator[tuple[slice, Any, Any]]:
+        """The rows, the features of their states, and those of their next states (0 where there is none)."""
+        yield from self._made() if self._kept is None else self._kept
+
+    def _made(self) -> Iterator[tuple[slice, Any, Any]]:
+        log = self.log
+        for begin, end in self._edges:
+            rows = slice(begin, end)
+            here = self.basis.rows(log.states[rows])
+            if isinstance(here, np.ndarray):
+                after = np.zeros_like(here)
+                after[:-1] = here[1:]
+                after[~log.follows[rows]] = 0.0
+                alone = np.flatnonzero(log.has_next[rows] & ~log.follows[rows])
+                if len(alone):
+                    after[alone] = self.basis.rows(log.next_states[rows][alone])
+            else:
+                after = self.basis.rows(log.next_states[rows])
+            yield rows, here, after
+
+    def sums(self, policy: OnLog) -> Sums:
+        """S and b of a policy."""
+        if id(policy) not in self._sums:
+            found = self._summed(policy) if self._columns is None else self._picked(policy)
+            while self._sums and (len(self._sums) + 1) * found.S.size > KEPT:
+                del self._sums[next(iter(self._sums))]
+            self._sums[id(policy)] = policy, found  # the policy too, or another one could get its id
+        return self._sums[id(policy)][1]
+
+    def _picked(self, policy: OnLog) -> Sums:
+        """The rows and columns of finer features."""
+        assert self._finer is not None
+        assert self._columns is not None
+        S, b, usable = self._finer.sums(policy)
+        size = self._finer.basis.size
+        place = (np.arange(len(self.log.actions))[:, None] * size + self._columns).ravel()
+        return Sums(S[:, place[:, None], place], b[:, place], usable)
+
+    def _summed(self, policy: OnLog) -> Sums:
+        log, n_actions, size = self.log, len(self.log.actions), self.basis.size
+        usable = policy.known & (log.has_next | log.terminated)
+        common = self._common if self._common is not None and np.array_equal(self._common.usable, usable) else None
+        weights = log.discount[:, None] * policy.after
+        whole = self.dense and policy.outside.max(initial=0.0) == 0
+        often = [(weights[usable & (log.action == a)] != 0).sum(axis=0) for a in range(n_actions)]
+        rest = [int(each.argmax()) if whole and common is not None else -1 for each in often]
+        squares = np.zeros((self.folds, n_actions, size, size))
+        rewards = np.zeros((self.folds, n_actions, size))
+        crosses = np.zeros((self.folds, n_actions, size, n_actions, size))
+        for rows, here, after in self.parts():
+            for f, a, chosen in self._groups(rows, usable):
+                x, weight = here[chosen], weights[rows][chosen]
+                if common is None:
+                    squares[f, a] += dense(x.T @ x)
+                    rewards[f, a] += x.T @ log.reward[rows][chosen]
+                for c in np.flatnonzero(weight.any(axis=0)):
+                    if c != rest[a]:
+                        some = np.flatnonzero(weight[:, c])
+                        left = x if len(some) == len(chosen) else x[some]
+                        crosses[f, a, :, c] += dense(left.T @ scaled(after[chosen[some]], weight[some, c]))
+        if common is None:
+            common = Common(usable, squares, rewards, crosses.sum(axis=3))
+            self._common = common if whole else None
+        else:
+            for a, c in enumerate(rest):
+                if c >= 0:
+                    crosses[:, a, :, c] = common.crosses[:, a] - crosses[:, a].sum(axis=2)
+        S = -crosses
+        for a in range(n_actions):
+            S[:, a, :, a] += common.squares[:, a]
+        d = n_actions * size
+        return Sums(S.reshape(self.folds, d, d), common.rewards.reshape(self.folds, d), usable)
+
+    def _groups(self, rows: slice, usable: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+        """The usable rows of a part, counted from its first, by fold and logged action."""
+        n_actions = len(self.log.actions)
+        key = np.where(usable[rows], self.fold[rows] * n_actions + self.log.action[rows], -1)
+        order = np.argsort(key, kind="stable")
+        groups, begins = np.unique(key[order], return_index=True)
+        for group, chosen in zip(groups.tolist(), np.split(order, begins[1:]), strict=True):
+            if group >= 0:
+                yield group // n_actions, group % n_actions, chosen
+
+
+def dense(rows: Any) -> np.ndarray:
+    """A matrix as an array."""
+    return rows if isinstance(rows, np.ndarray) else rows.toarray()
+
+
+def scaled(rows: Any, weights: np.ndarray) -> Any:
+    """A matrix whose rows are multiplied by weights."""
+    return rows * weights[:, None] if isinstance(rows, np.ndarray) else rows.multiply(weights[:, None]).tocsr()
