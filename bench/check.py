@@ -19,7 +19,7 @@ from bench.tables import Table, number
 # Others over ours, at least: about half of what was found on a machine with AVX-512 and one BLAS thread.
 RATIOS = {128: {"NumPy, dense": 10.0, "NumPy, tuned": 5.0}, 512: {"NumPy, dense": 12.0, "NumPy, tuned": 2.0}}
 OVER_C = 2.0  # ours over C, at most
-SPEED_UP = {4: 2.5, 8: 4.0}  # of environments with 10 ms per step, at least
+SPEED_UP = {4: 2.0, 8: 3.0}  # of environments with 10 ms per step, at least
 MASKS = 4.0  # a step with action masks over one without, at most
 CALLS = 1000.0  # empty function calls that a step without masks may take; 500 were found
 COMMITTED = Path(__file__).with_name("instructions.json")
