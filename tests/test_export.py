@@ -188,6 +188,12 @@ def test_masked_actions_are_never_taken(tmp_path):
         assert taken <= {1, 3}
     with pytest.raises(ValueError, match="no action is allowed"):
         policy.predict(4, action_masks=[False] * 4)
+    with pytest.raises(ValueError, match="needs 4 values for each observation"):
+        policy.predict(4, action_masks=[True, False])
+    with pytest.raises(ValueError, match="needs 4 values for each observation"):
+        policy.predict([4, 5], action_masks=[[True] * 4] * 3)
+    with pytest.raises(UserError, match=r"policy\.npz is not a saved agent"):
+        Agent.load(tmp_path / "policy.npz")
 
 
 def test_observations_are_read_as_the_agent_reads_them(tmp_path):

@@ -57,7 +57,8 @@ class Policy:
             about = json.loads(str(arrays.pop("about")))
             known = about["format"]
         except Exception as error:  # a corrupted file raises many kinds
-            raise ValueError(f"{path} is not an exported policy: {error}") from None
+            why = "no such file" if isinstance(error, FileNotFoundError) else "give what agent.export wrote"
+            raise ValueError(f"{path} is not an exported policy: {why}") from None
         if known not in range(1, FORMAT + 1):
             raise ValueError(f"{path} has format {known}, but this file reads format {FORMAT}: use a newer policy.py")
         self.about = about
@@ -107,7 +108,10 @@ class Policy:
         if given is None:
             masks = np.array([self._recalled(*row) for row in rows]).reshape(len(rows), self.n_actions)
         else:
-            masks = np.ones((len(rows), self.n_actions), bool) & np.asarray(given, bool).reshape(-1, self.n_actions)
+            masks = np.asarray(given, bool)
+            if masks.shape not in ((self.n_actions,), (len(rows), self.n_actions)):
+                raise ValueError(f"action_masks needs {self.n_actions} values for each observation, not {given!r}")
+            masks = masks | np.zeros((len(rows), self.n_actions), bool)
         if not masks.any(axis=1).all():
             raise ValueError("no action is allowed: action_masks needs at least one true value for each observation")
         return rows, masks, many

@@ -26,6 +26,7 @@ FORMAT = 3  # of files with packed arrays; with trimmed matrices 2, and others 1
 BEYOND = "@beyond"
 TRIMMED = 2**16  # bytes of the smallest matrix that is trimmed
 SUFFIX = ".safetensors"
+ZIP = b"PK\x03\x04"  # the first bytes of exported policies, and of agents of other packages
 
 T = TypeVar("T")
 
@@ -87,6 +88,8 @@ def load(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         blob = path.read_bytes()
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
+    if blob.startswith(ZIP):
+        raise UserError(f"{path} is not a saved agent: ucls.policy.Policy reads what `export` wrote")
     about, arrays = from_bytes(blob, str(path))
     how = about.pop(packing.PACKED, {})
     return about, packing.unpack(how, arrays, str(path))
