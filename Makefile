@@ -49,13 +49,15 @@ pytest: $(DEV) kernels
 coverage: $(DEV) kernels
 	$(PYTEST) $(QUICK) --cov --cov-report=term:skip-covered --cov-report=xml:out/coverage.xml
 
-# Builds dist/ for a tag, `make release TAG=v0.2.0`, if the changelog has a date for it and the tests pass.
+# Builds dist/ for a tag, `make release TAG=v0.3.0`, if the changelog has a date for it and the tests pass.
 release: $(DEV)
 	rm -rf dist
 	mkdir dist
 	$(BIN)/python .ci/release '$(TAG)' > dist/NOTES.md
 	$(MAKE) test
 	$(BIN)/python -m hatchling build --directory dist
+	$(PIP_INSTALL) twine
+	$(BIN)/python -m twine check --strict dist/*.whl dist/*.tar.gz
 
 # Starts a Slurm of one node, from Debian's packages; without them it says how to install them.
 test-slurm: $(DEV)

@@ -17,7 +17,7 @@ from typing import Any
 
 PARTS = (
     *("first", "step", "exact", "growth", "profile", "runs", "pieces", "shell", "baselines", "study"),
-    *("algorithms", "evaluation", "one_hot", "planners", "lapack"),
+    *("algorithms", "evaluation", "one_hot", "planners", "lapack", "agents"),
 )
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "out" / "bench"

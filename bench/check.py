@@ -11,12 +11,17 @@ import tempfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from bench import agents
+from bench.runs import every_core
 from bench.step import case
 from bench.tables import Table, number
 
 # Others over ours, at least: about half of what was found on a machine with AVX-512 and one BLAS thread.
 RATIOS = {128: {"NumPy, dense": 10.0, "NumPy, tuned": 5.0}, 512: {"NumPy, dense": 12.0, "NumPy, tuned": 2.0}}
 OVER_C = 2.0  # ours over C, at most
+SPEED_UP = {4: 2.0, 8: 3.0}  # of environments with 10 ms per step, at least
+MASKS = 4.0  # a step with action masks over one without, at most
+CALLS = 1000.0  # empty function calls that a step without masks may take; 500 were found
 COMMITTED = Path(__file__).with_name("instructions.json")
 TOLERANCE = 0.2
 STEPS = 400
@@ -35,7 +40,7 @@ class Gate(NamedTuple):
 
 def gates(count: bool = True) -> list[Gate]:
     """Go through every gate."""
-    found = [gate for d in RATIOS for gate in _ratios(d)]
+    found = [gate for d in RATIOS for gate in _ratios(d)] + _agents()
     return [*found, _instructions()] if count else found
 
 
@@ -48,6 +53,25 @@ def _ratios(d: int) -> list[Gate]:
     if "C" in measured:
         value = 1 / measured["C"][1]
         found.append(Gate(f"d = {d}: ours over C", f"<= {number(OVER_C)}", number(value), value <= OVER_C))
+    return found
+
+
+def _agents() -> list[Gate]:
+    """Several slow environments at once, and steps with and without masks."""
+    with every_core():
+        over = agents.speed_of_vectors(turns=3, rounds=30)["over one"]
+    masks = agents.speed_of_masks(seconds=3.0)
+    found = []
+    for n, limit in SPEED_UP.items():
+        value = over[str(n)][1]
+        name = f"{n} environments of 10 ms per step over one"
+        found.append(Gate(name, f">= {number(limit)}", number(value), value >= limit))
+    for name, key, limit in (
+        ("Agent.learn: masks over none", "masks over none", MASKS),
+        ("Agent.learn without masks, in empty function calls", "none over step", CALLS),
+    ):
+        value = masks[key][1]
+        found.append(Gate(name, f"<= {number(limit)}", number(value), value <= limit))
     return found
 
 

@@ -28,7 +28,8 @@ COLORS = {
 ROOF = "#333333"
 MEASURED, DATA, WHEN = "measured.json", "data/performance.json", ("date", "commit")
 
-SHOWN = ("first", "step", "runs", "baselines", "algorithms", "one_hot")  # parts whose first table is on the page
+# The parts whose first table is on the page.
+SHOWN = ("first", "step", "runs", "baselines", "algorithms", "one_hot", "agents")
 
 PICTURE = "![Useful operations per second of every version by number of features, below the roofline](performance.svg)"
 CAPTION = """

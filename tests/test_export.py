@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import gymnasium
@@ -9,11 +10,14 @@ import numpy as np
 import pytest
 
 import ucls
+from support.masked import Corridor
+from support.uncompiled import run_uncompiled
 from ucls import Agent, UserError
 from ucls.policy import Policy
 
 OTHERS = {"lspi-rmax": {"return_max": 1.0}, "dgpq": {"r_max": 1.0}}
-LINEAR = ("ucls-exact", "ucls", "ucls-l", "gv-ucb", "rlsvi", "lspi-rmax", "sarsa", "lstd-sm", "lstd-cg")
+EXPORTED = ("ucls-exact", "ucls", "ucls-l", "gv-ucb", "rlsvi", "lspi-rmax", "sarsa", "lstd-sm", "lstd-cg", "dgpq")
+TILES = {"features": "tiles", "tilings": 3, "tiles": 2}
 ALONE = """
 import sys
 sys.path[:0] = [{numpy!r}, {folder!r}]
@@ -59,13 +63,14 @@ def waves(observation):
 
 def agents():
     """An agent for every algorithm that can be exported, and for every kind of features."""
-    yield from ((f"lake-{name}", "FrozenLake-v1", name, OTHERS.get(name, {})) for name in LINEAR)
+    yield from ((f"lake-{name}", "FrozenLake-v1", name, OTHERS.get(name, {})) for name in EXPORTED)
     yield "fourier", "CartPole-v1", "ucls-exact", {}
     yield "fourier-ucls", "CartPole-v1", "ucls", {}
     yield "fourier-rlsvi", "CartPole-v1", "rlsvi", {}
+    yield "dgpq", "CartPole-v1", "dgpq", {"r_max": 1.0}
     yield "random", "CartPole-v1", "sarsa", {"features": "random_fourier", "n_features": 20}
     for hashing in ("blocks", "joint", "clipped"):
-        settings = {"features": "tiles", "tilings": 3, "tiles": 2, "hashing": hashing}
+        settings = {**TILES, "hashing": hashing}
         yield f"tiles-{hashing}", "CartPole-v1", "ucls-exact", settings
         yield f"tiles-{hashing}-full", "CartPole-v1", "ucls-exact", {**settings, "table_size": 17}
 
@@ -117,6 +122,56 @@ def test_an_exploring_policy_takes_the_actions_of_its_agent(tmp_path):
     np.testing.assert_array_equal(policy.predict(given)[0], agent.predict(given)[0])
 
 
+def check_planners():
+    """Every solver of ucls-plan, also without data."""
+    for env, settings, steps in (
+        ("FrozenLake-v1", {}, 100),
+        ("CartPole-v1", {"order": 1}, 60),
+        ("CartPole-v1", TILES, 60),
+        ("CartPole-v1", {**TILES, "table_size": 17, "hashing": "clipped"}, 60),
+        ("CartPole-v1", {**TILES, "tilings": 1, "noise_scale": 0}, 60),
+        ("CartPole-v1", {}, 0),
+        ("FrozenLake-v1", {}, 0),
+    ):
+        agent = Agent(env, "ucls-plan", seed=1, **{"return_max": 20.0, **settings}).learn(steps)
+        with tempfile.TemporaryDirectory() as folder:
+            check_planner(agent, seen(env, 60), Path(folder))
+    with pytest.raises(UserError, match="use hashing=blocks"):
+        Agent("CartPole-v1", "ucls-plan", **TILES, hashing="joint").export()
+
+
+def check_planner(agent, given, folder):
+    policy, means = Policy(agent.export(folder / "whole")), Policy(agent.export(folder / "means", intervals=False))
+    mean, radius = agent.value_estimates(given)
+    for found, expected in zip(policy.value_estimates(given), (mean, radius), strict=True):
+        np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(means.value_estimates(given)[0], mean, rtol=1e-9, atol=1e-9)
+    for deterministic, score in ((True, mean), (False, mean + radius)):
+        expected = agent.predict(given, deterministic)[0]
+        agent.learner.state.greedy[0] = 1
+        found = Policy(agent.export(folder / "greedy")).predict(given, deterministic)[0]
+        agent.learner.state.greedy[0] = 0
+        clear = np.ptp(np.sort(score, axis=1)[:, -2:], axis=1) > 1e-9
+        np.testing.assert_array_equal(found[clear], expected[clear])
+
+
+def test_planners_are_exported_with_every_solver_and_explore_also_in_greedy_periods():
+    run_uncompiled("import warnings\nfrom test_export import *\nwarnings.simplefilter('ignore')\ncheck_planners()")
+
+
+@pytest.mark.parametrize("how", ["info", "observation"])
+def test_masks_that_were_met_are_part_of_a_policy(tmp_path, how):
+    agent = Agent(Corridor(how), "sarsa", seed=1).learn(200)
+    policy = Policy(agent.export(tmp_path / "policy.npz"))
+    np.testing.assert_array_equal(policy.value_estimates(range(6)), agent.value_estimates(range(6)))
+    assert np.isnan(policy.value_estimates(0)[0]).tolist() == [True, True, False, True]
+    assert {policy.predict(0)[0] for _ in range(50)} == {2}
+    assert policy.predict(0, action_masks=[1, 0, 0, 0])[0] == 0
+    if how == "observation":
+        many = {"observation": np.array([2, 2]), "action_mask": np.array([[0, 0, 0, 1], [1, 0, 0, 0]])}
+        assert policy.predict(many, deterministic=True)[0].tolist() == [3, 0]
+
+
 def test_an_epsilon_greedy_policy_takes_other_actions_as_often_as_its_agent(tmp_path):
     agent = trained("FrozenLake-v1", "sarsa", {"epsilon": 0.5})
     policy = Policy(agent.export(tmp_path / "policy.npz"), seed=0)
@@ -133,6 +188,12 @@ def test_masked_actions_are_never_taken(tmp_path):
         assert taken <= {1, 3}
     with pytest.raises(ValueError, match="no action is allowed"):
         policy.predict(4, action_masks=[False] * 4)
+    with pytest.raises(ValueError, match="needs 4 values for each observation"):
+        policy.predict(4, action_masks=[True, False])
+    with pytest.raises(ValueError, match="needs 4 values for each observation"):
+        policy.predict([4, 5], action_masks=[[True] * 4] * 3)
+    with pytest.raises(UserError, match=r"policy\.npz is not a saved agent"):
+        Agent.load(tmp_path / "policy.npz")
 
 
 def test_observations_are_read_as_the_agent_reads_them(tmp_path):
@@ -160,11 +221,11 @@ def test_a_features_function_is_given_again(tmp_path):
             np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
-def test_a_policy_of_mountain_car_is_a_hundredth_of_its_agent(tmp_path):
+def test_a_policy_of_mountain_car_is_far_smaller_than_its_agent(tmp_path):
     agent = Agent("MountainCar-v0", "ucls-exact", seed=0).learn(3000)
     whole, policy = agent.save(tmp_path / "agent"), agent.export(tmp_path / "policy")
     means = agent.export(tmp_path / "means", intervals=False)
-    assert policy.stat().st_size < 250_000 < 20_000_000 < whole.stat().st_size
+    assert policy.stat().st_size < 250_000 < 10_000_000 < whole.stat().st_size
     assert means.stat().st_size < 40_000
     mean, radius = Policy(means).value_estimates([-0.5, 0.0])
     np.testing.assert_allclose(mean, agent.value_estimates([-0.5, 0.0])[0])
@@ -174,11 +235,10 @@ def test_a_policy_of_mountain_car_is_a_hundredth_of_its_agent(tmp_path):
 
 
 def test_what_cannot_be_exported_is_refused_in_one_line(tmp_path):
-    for algorithm, words in (("dgpq", "values are not linear"), ("ucbootstrap", "with intervals=False")):
-        agent = trained("FrozenLake-v1", algorithm, OTHERS.get(algorithm, {}), 50)
-        with pytest.raises(UserError, match=words) as error:
-            agent.export(tmp_path / "policy.npz")
-        assert "\n" not in str(error.value)
+    agent = trained("FrozenLake-v1", "ucbootstrap", {}, 50)
+    with pytest.raises(UserError, match="with intervals=False") as error:
+        agent.export(tmp_path / "policy.npz")
+    assert "\n" not in str(error.value)
     path = agent.export(tmp_path / "policy.npz", intervals=False)
     np.testing.assert_allclose(Policy(path).value_estimates(4)[0], agent.value_estimates(4)[0], atol=1e-12)
     with pytest.raises(UserError, match=r"name it .*policy\.npz"):
@@ -195,6 +255,19 @@ def test_files_that_are_no_policy_are_refused_in_one_line(tmp_path):
     np.savez(tmp_path / "newer.npz", about=np.array('{"format": 99}'))
     with pytest.raises(ValueError, match="use a newer policy"):
         Policy(tmp_path / "newer.npz")
+
+
+def test_files_of_the_first_format_are_read(tmp_path):
+    agent = trained("CartPole-v1", "ucls-exact", TILES)
+    with np.load(agent.export(tmp_path / "policy.npz")) as file:
+        arrays = {name.replace("form.C.", "form."): file[name] for name in file.files}
+    arrays["about"] = np.array(str(arrays["about"]).replace('"format": 2', '"format": 1'))
+    np.savez(tmp_path / "first.npz", **arrays)
+    assert '"format": 1' in str(arrays["about"])
+    assert {"form.diagonal", "form.entries"} <= set(arrays)
+    given = seen("CartPole-v1", 20)
+    expected = Policy(tmp_path / "policy.npz").value_estimates(given)
+    np.testing.assert_array_equal(Policy(tmp_path / "first.npz").value_estimates(given), expected)
 
 
 def test_the_runtime_imports_only_the_standard_library_and_numpy():

@@ -139,10 +139,10 @@ def test_the_file_of_an_agent_that_has_seen_little_is_small(tmp_path):
     assert path.stat().st_size < 1e6
     again = Agent.load(path)
     assert again.learner.state.inverse.M.tobytes() == agent.learner.state.inverse.M.tobytes()
-    assert checkpoint.load(path)[0]["format"] == 2
+    assert checkpoint.load(path)[0]["format"] == 3
 
 
-def test_files_without_trimmed_matrices_can_be_read_by_earlier_versions(tmp_path):
+def test_files_with_nothing_to_trim_or_pack_can_be_read_by_earlier_versions(tmp_path):
     path = ucls.make_run("ucls/OneState-v0", "sarsa").save(tmp_path / "run.safetensors")
     assert checkpoint.load(path)[0]["format"] == 1
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from bench import __main__ as command
-from bench import evaluation, exact, first, harness, native, opening, profile, report
+from bench import agents, check, evaluation, exact, first, harness, native, opening, profile, report
 from bench.step import check_agreement
 from bench.steps.dense_numpy import DenseNumpy
 from bench.steps.kernel import Kernel
@@ -199,6 +199,25 @@ def test_what_was_measured_part_by_part_is_kept_for_the_page_unless_the_machine_
     assert report.when(found) == "Measured in 2 sessions: step at a day; first at another."
     report.keep({"machine": other, "when": {"first": "a day"}, "first": 3}, tmp_path)
     assert report.kept(tmp_path) == {"machine": other, "when": {"first": "a day"}, "first": 3}
+
+
+def test_gates_of_agents_compare_within_one_run(monkeypatch):
+    three = [1.0, 2.0, 3.0]
+    vectors = {"rates": {}, "over one": {"2": three, "4": [1.0] * 3, "8": [5.0] * 3}}
+    masks = {"masks over none": three, "none over step": [2e3] * 3}
+    monkeypatch.setattr(agents, "speed_of_vectors", lambda turns, rounds: vectors)
+    monkeypatch.setattr(agents, "speed_of_masks", lambda seconds: masks)
+    assert [(gate.limit, gate.found, gate.holds) for gate in check._agents()] == [
+        (">= 2", "1", False),
+        (">= 3", "5", True),
+        ("<= 4", "2", True),
+        ("<= 1,000", "2,000", False),
+    ]
+
+
+@pytest.mark.slow
+def test_several_slow_environments_at_once_are_faster_than_one():
+    assert agents.speed_of_vectors(turns=1, rounds=10)["over one"]["4"][1] > 1.5
 
 
 def test_tables_line_up():

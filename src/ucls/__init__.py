@@ -5,7 +5,7 @@ the rest of the machinery load when first used.
 
 >>> import ucls
 >>> ucls.__version__
-'0.2.0'
+'0.3.0'
 """
 
 import importlib
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ucls.gym.discrete_actions import DiscreteActions
 
 __all__ = ["Agent", "DiscreteActions", "Evaluation", "Run", "UserError", "__version__", "evaluate_policy", "make_run"]
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 _LAZY = {
     "Agent": "ucls.agent.agent",

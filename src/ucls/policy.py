@@ -9,11 +9,24 @@ features of an action, and terms that are not in the file left out,
 
     prior  = clip(1 - x'h, 0, 1)
     mean   = constant + prior_mean prior + x'w
-    radius = prior_radius prior + scale sqrt(max(0, x'Cx + (x'u)^2 + sum_i d_i x_i^2))
+    noise  = scale sqrt(max(0, x'Cx + (x'u)^2 + sum_i d_i x_i^2))
+    radius = prior_radius prior + noise
 
 While exploring, the agent takes the action with the highest x'theta, or else the highest mean + radius, and any action
-with probability `epsilon`. C has a block for each action if all features are active; otherwise it has a diagonal, and
-the other entries only for pairs of features that can be active together.
+with probability `epsilon`. If the file has phi and M^-1 (`inverse`), those of a planner, then instead
+
+    mean   = the above, or `lowest` if that is less and the prior's weight, kappa x'M^-1 x / |x|^2, is above `tried`
+    radius = max(optimistic + x'phi + noise - mean, noise)
+
+and an exploring agent takes the action with the highest optimistic + x'phi + noise. If it has basis vectors s_i with
+values mu_i, and the points p_j of a Gaussian process for each action, then
+
+    mean   = min(0, min_i mu_i + slope |x - s_i|)
+    radius = sqrt(max(0, 1 - |L^-1 k|^2))                           k_j = exp(-|x - p_j|^2 / (2 bandwidth))
+
+and an exploring agent takes the action with the highest mean. A matrix has a block for each
+action if all features are active; otherwise it has a diagonal, and the other entries only for pairs of features that
+can be active together.
 """
 
 import json
@@ -23,7 +36,10 @@ from typing import Any
 
 import numpy as np
 
-FORMAT = 1
+FORMAT = 2  # of files with masks or planners; format 1 lacks them
+ENTRIES = ("blocks", "diagonal", "entries")  # of a symmetric matrix
+MASK = "action_mask"  # the key of a mask in Dict observations
+INVALID = 1  # of a feature that was met only where its action was invalid
 PRIME = 2**31 - 1
 
 
@@ -41,16 +57,21 @@ class Policy:
             about = json.loads(str(arrays.pop("about")))
             known = about["format"]
         except Exception as error:  # a corrupted file raises many kinds
-            raise ValueError(f"{path} is not an exported policy: {error}") from None
-        if known != FORMAT:
+            why = "no such file" if isinstance(error, FileNotFoundError) else "give what agent.export wrote"
+            raise ValueError(f"{path} is not an exported policy: {why}") from None
+        if known not in range(1, FORMAT + 1):
             raise ValueError(f"{path} has format {known}, but this file reads format {FORMAT}: use a newer policy.py")
         self.about = about
         self.n_actions, self.first_action = about["n_actions"], about["first_action"]
         self._form: dict[str, Any] = {**about["form"], **_with_prefix("form.", arrays)}
         self._coder: dict[str, Any] = {**about["coder"], **_with_prefix("coder.", arrays)}
-        if "blocks" in self._form:  # only the lower triangles are in the file
-            lower = self._form["blocks"]
-            self._form["blocks"] = lower + np.tril(lower, -1).transpose(0, 2, 1)
+        if known == 1:  # C was the only matrix
+            self._form |= {f"C.{name}": self._form[name] for name in ENTRIES if name in self._form}
+        for name in ("C.blocks", "inverse.blocks"):
+            if name in self._form:  # only the lower triangles are in the file
+                lower = self._form[name]
+                self._form[name] = lower + np.tril(lower, -1).transpose(0, 2, 1)
+        self._met = arrays.get("met")
         self._function = features
         self._encode = {"tiles": self._tiles, "one_hot": self._one_hot}.get(about["features"], self._dense)
         if about["features"] == "tiles":
@@ -65,77 +86,116 @@ class Policy:
 
         `deterministic=True` takes the first action with the highest mean; otherwise the policy explores as the agent
         did. `action_masks` says which actions are allowed: one value per action, a row for each observation of a batch.
+        By default it is that of a Dict observation, or what the agent met in training.
         """
-        states, many = self._states(observation)
-        masks = np.ones((len(states), self.n_actions), bool)
-        if action_masks is not None:
-            masks &= np.asarray(action_masks, bool).reshape(-1, self.n_actions)
-        if not masks.any(axis=1).all():
-            raise ValueError("no action is allowed: action_masks needs at least one true value for each observation")
-        actions = [self._choose(s, mask, deterministic) for s, mask in zip(states, masks, strict=True)]
+        rows, masks, many = self._read(observation, action_masks)
+        actions = [self._choose(*row, mask, deterministic) for row, mask in zip(rows, masks, strict=True)]
         return (np.array(actions) if many else actions[0]), None
 
-    def value_estimates(self, observation: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The mean and the radius of every action's value; for a batch, one row per observation."""
-        states, many = self._states(observation)
-        rows = [self._interval(*self._encode(s)) for s in states]
-        mean, radius = (np.array(part).reshape(len(rows), self.n_actions) for part in zip(*rows, strict=True))
+    def value_estimates(self, observation: Any, *, action_masks: Any = None) -> tuple[np.ndarray, np.ndarray]:
+        """The mean and the radius of every action's value, NaN for invalid actions; for a batch, one row per
+        observation. `action_masks` is as in `predict`."""
+        rows, masks, many = self._read(observation, action_masks)
+        bounds = np.array([self._bounds(*row)[:2] for row in rows]).reshape(len(rows), 2, self.n_actions)
+        mean, radius = (np.where(masks, bounds[:, i], np.nan) for i in range(2))
         return (mean, radius) if many else (mean[0], radius[0])
 
-    def _choose(self, s: np.ndarray, mask: np.ndarray, deterministic: bool) -> int:
-        index, value = self._encode(s)
-        mean, radius = self._interval(index, value)
+    def _read(self, observation: Any, given: Any) -> tuple[list[tuple[np.ndarray, np.ndarray]], np.ndarray, bool]:
+        """The features of one observation or of a batch, a mask for each, and whether it is a batch."""
+        plain, inside = _without_mask(observation)
+        states, many = self._states(plain if self._function is None else observation)
+        rows, given = [self._encode(s) for s in states], inside if given is None else given
+        if given is None:
+            masks = np.array([self._recalled(*row) for row in rows]).reshape(len(rows), self.n_actions)
+        else:
+            masks = np.asarray(given, bool)
+            if masks.shape not in ((self.n_actions,), (len(rows), self.n_actions)):
+                raise ValueError(f"action_masks needs {self.n_actions} values for each observation, not {given!r}")
+            masks = masks | np.zeros((len(rows), self.n_actions), bool)
+        if not masks.any(axis=1).all():
+            raise ValueError("no action is allowed: action_masks needs at least one true value for each observation")
+        return rows, masks, many
+
+    def _recalled(self, index: np.ndarray, value: np.ndarray) -> np.ndarray:
+        """The mask that the agent met: an action is invalid if it was so wherever one of its features was met."""
+        if self._met is None:
+            return np.ones(self.n_actions, bool)
+        mask = ~((self._met[index] == INVALID) & (value != 0.0)).any(axis=1)
+        return mask if mask.any() else ~mask
+
+    def _choose(self, index: np.ndarray, value: np.ndarray, mask: np.ndarray, deterministic: bool) -> int:
+        mean, _, upper = self._bounds(index, value)
         if deterministic:
             return self.first_action + int(np.argmax(np.where(mask, mean, -np.inf)))
         if not self.about["intervals"]:
             raise ValueError("this policy was exported without intervals: use deterministic=True")
         if self._rng.random() < self._form.get("epsilon", 0.0):
             return self.first_action + int(self._rng.choice(np.flatnonzero(mask)))
-        theta = self._form.get("theta")
-        upper = np.where(mask, mean + radius if theta is None else (value * theta[index]).sum(axis=1), -np.inf)
+        upper = np.where(mask, upper, -np.inf)
         return self.first_action + int(self._rng.choice(np.flatnonzero(upper == upper.max())))
 
-    def _interval(self, index: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The mean and the radius for the features of every action."""
-        form = self._form
+    def _bounds(self, index: np.ndarray, value: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The mean, the radius, and what an exploring agent maximizes, for the features of every action."""
+        form, zeros = self._form, np.zeros(self.n_actions)
+        if "slope" in form:
+            return self._basis_bounds(value)
 
         def dot(name: str) -> Any:
-            return (value * form[name][index]).sum(axis=1) if name in form else 0.0
+            return (value * form[name][index]).sum(axis=1) if name in form else zeros
 
-        prior = np.clip(1.0 - dot("h"), 0.0, 1.0) if "h" in form else 0.0
+        prior = np.clip(1.0 - dot("h"), 0.0, 1.0) if "h" in form else zeros
         mean = form.get("constant", 0.0) + form.get("prior_mean", 0.0) * prior + dot("w")
-        spread = self._quadratic(index, value) + np.square(dot("u"))
+        if "kappa" in form:
+            size = np.square(value).sum(axis=1)
+            left = form["kappa"] * self._quadratic("inverse", index, value) / np.where(size > 0.0, size, 1.0)
+            mean = np.where((left > form["tried"]) | (size == 0.0), np.minimum(mean, form["lowest"]), mean)
+        if not self.about["intervals"]:
+            return mean, zeros + np.nan, zeros + np.nan
+        spread = self._quadratic("C", index, value) + np.square(dot("u"))
         if "d" in form:
             spread = spread + (np.square(value) * form["d"][index]).sum(axis=1)
         noise = form.get("scale", 1.0) * np.sqrt(np.maximum(0.0, spread))
         radius = form.get("prior_radius", 0.0) * prior + noise
-        if not self.about["intervals"]:
-            radius = np.nan
-        return mean + np.zeros(self.n_actions), radius + np.zeros(self.n_actions)
+        upper = dot("theta") if "theta" in form else mean + radius
+        if "phi" in form:
+            upper = form["optimistic"] + dot("phi") + noise
+            radius = np.maximum(upper - mean, noise)
+        return mean, radius, upper
 
-    def _quadratic(self, index: np.ndarray, value: np.ndarray) -> Any:
-        """x'Cx of every action."""
+    def _basis_bounds(self, value: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same for basis vectors and Gaussian processes."""
         form = self._form
-        if "blocks" in form:
-            return (value * (form["blocks"] @ value[:, :, None])[:, :, 0]).sum(axis=1)
-        if "diagonal" not in form:
-            return 0.0
-        total = (np.square(value) * form["diagonal"][index]).sum(axis=1)
+        apart = np.linalg.norm(form["basis_s"] - value[:, None], axis=2)
+        mean = np.minimum(0.0, (form["basis_mu"] + form["slope"] * apart).min(axis=1, initial=0.0))
+        if not self.about["intervals"]:
+            return mean, mean + np.nan, mean
+        k = np.exp(-np.square(form["points"] - value[:, None]).sum(axis=2) / (2.0 * form["bandwidth"]))
+        explained = np.square((form["inverse_factor"] @ k[:, :, None])[:, :, 0]).sum(axis=1)
+        return mean, np.sqrt(np.maximum(0.0, 1.0 - explained)), mean
+
+    def _quadratic(self, name: str, index: np.ndarray, value: np.ndarray) -> Any:
+        """x'Mx of every action, for the matrix M with this name; 0 if it is not in the file."""
+        form = self._form
+        if f"{name}.blocks" in form:
+            return (value * (form[f"{name}.blocks"] @ value[:, :, None])[:, :, 0]).sum(axis=1)
+        if f"{name}.diagonal" not in form:
+            return np.zeros(self.n_actions)
+        total = (np.square(value) * form[f"{name}.diagonal"][index]).sum(axis=1)
+        if len(form["pairs"]) == 0:
+            return total
         first, second = np.triu_indices(index.shape[1], 1)
         i, j = index[:, first], index[:, second]
         wanted = np.minimum(i, j) * self._coder["size"] + np.maximum(i, j)
         found = np.searchsorted(form["pairs"], wanted)
         found[found == len(form["pairs"])] = 0
-        if len(form["pairs"]):
-            entries = np.where(form["pairs"][found] == wanted, form["entries"][found], 0.0)
-            total = total + 2.0 * (value[:, first] * value[:, second] * entries).sum(axis=1)
-        return total
+        entries = np.where(form["pairs"][found] == wanted, form[f"{name}.entries"][found], 0.0)
+        return total + 2.0 * (value[:, first] * value[:, second] * entries).sum(axis=1)
 
     def _states(self, observation: Any) -> tuple[np.ndarray, bool]:
         """The states of one observation, or of a batch; and whether it is a batch."""
         if self._function is not None:
             return np.asarray(self._function(observation), np.float64)[None], False
-        states, many = _read(self.about["space"], observation)
+        states, many = _numbers(self.about["space"], observation)
         low, high = np.array(self.about["low"]), np.array(self.about["high"])
         if states.shape[1] != len(low) or not np.isfinite(states).all():
             raise ValueError(f"an observation has {len(low)} finite numbers, not {observation!r}")
@@ -197,13 +257,21 @@ def _hash(key: tuple[int, ...]) -> int:
     return h
 
 
-def _read(space: Any, given: Any) -> tuple[np.ndarray, bool]:
+def _without_mask(given: Any) -> tuple[Any, Any]:
+    """An observation without its action mask, as the agent reads it, and the mask; None without one."""
+    if not isinstance(given, Mapping) or MASK not in given or len(given) < 2:
+        return given, None
+    others = {key: part for key, part in given.items() if key != MASK}
+    return (next(iter(others.values())) if len(others) == 1 else others), given[MASK]
+
+
+def _numbers(space: Any, given: Any) -> tuple[np.ndarray, bool]:
     """The numbers of an observation, or of a batch, as rows; and whether it is a batch."""
     if space is not None and space["kind"] in ("tuple", "dict") and not isinstance(given, np.ndarray):
         keys = space["keys"] if space["kind"] == "dict" else range(len(space["parts"]))
         if space["kind"] == "dict" and not (isinstance(given, Mapping) and set(given) == set(keys)):
             raise ValueError(f"an observation is a mapping with the keys {', '.join(map(repr, keys))}, not {given!r}")
-        parts = [_read(part, given[key]) for key, part in zip(keys, space["parts"], strict=True)]
+        parts = [_numbers(part, given[key]) for key, part in zip(keys, space["parts"], strict=True)]
         return np.concatenate([rows for rows, _ in parts], axis=1), parts[0][1]
     numbers = np.asarray(given, np.float64)
     size = 0 if space is None else len(space.get("low", ()))

@@ -59,7 +59,7 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
 
     def __init__(
         self,
-        env: gymnasium.Env[Any, Any] | str,
+        env: gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any] | str,
         algorithm: str | ModuleType = DEFAULT,
         *,
         seed: int | None = 0,
@@ -74,8 +74,8 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
 
         Parameters
         ----------
-        env: the environment, or its name (see `ucls.gym.registry`); then `settings={"env.is_slippery": False}` are its
-            keyword arguments.
+        env: the environment, a vector of them, or its name (see `ucls.gym.registry`); then its keyword arguments are
+            `settings={"env.is_slippery": False}`.
         algorithm: its name (`ucls algorithms` lists them), or your own module or its import path.
         seed: of the agent, and of the environment's first reset; None draws one, available as `agent.seed`.
         discount: of every step, also accepted as `gamma`. By default the environment's own, `info["discount"]`, or

@@ -155,6 +155,20 @@ def upper(state, hyper, x):
     return value(state, hyper, x)
 
 
+def export(state: State, hyper: Settings) -> dict[str, Any]:
+    """The basis vectors, and the inverse factors of the processes, for `ucls.policy`."""
+    (s, mu, n), gp = state.basis, state.gp
+    most, points = n.max(), gp.n.max()
+    inverse = np.zeros((len(n), points, points))
+    for a, count in enumerate(gp.n.tolist()):
+        L = np.zeros((count, count))
+        L[np.tril_indices(count)] = gp.L[a, : count * (count + 1) // 2]
+        inverse[a, :count, :count] = np.linalg.inv(L)
+    known = np.arange(most) < n[:, None]
+    basis = {"basis_s": s[:, :most].copy(), "basis_mu": np.where(known, mu[:, :most], 0.0), "slope": hyper.lipschitz}
+    return {**basis, "points": gp.s[:, :points].copy(), "inverse_factor": inverse, "bandwidth": hyper.bandwidth}
+
+
 def reward_shift(hyper: Settings) -> float:
     """The values are those of r - R_max."""
     return hyper.r_max

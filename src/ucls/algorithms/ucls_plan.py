@@ -77,6 +77,7 @@ from ucls.kernels.arrays import IntScalar, Scalar
 from ucls.kernels.compilation.jit import jit
 from ucls.kernels.planning import block_solver as bs
 from ucls.kernels.planning import blocks as bl
+from ucls.kernels.planning import exported
 from ucls.kernels.planning import levels as lv
 from ucls.kernels.planning import moves as mv
 from ucls.kernels.planning import returns as rt
@@ -325,6 +326,11 @@ def interval(state, hyper, x, rng):
     """The estimated action value, and the radius of its bound."""
     prior, spread = radius_terms(state, hyper, x)
     return value(state, hyper, x), prior + spread
+
+
+def export(state: State, hyper: Settings) -> dict[str, Any]:
+    """The action values and their bounds, for `ucls.policy`, which does not know of greedy periods."""
+    return exported.form(state.solver, levels_of(state, hyper))
 
 
 @jit

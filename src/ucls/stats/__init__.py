@@ -6,7 +6,7 @@ its task. Three rules hold in all of them:
 
 - An interval is a percentile bootstrap over runs, drawn within each group where groups (tasks, say) are given, and the
   same for the same seed. Fewer than 20 runs without groups have Student's interval, but for medians: it is wider, and
-  holds what it says. For 5,000 runs and more without groups, intervals and tests come from the normal distribution.
+  holds what it says. For 1,000 runs and more without groups, intervals and tests come from the normal distribution.
   Data without spread has an interval of no width. A single run (or one in each group) has no interval: its ends are
   NaN.
 - More is better: negate a measure of which less is better, such as the length of an episode.

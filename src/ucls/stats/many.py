@@ -7,7 +7,7 @@ import numpy as np
 
 from ucls.stats.small import half_widths
 
-MANY = 5000
+MANY = 1000
 
 
 def normal_quantile(confidence: float) -> float:

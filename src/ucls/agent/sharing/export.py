@@ -19,7 +19,11 @@ from ucls.gym.adapter import EnvAdapter
 
 SUFFIX = ".npz"
 FEATURES = ("tiles", "one_hot", "fourier", "random_fourier", "scaled", "precomputed")
-MEAN = ("w", "h", "constant", "prior_mean")  # the parts of the form that a mean reads
+MEAN = (
+    *("w", "h", "constant", "prior_mean"),
+    *("inverse", "kappa", "tried", "lowest"),
+    *("basis_s", "basis_mu", "slope"),
+)  # the parts of the form that a mean reads
 ROWS = 256  # of pairs of tiles that are compared at once
 
 
@@ -54,10 +58,11 @@ def content_of(learner: Learner, stage: EnvAdapter, intervals: bool) -> tuple[di
     if plan.features == "tiles":
         taken = coder["indices"] >= 0
         coder |= {name: coder[name][taken] for name in ("keys", "indices")}
-    if (C := form.pop("C", None)) is not None:
-        form |= _matrix(C, learner)
+    form |= _matrices({name: form.pop(name) for name in ("C", "inverse") if name in form}, learner)
     arrays = {f"form.{name}": part for name, part in form.items() if isinstance(part, np.ndarray)}
     arrays |= {f"coder.{name}": part for name, part in coder.items() if isinstance(part, np.ndarray)}
+    if learner.masks is not None:
+        arrays["met"] = learner.masks.met
     about = {
         "format": policy.FORMAT,
         "algorithm": plan.agent,
@@ -78,27 +83,49 @@ def _form_of(learner: Learner, intervals: bool) -> dict[str, Any]:
     """The values and bounds of a learner, from its algorithm."""
     algorithm, name = learner.algorithm, learner.plan.agent
     if not hasattr(algorithm, "export") or hasattr(algorithm, "encode"):
-        raise UserError(f"{name} cannot be exported: its values are not linear in features that stay the same")
+        raise UserError(f"{name} cannot be exported: its values do not have the form of ucls.policy")
     form = algorithm.export(learner.state, learner.hyper)
     if intervals and form.pop("random", False):
         raise UserError(f"the bounds of {name} are random: export its means alone, with intervals=False")
     return form if intervals else {part: form[part] for part in MEAN if part in form}
 
 
-def _matrix(C: np.ndarray, learner: Learner) -> dict[str, np.ndarray]:
-    """The entries that bounds read of a symmetric matrix, whose lower triangle counts."""
-    n_actions, size = learner.plan.n_actions, learner.coder.size
-    if learner.plan.features not in ("tiles", "one_hot"):
-        lower = np.stack([np.tril(C[a::n_actions, a::n_actions]) for a in range(n_actions)])
-        return {"blocks": lower}
-    form = {"diagonal": np.diag(C).copy(), "pairs": np.zeros(0, np.int64), "entries": np.zeros(0)}
-    if learner.plan.features == "tiles":
-        i, j = _together(learner.coder)
-        order = np.argsort(i * size + j)
-        i, j = i[order], j[order]
-        used = C[j, i] != 0.0
-        form |= {"pairs": (i * size + j)[used], "entries": C[j, i][used]}
-    return form
+def _matrices(matrices: dict[str, np.ndarray], learner: Learner) -> dict[str, np.ndarray]:
+    """The entries that bounds and values read of symmetric matrices, by name.
+
+    Of a matrix of all features the lower triangle counts; one of a stack with a matrix for each action is averaged with
+    its transpose, which gives the same x'Cx.
+    """
+    plan, coder = learner.plan, learner.coder
+    stacked = any(matrix.ndim == 3 for matrix in matrices.values())
+    if stacked and getattr(coder, "joint", False):
+        raise UserError(f"{plan.agent} cannot be exported with hashing=joint: use hashing=blocks")
+    if plan.features not in ("tiles", "one_hot"):
+        return {f"{name}.blocks": _lower(matrix, plan.n_actions) for name, matrix in matrices.items()}
+    i, j = _together(coder) if plan.features == "tiles" and matrices else np.zeros((2, 0), np.int64)
+    order = np.argsort(i * coder.size + j)
+    i, j = i[order], j[order]
+    entries = {name: _entries(matrix, i, j, plan.n_actions) for name, matrix in matrices.items()}
+    used = np.any([part != 0.0 for part in entries.values()], axis=0) if matrices else np.zeros(0, bool)
+    every = np.arange(coder.size)
+    form = {f"{name}.entries": part[used] for name, part in entries.items()}
+    form |= {f"{name}.diagonal": _entries(matrix, every, every, plan.n_actions) for name, matrix in matrices.items()}
+    return form | {"pairs": (i * coder.size + j)[used]}
+
+
+def _lower(matrix: np.ndarray, n_actions: int) -> np.ndarray:
+    """The lower triangles of the blocks of all actions."""
+    if matrix.ndim == 3:
+        return np.tril((matrix + matrix.transpose(0, 2, 1)) / 2)
+    return np.stack([np.tril(matrix[a::n_actions, a::n_actions]) for a in range(n_actions)])
+
+
+def _entries(matrix: np.ndarray, i: np.ndarray, j: np.ndarray, n_actions: int) -> np.ndarray:
+    """The entries of pairs i <= j of features; in a stack, both are of the same action."""
+    if matrix.ndim == 2:
+        return matrix[j, i]
+    a, i, j = i % n_actions, i // n_actions, j // n_actions
+    return (matrix[a, i, j] + matrix[a, j, i]) / 2
 
 
 def _together(coder: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -1,6 +1,6 @@
 """Checkpoints: arrays and a JSON description in one safetensors file, written whole or not at all.
 
-Reading one never executes code.
+Reading one never executes code. In a file, arrays are packed (see `packing`).
 
 Matrices have room for every feature that there is, and most features are not seen for a long time. So `flatten` can
 trim a matrix to the leading block beyond which it holds one number, or one on its diagonal and one off it, as where
@@ -17,14 +17,16 @@ from typing import Any, TypeVar
 import numpy as np
 
 from ucls._util.files import write_atomic
+from ucls.core.saving import packing
 from ucls.errors import UserError, printable
 from ucls.kernels.arrays import aligned, zeros
 from ucls.kernels.ranges import Sizes, check, declared, fits
 
-FORMAT = 2  # of files with trimmed matrices; other files are of format 1, which earlier versions read too
+FORMAT = 3  # of files with packed arrays; with trimmed matrices 2, and others 1
 BEYOND = "@beyond"
 TRIMMED = 2**16  # bytes of the smallest matrix that is trimmed
 SUFFIX = ".safetensors"
+ZIP = b"PK\x03\x04"  # the first bytes of exported policies, and of agents of other packages
 
 T = TypeVar("T")
 
@@ -71,8 +73,8 @@ def _is_file(path: Path) -> bool:
 
 def save(path: str | Path, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> Path:
     """Write arrays and what they are about."""
-    path = Path(path)
-    blob = to_bytes(arrays, about)
+    path, (how, packed) = Path(path), packing.pack(arrays)
+    blob = to_bytes(packed, {**about, packing.PACKED: how} if how else about)
     write_atomic(path, lambda file: file.write_bytes(blob))
     return path
 
@@ -86,7 +88,11 @@ def load(path: str | Path) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
         blob = path.read_bytes()
     except OSError as error:
         raise UserError(f"{path} cannot be read: {error.strerror}") from None
-    return from_bytes(blob, str(path))
+    if blob.startswith(ZIP):
+        raise UserError(f"{path} is not a saved agent: ucls.policy.Policy reads what `export` wrote")
+    about, arrays = from_bytes(blob, str(path))
+    how = about.pop(packing.PACKED, {})
+    return about, packing.unpack(how, arrays, str(path))
 
 
 def to_bytes(arrays: Mapping[str, np.ndarray], about: Mapping[str, Any] = {}) -> bytes:
@@ -95,7 +101,8 @@ def to_bytes(arrays: Mapping[str, np.ndarray], about: Mapping[str, Any] = {}) ->
 
     # safetensors writes the buffer as it lies in memory: anything but C order would be corrupted.
     contiguous = {name: np.ascontiguousarray(array) for name, array in arrays.items()}
-    version = FORMAT if any(name.endswith(BEYOND) for name in arrays) else 1
+    version = 2 if any(name.endswith(BEYOND) for name in arrays) else 1
+    version = FORMAT if packing.PACKED in about else version
     text = json.dumps({**about, "format": version}, sort_keys=True)
     return serialize(contiguous, {"ucls": text})
 

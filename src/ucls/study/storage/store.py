@@ -33,7 +33,7 @@ from ucls.study.storage.schema import (
     SEALED,
     STUDY_SEAL,
 )
-from ucls.study.storage.seal import digest_of_parts, part
+from ucls.study.storage.seal import digest_of_parts, part, parts_of
 
 # A result with the cell it is of, and everything that its seal covers.
 SOUND = f"r.seal IS {RESULT_SEAL}"
@@ -154,7 +154,7 @@ class Store:
             if not whole or not all(field in content for field in fields[key]):
                 raise self._corrupted(name)
             metrics, status = None, "failed" if error else "waiting"
-            if there and digest_of_parts(map(part, sealed_values)).encode() == result_seal:
+            if there and digest_of_parts(parts_of(sealed_values)).encode() == result_seal:
                 metrics = Metrics(*sealed_values[3 : 3 + len(METRIC_COLUMNS)])
                 status = "diverged" if sealed_values[2] else "done"
             elif there:
