@@ -24,8 +24,10 @@ import numpy as np
 import pytest
 
 import ucls
+from support.params import BASELINES
 from support.uncompiled import run_uncompiled
 from ucls.algorithms import ALGORITHMS
+from ucls.core.run import suits_env
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UclsWarning
 
@@ -70,7 +72,7 @@ def case(make, env, algorithm, features=None, often=False, **options):
 
 
 CASES = [
-    *(case(compiled, RIVER, name, often=True) for name in ALGORITHMS),
+    *(case(compiled, RIVER, name, often=name not in BASELINES) for name in ALGORITHMS if suits_env(name, RIVER)),
     *(case(compiled, env, "sarsa", often=True) for env in ENVIRONMENTS if env != RIVER),
     case(compiled, RIVER, "sarsa", dtype="float32"),
     case(stepped, "FrozenLake-v1", "ucls-exact", often=True),
@@ -80,7 +82,8 @@ CASES = [
     case(stepped, "CartPole-v1", "sarsa", often=True),
     case(stepped, "CartPole-v1", "sarsa", "random_fourier", often=True, n_features=20),
     case(stepped, PUDDLES, "ucls-exact", "scaled"),
-    *(case(compiled, env, name) for name in ALGORITHMS if name != "sarsa" for env in (PUDDLES, SEA)),
+    *(case(compiled, PUDDLES, name) for name in ALGORITHMS if name != "sarsa" and suits_env(name, PUDDLES)),
+    *(case(compiled, SEA, name) for name in ALGORITHMS if name != "sarsa"),
     *(case(compiled, PUDDLES, name, features) for name in ("sarsa", "ucls-exact") for features in FEATURES[1:]),
     *(case(stepped, "FrozenLake-v1", name) for name in ("ucls", "ucls-l", "gv-ucb", "ucbootstrap", "rlsvi")),
     *(case(stepped, "FrozenLake-v1", name) for name in ("lstd-sm", "lstd-cg")),

@@ -107,6 +107,10 @@ ALGORITHMS = {
     "ucbvi": "ucls.algorithms.baselines.ucbvi",
     "ucrl2": "ucls.algorithms.baselines.ucrl2",
     "psrl": "ucls.algorithms.baselines.psrl",
+    "ucb-q": "ucls.algorithms.baselines.ucb_q",
+    "rlsvi-tabular": "ucls.algorithms.baselines.rlsvi_tabular",
+    "lsvi-ucb": "ucls.algorithms.baselines.lsvi_ucb",
+    "lsvi-phe": "ucls.algorithms.baselines.lsvi_phe",
 }
 
 DEFAULT = "ucls-exact"  # the only default algorithm in the package

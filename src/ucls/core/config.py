@@ -66,7 +66,7 @@ def resolve_plan(plan: Plan, algorithm: Any = None, facts: Mapping[str, float] =
     """Resolve the settings of a configuration; some defaults come from `facts` of the environment or the features."""
     algorithm = algorithm or algorithm_module(plan.agent)
     features = features or features_module(plan.features)
-    if needs_discrete(algorithm) and not is_discrete(features):
+    if not suits(algorithm, features):
         raise UserError(
             f"{plan.agent} learns a table of discrete states, which {plan.features} features do not have: choose an "
             "environment whose observations are integers, or another algorithm"
@@ -75,6 +75,11 @@ def resolve_plan(plan: Plan, algorithm: Any = None, facts: Mapping[str, float] =
     settings = resolve(features.Settings, plan.feature_settings)
     complete = replace(plan, settings=shown(hyper), feature_settings=shown(settings))
     return Resolved(complete, algorithm, hyper, features, settings)
+
+
+def suits(algorithm: Any, features: Any) -> bool:
+    """Whether an algorithm can learn with these features: one that learns a table needs discrete states."""
+    return is_discrete(features) or not needs_discrete(algorithm)
 
 
 class Chosen(NamedTuple):
