@@ -45,7 +45,7 @@ class Settings(NamedTuple):
     """The settings of tabular RLSVI."""
 
     sigma: Annotated[float, NOT_NEGATIVE, "standard deviation of a target, as a fraction of the range of values"] = 0.03
-    prior_visits: Annotated[float, POSITIVE, "visits that the prior N(0, sigma^2 / prior_visits) is worth"] = 0.01
+    prior_visits: Annotated[float, POSITIVE, "visits that the prior N(0, sigma^2 / prior_visits) is worth"] = 0.001
     resample_every: Annotated[int, Whole(), "steps after which Q is sampled again within an episode; 0 for never"] = 500
     return_max: Annotated[
         float,

@@ -45,7 +45,7 @@ STREAM = ("step", *(f"range.{name}" for name in vr.PER_STREAM))  # fields of Sta
 class Settings(NamedTuple):
     """The settings of Q-learning with UCB."""
 
-    bonus_scale: Annotated[float, NOT_NEGATIVE, "bonus of the first visit, in sqrt(H) ranges of values"] = 0.1
+    bonus_scale: Annotated[float, NOT_NEGATIVE, "bonus of the first visit, in sqrt(H) ranges of values"] = 0.001
     return_max: Annotated[
         float,
         Known(),
