@@ -90,7 +90,7 @@ def bonus(state, hyper, t):
 
 
 @jit
-def upper(state, hyper, h, x):
+def optimistic(state, hyper, h, x):
     """Q of an action in step h; v0 + b_1 if it was not tried."""
     if state.visits[h, x.index[0]] == 0.0:
         return vr.limits(state.range, hyper.return_max)[0] + bonus(state, hyper, 1.0)
@@ -100,7 +100,7 @@ def upper(state, hyper, h, x):
 @jit
 def value(state, hyper, x):
     """The optimistic value of an action in the current step, at most v0."""
-    return min(upper(state, hyper, state.step[0], x), vr.limits(state.range, hyper.return_max)[0])
+    return min(optimistic(state, hyper, state.step[0], x), vr.limits(state.range, hyper.return_max)[0])
 
 
 @jit
@@ -108,7 +108,7 @@ def best(state, hyper, h, xs):
     """The largest Q of a state in step h."""
     found = -np.inf
     for a in range(len(xs.index)):
-        found = max(found, upper(state, hyper, h, la.of_action(xs, a)))
+        found = max(found, optimistic(state, hyper, h, la.of_action(xs, a)))
     return found
 
 
@@ -117,7 +117,7 @@ def act(state, hyper, xs, rng):
     """The action with the largest Q."""
     Q = np.empty(len(xs.index))
     for a in range(len(Q)):
-        Q[a] = upper(state, hyper, state.step[0], la.of_action(xs, a))
+        Q[a] = optimistic(state, hyper, state.step[0], la.of_action(xs, a))
     return la.argmax(Q, rng)
 
 
