@@ -11,7 +11,7 @@ import my_agent
 from support.params import SOLO
 from ucls.core.config import Plan, resolve_plan
 from ucls.core.learner import Learner
-from ucls.core.run import Run
+from ucls.core.run import Run, suits_env
 from ucls.errors import UserError
 from ucls.kernels.ranges import COUNT, INFINITE, Count, Grows, Sizes, Within, check, fits, require
 from ucls.testing import small_run
@@ -20,7 +20,8 @@ SIZES = Sizes(features=24, actions=2)
 
 
 def learned(agent, **settings):
-    run = small_run("ucls/RiverSwim-v0", agent, seed=3, **settings)
+    env = "ucls/RiverSwim-v0"
+    run = small_run(env if suits_env(agent, env) else "ucls/DeepSea-v0", agent, seed=3, **settings)
     run.advance(300)
     return run
 
