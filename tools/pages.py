@@ -85,7 +85,8 @@ def costs_and_results() -> str:
     cost = {row[0].split(" ")[0]: row for row in table("performance.md", "All algorithms, microseconds per step").rows}
     found = benchmarks.rows("comparison")
     rows = [["ucls-exact", *_cost(cost.get("ucls-exact")), *(_result(found, where, None) for where in MEASURED)]]
-    for name in list(ALGORITHMS)[1:]:
+    own = [name for name, path in ALGORITHMS.items() if ".baselines." not in path]  # the others: docs/baselines.md
+    for name in own[1:]:
         for label in LABELS.get(name, [""]):
             results = [_result(found, where, label) for where in MEASURED]
             said = f"{name} ({label.split(', ')[1]})" if ", " in label else name
