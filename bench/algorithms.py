@@ -8,7 +8,7 @@ import numpy as np
 from bench.harness import Effort, took
 from bench.tables import Table, number
 from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.core.run import Run, make_run
+from ucls.core.run import Run, make_run, suits_env
 from ucls.core.saving import checkpoint
 from ucls.features import features_module
 from ucls.kernels import active as la
