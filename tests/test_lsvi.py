@@ -125,11 +125,13 @@ def check_the_horizon_takes_memory_that_is_refused_in_one_line():
         small_run("ucls/PuddleWorld-v0", "lsvi-ucb", horizon=10**6, table_size=10**4)
 
 
-@pytest.mark.parametrize(
-    "check", [name for name in dir() if name.startswith("check_") and name != "check_against_oracle"]
-)
-def test_without_the_compiler(check):
-    run_uncompiled(f"import warnings\nwarnings.simplefilter('ignore')\nfrom test_lsvi import {check}\n{check}()")
+CHECKS = [name for name in dir() if name.startswith("check_") and name != "check_against_oracle"]
+
+
+def test_without_the_compiler():
+    """All in one process: to start one takes longer than most of these."""
+    calls = "\n".join(f"test_lsvi.{name}()" for name in CHECKS)
+    run_uncompiled(f"import warnings\nwarnings.simplefilter('ignore')\nimport test_lsvi\n{calls}")
 
 
 @pytest.mark.slow
