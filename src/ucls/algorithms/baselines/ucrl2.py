@@ -145,3 +145,5 @@ def back_up(model, hyper, t, v, end, q):
         r = md.mean_reward(model, pair) + scale * hyper.reward_max * np.sqrt(3.5 * reward_log / n)
         radius = scale * np.sqrt(14.0 * n_cells * chance_log / n)
         q[pair] = min(hyper.reward_max, r) + md.optimistic_expectation(model, pair, v, end, top, radius)
+    for pair in range(len(v) * n_actions, size):
+        q[pair] = hyper.reward_max + top
