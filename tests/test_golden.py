@@ -42,6 +42,10 @@ SMALL = {  # with time limits that are reached, and a table of tiles that overfl
     "ucls/MountainCar-v0": {"time_limit": 150, **TILES},
     "ucls/OneState-v0": {"time_limit": 7},
     SEA: {"size": 4, "stochastic": True},
+    "ucls/TrapChain-v0": {"size": 4, "time_limit": 20},
+    "ucls/KeyGrid-v0": {"size": 4, "keys": 1, "time_limit": 50},
+    "ucls/TabularRiverSwim-v0": {"time_limit": 37},
+    "ucls/SixArms-v0": {"time_limit": 37},
 }
 FEATURES = ("tiles", "scaled", "fourier", "random_fourier")
 

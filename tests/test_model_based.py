@@ -94,20 +94,22 @@ def check_many_states():
     state, hyper, rng = run.learner.state, run.learner.hyper._replace(chance_prior=30.0), np.random.default_rng(0)
     run.advance(30)
     pair = int(np.argmax(state.model.visits))
-    n, weights = state.model.visits[pair], []
-    for _ in range(1500):
+    n, weights = state.model.visits[pair], np.zeros((1500, 2))
+    move = psrl.mv.first_of(state.model.moves, pair)
+    count = 1
+    while state.model.moves.out[move] >= 0:
+        move, count = state.model.moves.out[move], count + 1
+    for i in range(len(weights)):
         seen, cells, chances = np.full(60, -1), np.full(99, -9), np.zeros(99)
-        end = psrl.draw_chances(state.model, hyper, pair, seen, cells, chances, 0, rng)
-        assert len(set(cells[:end])) == end
-        assert chances[:end].sum() == pytest.approx(1.0)
-        move, first = psrl.mv.first_of(state.model.moves, pair), chances[0]
-        weights.append((first, chances[end - 1]))
+        assert psrl.draw_chances(state.model, hyper, pair, seen, cells, chances, 0, rng) == count + psrl.GROUPS
+        assert len({*cells[: count + psrl.GROUPS]}) == count + psrl.GROUPS
+        assert chances.sum() == pytest.approx(1.0)
+        weights[i] = chances[count - 1], chances[count]
     shape, total = state.model.moves.visits[move] + 0.5, n + 30.0
-    first, last = np.array(weights).T
+    first, shared = weights.T
     assert first.mean() == pytest.approx(shape / total, rel=0.05)
     assert first.var() == pytest.approx(shape * (total - shape) / total**2 / (total + 1), rel=0.15)
-    shared = 0.5 * (60 - (end - psrl.GROUPS)) / psrl.GROUPS
-    assert last.mean() == pytest.approx(shared / total, rel=0.1)
+    assert shared.mean() == pytest.approx(0.5 * (60 - count) / psrl.GROUPS / total, rel=0.1)
 
 
 def test_posterior_of_many_states():
@@ -126,11 +128,9 @@ def test_posterior_of_many_states():
     ],
 )
 def test_it_learns(name, env, settings, steps, part):
-    rates = []
-    for seed in range(3):
-        run = make_run(env, name, seed=seed, settings=settings)
-        rates.append(run.advance(steps).rewards[steps // 2 :].mean())
-    assert np.mean(rates) > part * run.world.best().reward_rate
+    runs = [make_run(env, name, seed=seed, settings=settings) for seed in range(3)]
+    rates = [run.advance(steps).rewards[steps // 2 :].mean() for run in runs]
+    assert np.mean(rates) > part * runs[0].world.best().reward_rate
 
 
 @pytest.mark.parametrize("name", ["r-max", "oim", "ucbvi", "ucrl2", "psrl"])

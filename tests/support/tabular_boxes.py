@@ -144,6 +144,9 @@ class Phases(Box):
         self.before = self.n.copy()
         self.plan()
 
+    def plan(self):
+        raise NotImplementedError
+
     def iterate(self, back_up, tolerance):
         """Relative value iteration, or backward induction, with `back_up(v)`; the last entry of v is termination."""
         H, v = self.hyper.horizon, np.zeros(self.S)
