@@ -8,7 +8,7 @@ import numpy as np
 from bench.harness import Effort, took
 from bench.tables import Table, number
 from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.core.run import Run, make_run
+from ucls.core.run import Run, make_run, suits_env
 from ucls.core.saving import checkpoint
 from ucls.features import features_module
 from ucls.kernels import active as la
@@ -23,7 +23,7 @@ FINE = {"ucls/RiverSwim-v0": 128, "ucls/MountainCar-v0": 16, "ucls/PuddleWorld-v
 def measure(effort: Effort) -> dict[str, Any]:
     """Time every algorithm in the compiled loop, the environment's step and the tile coding with it."""
     found = {}
-    for name in ALGORITHMS:
+    for name in [name for name in ALGORITHMS if suits_env(name, "ucls/RiverSwim-v0")]:  # others learn tables
         own = hasattr(algorithm_module(name), "FEATURES")
         growth = {} if own else {4 * m: _cost("ucls/PuddleWorld-v0", name, m, effort) for m in effort.of(MEMORY, QUICK)}
         actions = {env: _cost(env, name, None if own else memory, effort) for env, memory in ACTIONS.items()}

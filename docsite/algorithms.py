@@ -6,7 +6,7 @@ import inspect
 from docsite.docstrings import shown
 from tools import benchmarks
 from tools.tables import markdown, table
-from ucls.algorithms import ALGORITHMS, DEFAULT
+from ucls.algorithms import ALGORITHMS, DEFAULT, needs_discrete
 from ucls.settings import Setting, describe
 
 LABELS = {  # their names in docs/data/benchmarks
@@ -44,11 +44,12 @@ def page(name: str) -> str:
     title, _, rest = _docstring(name).partition("\n")
     about, mark, deviations = rest.partition("\nDeviations")
     path = ALGORITHMS[name].replace(".", "/")
+    env = "DeepSea" if needs_discrete(_module(name)) else "RiverSwim"
     parts = [
         f"# {name}\n\n{title}\n",
         shown(about),
         f"The source is [`{path}.py`](../source/src/{path}.py.md).",
-        f"## Use\n\n```sh\nucls train ucls/RiverSwim-v0 --algo {name} --steps 20000\n```\n\n"
+        f"## Use\n\n```sh\nucls train ucls/{env}-v0 --algo {name} --steps 20000\n```\n\n"
         f'In Python: `ucls.Agent(env, "{name}")`, with any setting below by its name.',
         f"## Settings\n\n{settings_table(name)}",
         f"## Deviations\n\n{shown(f'Deviations{deviations}')}" if mark else "",

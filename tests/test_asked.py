@@ -6,9 +6,8 @@ import gymnasium
 import numpy as np
 import pytest
 
-from support.params import always
+from support.params import in_env
 from ucls import Agent, UserError
-from ucls.algorithms import ALGORITHMS
 
 BOUNDS = {"low": [-2.4, -3, -0.21, -3], "high": [2.4, 3, 0.21, 3]}
 
@@ -44,7 +43,7 @@ def test_a_batch_is_its_observations_one_by_one_bit_for_bit(cart):
 DRAWN = ("sarsa", "ucbootstrap", "ucls-exact")  # two that draw their actions, and one that breaks ties
 
 
-@pytest.mark.parametrize("name", always(DRAWN, ALGORITHMS))
+@pytest.mark.parametrize("name", in_env("ucls/RiverSwim-v0", DRAWN))
 def test_what_is_drawn_for_a_batch_is_drawn_row_by_row(name):
     many = Agent("ucls/RiverSwim-v0", name, seed=2).learn(60)
     one = copy.deepcopy(many)

@@ -5,8 +5,10 @@ import warnings
 
 import pytest
 
+from support.params import BASELINES
 from support.uncompiled import run_uncompiled
 from ucls.algorithms import ALGORITHMS, CONTRACT, Algorithm, Extras, algorithm_module
+from ucls.core.run import suits_env
 from ucls.envs import ENVIRONMENTS, Environment, module_of
 from ucls.errors import UclsWarning
 from ucls.features import FEATURES, Features, features_module
@@ -24,6 +26,7 @@ OUTSIDE = (
     "loop and Gymnasium are the same run",
 )
 OFTEN_OUTSIDE = {"ucls-exact", "ucls", "gv-ucb", "sarsa"}
+IN_FULL, IN_CALLS = ("ucls/RiverSwim-v0", "ucls/DeepSea-v0"), 260  # steps that suffice for a run in three calls
 MASKED = "invalid actions are never taken"  # tests/test_masks.py checks all algorithms without the compiler
 
 
@@ -32,6 +35,8 @@ def by_words(promise):
 
 
 def is_slow(promise, agent, env):
+    if agent in BASELINES:
+        return True
     if promise.words == MASKED:
         return (agent, env) != ("ucls-exact", "ucls/RiverSwim-v0")
     return not OFTEN & {agent, env} or (promise.words in OUTSIDE and agent not in OFTEN_OUTSIDE)
@@ -48,6 +53,7 @@ PROMISES = [
     for promise in IN_A_WORLD
     for agent in ALGORITHMS
     for env in ENVIRONMENTS
+    if suits_env(agent, env)
 ]
 
 
@@ -61,12 +67,14 @@ def test_in_every_world(promise, agent, env):
 
 
 def check_outside(steps):
-    """Check the promises outside the loop, in every environment, of the algorithms seldom compiled there."""
-    checks.STEPS = steps
+    """Check the promises outside the loop, in every environment, of the algorithms seldom compiled there; and all
+    promises of the baselines, in two environments."""
     warnings.simplefilter("ignore", UclsWarning)
     for agent in [name for name in ALGORITHMS if name not in OFTEN_OUTSIDE]:
-        for env in ENVIRONMENTS:
-            for promise in (promise for promise in IN_A_WORLD if promise.words in OUTSIDE):
+        for env in [env for env in ENVIRONMENTS if suits_env(agent, env)]:
+            everything = agent in BASELINES and env in IN_FULL
+            checks.STEPS = IN_CALLS if everything else steps
+            for promise in (promise for promise in IN_A_WORLD if promise.words in OUTSIDE or everything):
                 promise.check(algorithm_module(agent), env)
 
 

@@ -24,6 +24,7 @@ import numpy as np
 import pytest
 
 import ucls
+from support.params import BASELINES
 from support.uncompiled import run_uncompiled
 from ucls.algorithms import ALGORITHMS
 from ucls.envs import ENVIRONMENTS
@@ -41,6 +42,10 @@ SMALL = {  # with time limits that are reached, and a table of tiles that overfl
     "ucls/MountainCar-v0": {"time_limit": 150, **TILES},
     "ucls/OneState-v0": {"time_limit": 7},
     SEA: {"size": 4, "stochastic": True},
+    "ucls/TrapChain-v0": {"size": 4, "time_limit": 20},
+    "ucls/KeyGrid-v0": {"size": 4, "keys": 1, "time_limit": 50},
+    "ucls/TabularRiverSwim-v0": {"time_limit": 37},
+    "ucls/SixArms-v0": {"time_limit": 37},
 }
 FEATURES = ("tiles", "scaled", "fourier", "random_fourier")
 
@@ -70,7 +75,7 @@ def case(make, env, algorithm, features=None, often=False, **options):
 
 
 CASES = [
-    *(case(compiled, RIVER, name, often=True) for name in ALGORITHMS),
+    *(case(compiled, RIVER, name, often=True) for name in ALGORITHMS if name not in BASELINES),
     *(case(compiled, env, "sarsa", often=True) for env in ENVIRONMENTS if env != RIVER),
     case(compiled, RIVER, "sarsa", dtype="float32"),
     case(stepped, "FrozenLake-v1", "ucls-exact", often=True),
@@ -80,7 +85,8 @@ CASES = [
     case(stepped, "CartPole-v1", "sarsa", often=True),
     case(stepped, "CartPole-v1", "sarsa", "random_fourier", often=True, n_features=20),
     case(stepped, PUDDLES, "ucls-exact", "scaled"),
-    *(case(compiled, env, name) for name in ALGORITHMS if name != "sarsa" for env in (PUDDLES, SEA)),
+    *(case(compiled, PUDDLES, name) for name in ALGORITHMS if name not in {"sarsa", *BASELINES}),
+    *(case(compiled, SEA, name) for name in ALGORITHMS if name != "sarsa"),
     *(case(compiled, PUDDLES, name, features) for name in ("sarsa", "ucls-exact") for features in FEATURES[1:]),
     *(case(stepped, "FrozenLake-v1", name) for name in ("ucls", "ucls-l", "gv-ucb", "ucbootstrap", "rlsvi")),
     *(case(stepped, "FrozenLake-v1", name) for name in ("lstd-sm", "lstd-cg")),

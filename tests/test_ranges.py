@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 import my_agent
-from ucls.algorithms import ALGORITHMS
+from support.params import SOLO
 from ucls.core.config import Plan, resolve_plan
 from ucls.core.learner import Learner
-from ucls.core.run import Run
+from ucls.core.run import Run, suits_env
 from ucls.errors import UserError
 from ucls.kernels.ranges import COUNT, INFINITE, Count, Grows, Sizes, Within, check, fits, require
 from ucls.testing import small_run
@@ -20,7 +20,8 @@ SIZES = Sizes(features=24, actions=2)
 
 
 def learned(agent, **settings):
-    run = small_run("ucls/RiverSwim-v0", agent, seed=3, **settings)
+    env = "ucls/RiverSwim-v0"
+    run = small_run(env if suits_env(agent, env) else "ucls/DeepSea-v0", agent, seed=3, **settings)
     run.advance(300)
     return run
 
@@ -45,7 +46,7 @@ def put(value, at=0):
     return change
 
 
-@pytest.mark.parametrize("agent", ALGORITHMS)
+@pytest.mark.parametrize("agent", SOLO)
 def test_every_whole_number_out_of_range_is_refused(agent):
     run = learned(agent)
     free = ("coder.keys", "state.cells.rows", "state.moves.rows")  # where nothing is yet
@@ -55,7 +56,7 @@ def test_every_whole_number_out_of_range_is_refused(agent):
                 assert refuses(run, name, put(value)), name
 
 
-@pytest.mark.parametrize("agent", ALGORITHMS)
+@pytest.mark.parametrize("agent", SOLO)
 def test_numbers_that_are_not_finite_are_refused(agent):
     run = learned(agent)
     for name, array in run.learner.checkpoint().items():
@@ -64,7 +65,7 @@ def test_numbers_that_are_not_finite_are_refused(agent):
                 assert refuses(run, name, put(value, at=-1)), name
 
 
-@pytest.mark.parametrize("agent", ALGORITHMS)
+@pytest.mark.parametrize("agent", SOLO)
 def test_other_shapes_and_types_are_refused(agent):
     run = learned(agent)
     for name, array in run.checkpoint().items():

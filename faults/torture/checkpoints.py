@@ -14,7 +14,7 @@ import numpy as np
 
 from ucls import Agent, UserError
 from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.core.run import Run, make_run
+from ucls.core.run import Run, make_run, suits_env
 from ucls.core.saving import checkpoint
 
 STEPS = 200
@@ -43,7 +43,7 @@ def bases(agents: tuple[str, ...] = tuple(ALGORITHMS)) -> tuple[Base, ...]:
 
 def _bases_of(agent: str) -> Iterator[Base]:
     chosen: list[tuple[str, str | None, dict[str, Any]]] = [("ucls/OneState-v0", None, {})]
-    if agent != "dgpq":
+    if agent != "dgpq" and suits_env(agent, "ucls/RiverSwim-v0"):
         chosen.append(("ucls/RiverSwim-v0", "tiles", TILES))
     if agent == "ucls":
         chosen.append(("ucls/PuddleWorld-v0", "scaled", {"time_limit": 50}))

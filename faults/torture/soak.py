@@ -14,7 +14,7 @@ from faults.torture.parts import Ask
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.core.config import resolve_plan
 from ucls.core.learner import Learner
-from ucls.core.run import Run, make_run
+from ucls.core.run import Run, make_run, suits_env
 from ucls.core.saving import checkpoint
 
 CHUNKS = 100
@@ -43,6 +43,8 @@ def carry_out(ask: Ask, agent: str) -> dict[str, Any]:
 
 
 def _new(agent: str, seed: int) -> Run:
+    if not suits_env(agent, ENV):
+        return make_run("ucls/OneState-v0", agent, seed=seed)
     settings = {} if hasattr(algorithm_module(agent), "FEATURES") else SMALL
     return make_run(ENV, agent, seed=seed, settings=settings)
 

@@ -19,12 +19,13 @@ def learn(oracle, t, rng):
     oracle.update(t.xs[t.a], t.r, t.gamma, t.xs_next[t.a_next])
 
 
-def shadow(run, oracle, steps, best, learn=learn, start=begin):
+def shadow(run, oracle, steps, best, learn=learn, start=begin, learns_first=False):
     """Let an oracle learn from what a run does, and check every action.
 
     `best(oracle, x, rng)` is what the oracle's box maximizes, a number for each action; it draws from a generator in
     the state that the learner's was in. None stands for an action at random, which the box then draws itself. Where the
     box learns or begins an episode in another way than most, `learn(oracle, t, rng)` and `start(oracle, rng)` say how.
+    `learns_first` is for algorithms that say `UPDATES_FIRST`.
     """
     twin = np.random.default_rng(0)
     steps = iter(follow(run, steps))
@@ -36,9 +37,12 @@ def shadow(run, oracle, steps, best, learn=learn, start=begin):
         if t.starts:
             start(oracle, twin)
             check_action(best(oracle, t.xs, twin), t.a, twin)
+        if learns_first:
+            learn(oracle, t, twin)
         if t.xs_next.any():  # not after termination
             check_action(best(oracle, t.xs_next, twin), t.a_next, twin)
-        learn(oracle, t, twin)
+        if not learns_first:
+            learn(oracle, t, twin)
 
 
 def check_action(values, a, rng):

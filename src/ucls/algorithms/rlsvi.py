@@ -33,6 +33,7 @@ from ucls.kernels import active as la
 from ucls.kernels.arrays import IntScalar, Matrix, Vector
 from ucls.kernels.compilation.jit import jit
 from ucls.kernels.linear_algebra import strided_cholesky as cholesky
+from ucls.kernels.planning.lsvi import as_row, stored
 from ucls.kernels.ranges import COUNT, MADE, Count, Grows
 from ucls.kernels.row_table import Table, longer, number, table
 from ucls.settings import POSITIVE, Real, Whole
@@ -259,28 +260,6 @@ def regressand(state):
             for j in range(len(x.index)):
                 Xy[x.index[j]] += future[i] * x.value[j]
     return Xy
-
-
-@jit
-def as_row(xs):
-    """The features of every action as a row of integers: the indices, then the bits of the values."""
-    n_actions, k = xs.index.shape
-    row = np.empty(2 * n_actions * k, np.int64)
-    value = row.view(np.float64)
-    for a in range(n_actions):
-        for j in range(k):
-            row[a * k + j] = xs.index[a, j]
-            value[(n_actions + a) * k + j] = xs.value[a, j]
-    return row
-
-
-@jit
-def stored(state, cell, a):
-    """The features x of an action in a cell."""
-    row, n_actions = state.cells.rows[cell], state.n_actions[0]
-    k = len(row) // (2 * n_actions)
-    values = row.view(np.float64)
-    return la.Active(row[a * k : (a + 1) * k], values[(n_actions + a) * k : (n_actions + a + 1) * k])
 
 
 @jit

@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from ucls._util.randomness import from_words, generator, spawn, to_words
-from ucls.algorithms import DEFAULT
+from ucls.algorithms import DEFAULT, algorithm_module
 from ucls.core.advice import advise_on_cost
 from ucls.core.calls.past import BROKEN, Copies, can_fail
-from ucls.core.config import Plan, Resolved, choose, read_saved, whole
+from ucls.core.config import Plan, Resolved, choose, read_saved, suits, whole
 from ucls.core.history import NOTHING, History, join
 from ucls.core.learner import Learner, refuse_diverged, saved_learner
 from ucls.core.memory import refuse_too_large
@@ -173,6 +173,11 @@ def _check_features(features: Any, own: str) -> None:
     """Refuse features for discrete states in an environment whose own features are for continuous ones."""
     if is_discrete(features) and not is_discrete(features_module(own)):
         raise UserError(f"{name_of(features)} features need states that are integers: use the features 'tiles'")
+
+
+def suits_env(algorithm: str | ModuleType, env: str) -> bool:
+    """Whether an algorithm can learn in a built-in environment with its own features."""
+    return suits(algorithm_module(algorithm), features_module(module_of(env).FEATURES[0]))
 
 
 def plan_run(

@@ -9,7 +9,8 @@ An environment is a module with
 - compiled `reset(env, s, rng)` and `step(env, s, a, rng) -> (reward, discount, terminated)`, where `s` is a float64
   array that is changed in place; the discount is 0 after termination;
 - `FEATURES`, the name and settings of the features that the paper uses for it;
-- `facts(env)`, defaults for settings of algorithms: `reward_max`, `return_max`;
+- `facts(env)`, defaults for settings of algorithms: `reward_max`, `return_max`; and `time_limit`, the number of steps
+  of the longest episode, if that is less than the setting `time_limit`;
 - `metric(env)`, the name of the metric that runs are compared by (see `core.metrics.Metrics`): the total reward or,
   if every step costs and the number of steps is fixed, the mean return of an episode;
 - `problem(env) -> planning.Problem`, the input of planning, and `optimal(env) -> planning.Optimal`, what an optimal
@@ -46,6 +47,10 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
     "ucls/MountainCar-v0": ("mountain_car", {}),
     "ucls/OneState-v0": ("one_state", {}),
     "ucls/DeepSea-v0": ("deep_sea", {}),
+    "ucls/TrapChain-v0": ("trap_chain", {}),
+    "ucls/KeyGrid-v0": ("key_grid", {}),
+    "ucls/TabularRiverSwim-v0": ("tabular_river_swim", {}),
+    "ucls/SixArms-v0": ("six_arms", {}),
 }
 
 
@@ -66,6 +71,14 @@ KNOWN = {  # what `optimal` returns for the default settings and a few others; a
     ("ucls/MountainCar-v0", ()): Best(-1.0, -97.70943156557637, 97.70943156557637),
     ("ucls/OneState-v0", ()): Best(2.0),
     ("ucls/DeepSea-v0", ()): Best(0.099, 0.99, 10.0),
+    ("ucls/TrapChain-v0", ()): Best(0.09, 1.0, 100 / 9),
+    ("ucls/KeyGrid-v0", ()): Best(0.07595563687114085, 1.0, 13.165579819909027),
+    ("ucls/TabularRiverSwim-v0", ()): Best(0.4286224337994643),
+    ("ucls/TabularRiverSwim-v0", (("time_limit", 20),)): Best(0.16986319795754215, 3.397263959150843, 20.0),
+    ("ucls/TabularRiverSwim-v0", (("size", 12),)): Best(0.4285714290049142),
+    ("ucls/TabularRiverSwim-v0", (("size", 20),)): Best(3 / 7),
+    ("ucls/TabularRiverSwim-v0", (("probabilities", "strehl_littman"),)): Best(0.06688073394495415),
+    ("ucls/SixArms-v0", ()): Best(6000.0),
 }
 
 
@@ -143,8 +156,9 @@ class BuiltinEnv(NamedTuple):
         return module.bounds(self.env) if hasattr(module, "bounds") else (module.LOW, module.HIGH)
 
     def facts(self) -> dict[str, float]:
-        """Defaults for settings of algorithms."""
-        return self.module.facts(self.env)
+        """Defaults for settings of algorithms; `time_limit` only if episodes have one."""
+        limit = {"time_limit": float(self.time_limit)} if self.time_limit else {}
+        return {**limit, **self.module.facts(self.env)}
 
     def metric(self) -> str:
         """The name of the metric that runs are compared by."""

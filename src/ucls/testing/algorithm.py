@@ -14,7 +14,7 @@ from ucls.agent.agent import Agent
 from ucls.algorithms import ALGORITHMS, Algorithm, Extras, algorithm_module, is_compiled
 from ucls.core.history import join
 from ucls.core.learner import Learner
-from ucls.core.run import Run
+from ucls.core.run import Run, suits_env
 from ucls.core.saving import state as states
 from ucls.errors import UserError
 from ucls.features import is_discrete
@@ -36,7 +36,8 @@ COMPILED = ("start", "act", "update", "value", "interval", "upper", "radius_term
 def check_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> None:
     """Raise a `UserError` for the first promise that an algorithm, by its name, import path or module, breaks.
 
-    Some environments of ours serve unless others are named by their ids.
+    Some environments of ours serve unless others are named by their ids; an algorithm that learns a table is let only
+    into those with discrete states.
     """
     for verdict in examine_algorithm(agent, worlds):
         if verdict.broken is not None:
@@ -49,7 +50,7 @@ def examine_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -
     for verdict in examine(ALONE, module):
         sound = sound and verdict.broken is None
         yield verdict
-    for world in worlds if sound else ():
+    for world in [world for world in worlds if sound and suits_env(module, world)]:
         for words, broken in examine(IN_A_WORLD, module, world):
             yield Verdict(f"{words}, in {world}", broken)
 
@@ -110,7 +111,7 @@ def settings_say_what_they_are(module: Any) -> None:
 
 def _refuses(module: ModuleType, name: str, nonsense: Any) -> None:
     try:
-        small_run(WORLDS[0], module, **{name: nonsense})
+        small_run(next(world for world in WORLDS if suits_env(module, world)), module, **{name: nonsense})
     except UserError:
         return
     raise UserError(f"setting {name!r} can be {nonsense!r}: let its check raise ValueError for what is no value")

@@ -6,6 +6,7 @@ from typing import Any, cast
 import numpy as np
 
 from ucls.agent.agent import Agent
+from ucls.algorithms import needs_discrete
 from ucls.gym.registry import make_env
 from ucls.testing.requirement import insist
 from ucls.testing.small import small_run, small_settings
@@ -55,4 +56,6 @@ def _agent(module: ModuleType, env: str, masks: str) -> Agent:
     plan, world = small_run(env, module).plan, small_run(env, module).world
     settings = {name: value for name, value in plan.settings.items() if value == value}
     made = make_env(env, {name: value for name, value in small_settings(env).items() if name in world.settings})
-    return Agent(cast(Any, Masked(made, masks)), module, seed=4, settings={**settings, **plan.feature_settings})
+    features = plan.features if needs_discrete(module) else None  # which `Masked` hides
+    both = {**settings, **plan.feature_settings}
+    return Agent(cast(Any, Masked(made, masks)), module, seed=4, features=features, settings=both)

@@ -18,7 +18,7 @@ from ucls.agent.agent import Agent
 from ucls.algorithms import ALGORITHMS
 from ucls.core.calls.binding import entry
 from ucls.core.learner import Learner
-from ucls.core.run import Run, make_run
+from ucls.core.run import Run, make_run, suits_env
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError
 from ucls.kernels.compilation.jit import kernel_cache
@@ -63,8 +63,10 @@ def tasks(
 
     Neighboring tasks are of different algorithms, which share the fewest kernels and rarely wait for each other.
     """
-    envs = [env] if env else list(ENVIRONMENTS)
-    return [Task(name, agent, settings, features, dtype) for name in envs for agent in agents or ALGORITHMS]
+    pairs = [(name, agent) for name in ([env] if env else ENVIRONMENTS) for agent in agents or ALGORITHMS]
+    if not agents and not features:
+        pairs = [(name, agent) for name, agent in pairs if name not in ENVIRONMENTS or suits_env(agent, name)]
+    return [Task(name, agent, settings, features, dtype) for name, agent in pairs]
 
 
 def compile_all(wanted: Sequence[Task], jobs: int) -> Iterator[Done]:
