@@ -55,6 +55,11 @@ Optional:
 - `FEATURES`, the name and settings of the features it needs, if not the environment's;
 - `fit_features(features, dimensions) -> dict[str, Any]`, settings that it prefers to those which features of that name
   would choose for states with so many components;
+- `DISCRETE = True`, if it learns a table: every state must have one feature of its own (`one_hot`), others are refused;
+- `UPDATES_FIRST = True`, if it chooses the next action after it has learned from the last transition: `update` then
+  comes before `act`, and its a_next is meaningless. So an algorithm can count the steps of an episode: `start` sets the
+  counter to 0, `update` raises it, and `act` reads it. A setting that says `Follows("time_limit", otherwise=0)` is the
+  largest number of steps of an episode, if that is known;
 - `RESULTS_VERSION`, raised when the results of its runs change, so that stores do not take old ones for new;
 - `COMPILED = False`, if its functions are plain Python on NumPy arrays. They may then use any library; environments
   and features stay compiled. If its state is more than a NamedTuple of arrays (a network, an optimizer), it also has
@@ -156,6 +161,11 @@ class Extras(Protocol):
 def is_compiled(module: Any) -> bool:
     """Whether the functions of an algorithm are compiled (`COMPILED`, true by default)."""
     return getattr(module, "COMPILED", True)
+
+
+def needs_discrete(module: Any) -> bool:
+    """Whether an algorithm learns a table, which needs discrete states (`DISCRETE`)."""
+    return getattr(module, "DISCRETE", False)
 
 
 CONTRACT = ("Settings", "State", "init", "start", "act", "update", "value")

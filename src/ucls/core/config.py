@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls.algorithms import algorithm_module, name_of
+from ucls.algorithms import algorithm_module, name_of, needs_discrete
 from ucls.errors import UserError
-from ucls.features import features_module
+from ucls.features import features_module, is_discrete
 from ucls.features import name_of as features_name
 from ucls.kernels.ranges import STEPS
 from ucls.settings import distribute, resolve, shown
@@ -66,6 +66,11 @@ def resolve_plan(plan: Plan, algorithm: Any = None, facts: Mapping[str, float] =
     """Resolve the settings of a configuration; some defaults come from `facts` of the environment or the features."""
     algorithm = algorithm or algorithm_module(plan.agent)
     features = features or features_module(plan.features)
+    if needs_discrete(algorithm) and not is_discrete(features):
+        raise UserError(
+            f"{plan.agent} learns a table of discrete states, which {plan.features} features do not have: choose an "
+            "environment whose observations are integers, or another algorithm"
+        )
     hyper = resolve(algorithm.Settings, plan.settings, {**getattr(features, "FACTS", {}), **facts})
     settings = resolve(features.Settings, plan.feature_settings)
     complete = replace(plan, settings=shown(hyper), feature_settings=shown(settings))

@@ -30,6 +30,7 @@ def masked_kernels(algorithm: Any, features: Any) -> MaskedKernels:
     start, act, update, value = algorithm.start, algorithm.act, algorithm.update, algorithm.value
     encode, lookup = features.encode, features.lookup
     full = getattr(algorithm, "full", None) or build(never_full)
+    updates_first = getattr(algorithm, "UPDATES_FIRST", False)
 
     @build
     def choose(hyper, state, xs, mask, rng):
@@ -53,11 +54,15 @@ def masked_kernels(algorithm: Any, features: Any) -> MaskedKernels:
         else:
             encode(coder, s_next, xs_next)
             mk.note(met, xs_next, mask)
+            if updates_first:
+                mk.repeat_valid(xs_next, mask)
+                update(state, hyper, xs, a, r, gamma, xs_next, a, rng)
             pending.a[0] = choose(hyper, state, xs_next, mask, rng)
             if pending.a[0] < 0:
                 return True, False
-            mk.repeat_valid(xs_next, mask)
-            update(state, hyper, xs, a, r, gamma, xs_next, pending.a[0], rng)
+            if not updates_first:
+                mk.repeat_valid(xs_next, mask)
+                update(state, hyper, xs, a, r, gamma, xs_next, pending.a[0], rng)
         pending.largest_reward[0] = max(pending.largest_reward[0], abs(r))
         healthy = abs(value(state, hyper, la.of_action(xs, a))) <= DIVERGED * pending.largest_reward[0]
         if not terminated:

@@ -57,6 +57,7 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
     algorithm = functions_of(algorithm)
     start, act, update, value = algorithm.start, algorithm.act, algorithm.update, algorithm.value
     encode, lookup = features.encode, features.lookup
+    updates_first = getattr(algorithm, "UPDATES_FIRST", False)
     own_interval = getattr(algorithm, "interval", None)
     upper = getattr(algorithm, "upper", None)
     full = getattr(algorithm, "full", None) or build(never_full)
@@ -72,7 +73,8 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
 
     @build
     def advance(hyper, coder, state, pending, rng, r, gamma, s_next, terminated):
-        """Observe what the pending action led to, choose the next action with what was known before, then learn.
+        """Observe what the pending action led to, choose the next action with what was known before, then learn; or
+        learn first if the algorithm says `UPDATES_FIRST`.
 
         The state after termination is not encoded, and no action is chosen in it. Returns whether the values are
         still within reason, and whether the learner must grow before the next step.
@@ -82,8 +84,12 @@ def kernels(algorithm: Any, features: Any) -> Kernels:
             update(state, hyper, xs, a, r, 0.0, xs, a, rng)
         else:
             encode(coder, s_next, xs_next)
-            pending.a[0] = act(state, hyper, xs_next, rng)
-            update(state, hyper, xs, a, r, gamma, xs_next, pending.a[0], rng)
+            if updates_first:
+                update(state, hyper, xs, a, r, gamma, xs_next, a, rng)
+                pending.a[0] = act(state, hyper, xs_next, rng)
+            else:
+                pending.a[0] = act(state, hyper, xs_next, rng)
+                update(state, hyper, xs, a, r, gamma, xs_next, pending.a[0], rng)
         pending.largest_reward[0] = max(pending.largest_reward[0], abs(r))
         healthy = abs(value(state, hyper, la.of_action(xs, a))) <= DIVERGED * pending.largest_reward[0]
         if not terminated:

@@ -9,7 +9,8 @@ An environment is a module with
 - compiled `reset(env, s, rng)` and `step(env, s, a, rng) -> (reward, discount, terminated)`, where `s` is a float64
   array that is changed in place; the discount is 0 after termination;
 - `FEATURES`, the name and settings of the features that the paper uses for it;
-- `facts(env)`, defaults for settings of algorithms: `reward_max`, `return_max`;
+- `facts(env)`, defaults for settings of algorithms: `reward_max`, `return_max`; and `time_limit`, the number of steps
+  of the longest episode, if that is less than the setting `time_limit`;
 - `metric(env)`, the name of the metric that runs are compared by (see `core.metrics.Metrics`): the total reward or,
   if every step costs and the number of steps is fixed, the mean return of an episode;
 - `problem(env) -> planning.Problem`, the input of planning, and `optimal(env) -> planning.Optimal`, what an optimal
@@ -143,8 +144,9 @@ class BuiltinEnv(NamedTuple):
         return module.bounds(self.env) if hasattr(module, "bounds") else (module.LOW, module.HIGH)
 
     def facts(self) -> dict[str, float]:
-        """Defaults for settings of algorithms."""
-        return self.module.facts(self.env)
+        """Defaults for settings of algorithms; `time_limit` only if episodes have one."""
+        limit = {"time_limit": float(self.time_limit)} if self.time_limit else {}
+        return {**limit, **self.module.facts(self.env)}
 
     def metric(self) -> str:
         """The name of the metric that runs are compared by."""

@@ -52,7 +52,12 @@ def metric(env: Settings) -> str:
 
 def facts(env: Settings) -> dict[str, float]:
     """Defaults for settings of algorithms; the noise of a stochastic sea is not counted."""
-    return {"reward_max": 1.0, "return_max": 1.0}
+    return {"reward_max": 1.0, "return_max": 1.0, "time_limit": float(longest(env))}
+
+
+def longest(env: Settings) -> int:
+    """The number of steps of an episode."""
+    return min(env.time_limit or env.size, env.size)
 
 
 def cells(env: Settings) -> int:
@@ -149,7 +154,7 @@ def optimal(env: Settings) -> Optimal:
         for a in range(len(ACTIONS)):
             for chance, r, gamma, cell_next in _outcomes(env, cell, a):
                 q[cell, a] += chance * (r + gamma * q[cell_next].max())
-    steps = min(env.time_limit or env.size, env.size)
+    steps = longest(env)
     reach[0] = 1.0
     for cell in range(number(steps, 0)):
         here = float(reach[cell])

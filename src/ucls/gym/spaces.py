@@ -13,7 +13,7 @@ from ucls.errors import UclsWarning, UserError
 from ucls.features import fitting
 from ucls.gym.action_masks import is_masked_space, without_mask
 from ucls.gym.layout import Layout, Leaf, leaves
-from ucls.gym.wrapping import wrapped_world, wrappers_of
+from ucls.gym.wrapping import is_limit, wrapped_world, wrappers_of
 
 ONE_HOT = 5000  # one-hot features at most, for states with several components; `core.advice` reports their cost
 
@@ -40,10 +40,15 @@ def refuse_none(env: Any) -> None:
 
 
 def facts_of(env: Any) -> dict[str, float]:
-    """The facts of a built-in environment; none if a wrapper may change its rewards, or for any other environment."""
+    """The time limit of an environment, if it has one; and all facts of a built-in one, unless a wrapper may change its
+    rewards."""
     ours = wrapped_world(env)
-    changed = any(type(layer) is not gymnasium.wrappers.TimeLimit for layer in wrappers_of(env))
-    return {} if ours is None or changed else ours.world.facts()
+    own = {} if ours is None else ours.world.facts()
+    changed = any(not is_limit(layer) for layer in wrappers_of(env))
+    limits = [own.get("time_limit"), getattr(getattr(env, "spec", None), "max_episode_steps", None)]
+    limits += [layer._max_episode_steps for layer in wrappers_of(env) if is_limit(layer)]
+    known = [float(limit) for limit in limits if isinstance(limit, int | float) and limit > 0]
+    return {**({} if changed else own), **({"time_limit": min(known)} if known else {})}
 
 
 def id_of(env: Any) -> str:
