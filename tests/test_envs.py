@@ -6,7 +6,16 @@ import numpy as np
 import pytest
 
 from ucls._util.canvas import Canvas
-from ucls.envs import ENVIRONMENTS, make_builtin, mountain_car, one_state, puddle_world, river_swim
+from ucls.envs import (
+    ENVIRONMENTS,
+    key_grid,
+    make_builtin,
+    mountain_car,
+    one_state,
+    puddle_world,
+    river_swim,
+    trap_chain,
+)
 from ucls.errors import UserError
 from ucls.settings import describe
 
@@ -282,3 +291,61 @@ def test_a_polygon_covers_its_area_and_nothing_outside_of_it():
     canvas.gradient((1, 1, 1), (1, 1, 1))
     canvas.disc((20, 15), 8, (0, 0, 0))
     assert (1 - canvas.pixels[..., 0]).sum() == pytest.approx(np.pi * 64, rel=0.01)
+
+
+def test_the_chain_pays_at_its_end_and_a_bait_in_every_trap():
+    env = make_builtin("ucls/TrapChain-v0", {"size": 3, "slip": 0.25, "bait": 0.02}).env
+    for cell in range(3):
+        effects = [trap_chain.effect(env, cell, a) for a in range(3)]
+        assert sorted(effects) == [trap_chain.ADVANCE, trap_chain.RETURN, trap_chain.TRAP]
+        advance, back, trap = (effects.index(kind) for kind in (trap_chain.ADVANCE, trap_chain.RETURN, trap_chain.TRAP))
+        s = np.array([float(cell)])
+        assert trap_chain.move(env, s.copy(), trap, 0.9, 0.0) == (0.02, 0.0, True)
+        assert trap_chain.move(env, s, advance, 0.2, 0.0) == (0.0, 0.99, False)
+        assert s[0] == cell
+        assert trap_chain.move(env, s, advance, 0.3, 0.0) == ((1.0, 0.0, True) if cell == 2 else (0.0, 0.99, False))
+        assert s[0] == min(cell + 1, 2)
+        s[0] = cell
+        assert trap_chain.move(env, s, back, 0.9, 0.0) == (0.0, 0.99, False)
+        assert s[0] == 0
+
+
+def test_orders_of_the_effects_differ_between_cells_and_maps():
+    orders = {
+        tuple(
+            trap_chain.effect(make_builtin("ucls/TrapChain-v0", {"mapping_seed": seed}).env, cell, a) for a in range(3)
+        )
+        for seed in range(5)
+        for cell in range(10)
+    }
+    assert len(orders) == 6
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_door_of_the_grid_opens_with_all_keys_only(seed):
+    env = make_builtin("ucls/KeyGrid-v0", {"size": 4, "keys": 3, "slip": 0.0, "mapping_seed": seed}).env
+    cells = [key_grid.key_cell(env, key) for key in range(3)]
+    assert len({0, 15, *cells}) == 5
+    beside = np.array([3 * 16 + 11.0])  # above the door, with two of three keys
+    ways = []
+    for a in range(4):
+        s = beside.copy()
+        reward, _, terminated = key_grid.move(env, s, a, 0.5, 0.0)
+        ways.append(int(s[0]) % 16)
+        assert (reward, terminated) == (0.0, False)
+    assert sorted(ways) == [7, 10, 11, 15]
+    down = ways.index(15)
+    assert key_grid.move(env, np.array([7 * 16 + 11.0]), down, 0.5, 0.0) == (1.0, 0.0, True)
+
+
+def test_a_key_is_picked_up_by_entering_its_cell_and_slipping_goes_anywhere():
+    env = make_builtin("ucls/KeyGrid-v0", {"size": 5, "keys": 1, "slip": 0.4}).env
+    key = key_grid.key_cell(env, 0)
+    row, column = divmod(key, 5)
+    near = (row - 1, column) if row else (row + 1, column)
+    held = set()
+    for u in (0.05, 0.15, 0.25, 0.35):
+        s = np.array([near[0] * 5.0 + near[1]])
+        key_grid.move(env, s, 0, u, 0.0)
+        held.add(int(s[0]))
+    assert 25 + key in held

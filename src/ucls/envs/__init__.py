@@ -47,6 +47,8 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
     "ucls/MountainCar-v0": ("mountain_car", {}),
     "ucls/OneState-v0": ("one_state", {}),
     "ucls/DeepSea-v0": ("deep_sea", {}),
+    "ucls/TrapChain-v0": ("trap_chain", {}),
+    "ucls/KeyGrid-v0": ("key_grid", {}),
 }
 
 
@@ -67,6 +69,8 @@ KNOWN = {  # what `optimal` returns for the default settings and a few others; a
     ("ucls/MountainCar-v0", ()): Best(-1.0, -97.70943156557637, 97.70943156557637),
     ("ucls/OneState-v0", ()): Best(2.0),
     ("ucls/DeepSea-v0", ()): Best(0.099, 0.99, 10.0),
+    ("ucls/TrapChain-v0", ()): Best(0.09, 1.0, 100 / 9),
+    ("ucls/KeyGrid-v0", ()): Best(0.07595563687114085, 1.0, 13.165579819909027),
 }
 
 
