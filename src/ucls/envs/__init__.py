@@ -49,6 +49,8 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
     "ucls/DeepSea-v0": ("deep_sea", {}),
     "ucls/TrapChain-v0": ("trap_chain", {}),
     "ucls/KeyGrid-v0": ("key_grid", {}),
+    "ucls/TabularRiverSwim-v0": ("tabular_river_swim", {}),
+    "ucls/SixArms-v0": ("six_arms", {}),
 }
 
 
@@ -71,6 +73,12 @@ KNOWN = {  # what `optimal` returns for the default settings and a few others; a
     ("ucls/DeepSea-v0", ()): Best(0.099, 0.99, 10.0),
     ("ucls/TrapChain-v0", ()): Best(0.09, 1.0, 100 / 9),
     ("ucls/KeyGrid-v0", ()): Best(0.07595563687114085, 1.0, 13.165579819909027),
+    ("ucls/TabularRiverSwim-v0", ()): Best(0.4286224337994643),
+    ("ucls/TabularRiverSwim-v0", (("time_limit", 20),)): Best(0.16986319795754215, 3.397263959150843, 20.0),
+    ("ucls/TabularRiverSwim-v0", (("size", 12),)): Best(0.4285714290049142),
+    ("ucls/TabularRiverSwim-v0", (("size", 20),)): Best(3 / 7),
+    ("ucls/TabularRiverSwim-v0", (("probabilities", "strehl_littman"),)): Best(0.06688073394495415),
+    ("ucls/SixArms-v0", ()): Best(6000.0),
 }
 
 

@@ -8,6 +8,7 @@ from ucls.kernels.dynamic_programming import Optimal, Problem
 
 TOLERANCE = 1e-12
 SWEEPS = 200_000
+DOUBLINGS = 40  # of the steps after which chances have converged
 
 
 class Table(NamedTuple):
@@ -65,3 +66,36 @@ def solve(env: Any, problem: Problem, start: np.ndarray, limit: int) -> Optimal:
     q = values(table, env.discount)
     earned, length = episode(table, greedy(q), start, limit)
     return Optimal(earned / length, earned, length, (np.arange(len(q), dtype=np.float64),), q)
+
+
+def solve_without_end(env: Any, problem: Problem, start: np.ndarray) -> Optimal:
+    """What is achieved without termination: in the long run by the policy that is optimal for the discounted return;
+    or, with a time limit, by the best one for the rewards of an episode, which depends on the step."""
+    table = tabulated(env, problem)
+    q = values(table, env.discount)
+    points = (np.arange(len(q), dtype=np.float64),)
+    if not env.time_limit:
+        return Optimal(gain(table, greedy(q), start), None, None, points, q)
+    earned = float(start @ horizon_values(table, env.time_limit)[0])
+    return Optimal(earned / env.time_limit, earned, float(env.time_limit), points, q)
+
+
+def gain(table: Table, policy: np.ndarray, start: np.ndarray) -> float:
+    """The average reward of a policy in the long run, from the chances of every state at the start.
+
+    Staying where one is half of the time changes no average, and lets the chances of states converge.
+    """
+    r, step = (policy * table.r).sum(axis=1), np.einsum("sa,sat->st", policy, table.chance)
+    ahead = (np.eye(len(r)) + step) / 2
+    for _ in range(DOUBLINGS):
+        ahead = ahead @ ahead
+        ahead /= ahead.sum(axis=1, keepdims=True)
+    return float(start @ ahead @ r)
+
+
+def horizon_values(table: Table, horizon: int) -> np.ndarray:
+    """The largest expected sum of rewards from every state, by the step of an episode of so many."""
+    v = np.zeros((horizon + 1, len(table.r)))
+    for h in reversed(range(horizon)):
+        v[h] = (table.r + table.chance @ v[h + 1]).max(axis=1)
+    return v
