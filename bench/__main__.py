@@ -2,7 +2,8 @@
 
 `python -m bench page` writes docs/performance.md from saved measurements. `python -m bench campaign` kills studies;
 `python -m bench torture` does fuzzing and fault injection; `python -m bench environments` runs agents in well-known
-environments; `python -m bench logs` measures the coverage of comparisons from logs. The last three have `--help`.
+environments; `python -m bench logs` measures the coverage of comparisons from logs; `python -m bench regret` measures
+the regrets of tabular baselines. The last four have `--help`.
 """
 
 import argparse
@@ -36,6 +37,11 @@ def main() -> int:
         from bench.logs import command as logs
 
         return logs.main(sys.argv[2:])
+    if sys.argv[1:2] == ["regret"]:
+        _one_thread()
+        from bench import regret
+
+        return regret.main(sys.argv[2:])
     if sys.argv[1:2] == ["environments"]:
         _one_thread()
         from bench.known import command

@@ -8,7 +8,7 @@ from bench.harness import Effort, spread, took
 from bench.tables import Table, within
 from ucls.core.run import Run, make_run
 
-PLAN, EXACT, RLSVI, RMAX = "ucls-plan", "ucls-exact", "rlsvi", "bench.rmax"
+PLAN, EXACT, RLSVI, RMAX = "ucls-plan", "ucls-exact", "rlsvi", "r-max"
 SEA, PUDDLES = "ucls/DeepSea-v0", "ucls/PuddleWorld-v0"
 TILES = {"tilings": 8, "tiles": 16}
 MATRIX = 3000  # features beyond which d x d matrices are left out
@@ -66,7 +66,7 @@ def _timed(case: Case, seeds: int) -> dict[str, Any]:
 
 def _run(case: Case, agent: str, seed: int) -> Run | None:
     """A run of an agent; none if its matrices would be too large."""
-    settings = {**case.settings, **({"visits": 10} if agent == RMAX and "stochastic" in case.settings else {})}
+    settings = {**case.settings, **({"visits": 10 if "stochastic" in case.settings else 1} if agent == RMAX else {})}
     if agent in (EXACT, RLSVI) and case.env == SEA and case.settings["size"] * (case.settings["size"] + 1) > MATRIX:
         return None
     return make_run(case.env, agent, seed=seed, settings=settings, features=case.features)

@@ -7,10 +7,10 @@ from ucls.core.run import make_run
 
 
 def test_rmax_tries_every_pair_once_and_then_takes_the_treasure():
-    run = make_run(planners.SEA, planners.RMAX, seed=1, settings={"size": 4})
+    run = make_run(planners.SEA, planners.RMAX, seed=1, settings={"size": 4, "visits": 1})
     returns = run.advance(400).rewards.reshape(-1, 4).sum(axis=1)
     state = run.learner.state
-    assert state.n.tolist() == [1] * 20
+    assert state.model.visits.tolist() == [1] * 20
     assert returns[-50:] == pytest.approx(1.0 - 0.01)
     best = sum(0.99**i * -0.0025 for i in range(4)) + 0.99**3
     assert max(state.q[:2]) == pytest.approx(best)

@@ -104,6 +104,11 @@ ALGORITHMS = {
     "sarsa": "ucls.algorithms.sarsa",
     "lstd-sm": "ucls.algorithms.lstd_sm",
     "lstd-cg": "ucls.algorithms.lstd_cg",
+    "r-max": "ucls.algorithms.baselines.r_max",
+    "oim": "ucls.algorithms.baselines.oim",
+    "ucbvi": "ucls.algorithms.baselines.ucbvi",
+    "ucrl2": "ucls.algorithms.baselines.ucrl2",
+    "psrl": "ucls.algorithms.baselines.psrl",
 }
 
 DEFAULT = "ucls-exact"  # the only default algorithm in the package

@@ -1,0 +1,1 @@
+"""Baselines with regret bounds, one file each; `ucls.algorithms` has the contract."""
