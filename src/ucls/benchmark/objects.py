@@ -9,6 +9,7 @@ import multiprocessing
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -35,12 +36,20 @@ def execute(entry: Entry, tasks: Sequence[Task], seeds: int, folder: Path, jobs:
     missing = [(by_id[id], seed, file) for (id, seed), file in wanted.items() if not file.exists()]
     if missing:
         folder.mkdir(parents=True, exist_ok=True)
-        context = multiprocessing.get_context("spawn")
-        with one_thread_each(), ProcessPoolExecutor(min(jobs or cores(), len(missing)), context) as pool:
-            given = [pool.submit(run_to_file, entry.name, *each) for each in missing]
-            for done in as_completed(given):
-                done.result()
+        _give(entry, missing, min(jobs or cores(), len(missing)))
     return [read_run(file) for file in wanted.values()]
+
+
+def _give(entry: Entry, missing: Sequence[tuple[Task, int, Path]], jobs: int) -> None:
+    """Give runs to a pool of processes; what is finished has its file whatever happens to the others."""
+    with one_thread_each(), ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        try:
+            for done in as_completed([pool.submit(run_to_file, entry.name, *each) for each in missing]):
+                done.result()
+        except BrokenProcessPool:
+            raise UserError("a worker process was ended from outside; the same command runs what is missing") from None
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
 
 def read_run(file: Path) -> Run:

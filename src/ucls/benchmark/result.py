@@ -212,7 +212,7 @@ def _packed(array: np.ndarray, kind: str) -> str:
 def _unpacked(text: Any, kind: str, most: int) -> np.ndarray:
     try:
         reader = zlib.decompressobj()
-        content = reader.decompress(base64.b64decode(_text(text, MOST), validate=True), 4 * most + 1)
+        content = reader.decompress(base64.b64decode(_text(text, MOST), validate=True), 4 * most + 4)
         array = np.frombuffer(content, kind)
     except (binascii.Error, zlib.error, ValueError):
         raise UserError("an array cannot be read") from None
