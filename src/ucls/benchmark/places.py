@@ -134,3 +134,93 @@ def swung(state: np.ndarray, action: int) -> np.ndarray:
     env.state = state
     env.step(action)
     return np.array(env.state)
+
+
+class Balancing(SwingUp):
+    """CartPole of bsuite: the pole starts upright, every step yields 1, and the episode ends when it falls."""
+
+    def __init__(self) -> None:
+        super().__init__(height_threshold=0.8, x_reward_threshold=EDGE, move_cost=0.0)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict[str, Any]]:
+        """Start at rest, nearly, with the pole upright."""
+        super().reset(seed=seed)
+        x, v, angle, spin = self.state
+        self.state = (x, v, angle - math.pi, spin)
+        return self._observed(), {}
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Push to the left, not at all, or to the right."""
+        self.state = moved(*self.state, int(action) - 1)
+        self.steps += 1
+        up = math.cos(self.state[2]) > self.height_threshold and abs(self.state[0]) < EDGE
+        return self._observed(), float(up), not up, up and self.steps > 1000, {}
+
+
+class Bandit(gymnasium.Env[int, int]):
+    """Eleven arms whose rewards are 0, 0.1, ..., 1 in an order drawn from a seed (bandit of bsuite)."""
+
+    def __init__(self, mapping_seed: int = 0) -> None:
+        self.observation_space, self.action_space = gymnasium.spaces.Discrete(1), gymnasium.spaces.Discrete(11)
+        order = np.random.RandomState(mapping_seed).choice(range(11), size=11, replace=False)
+        self.rewards = np.linspace(0, 1, 11)[order]
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[int, dict[str, Any]]:
+        """Begin an episode."""
+        super().reset(seed=seed)
+        return 0, {}
+
+    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
+        """Pull an arm, which ends the episode."""
+        return 0, float(self.rewards[int(action)]), True, False, {}
+
+
+class Catch(gymnasium.Env[np.ndarray, int]):
+    """Move a paddle under a falling ball (catch of bsuite); shows the ball's column and row and the paddle's column."""
+
+    ROWS, COLUMNS = 10, 5
+
+    def __init__(self) -> None:
+        self.observation_space = gymnasium.spaces.MultiDiscrete([self.COLUMNS, self.ROWS, self.COLUMNS])
+        self.action_space = gymnasium.spaces.Discrete(3)
+        self.state = np.zeros(3, np.int64)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict[str, Any]]:
+        """Let a ball fall."""
+        super().reset(seed=seed)
+        self.state = np.array([self.np_random.integers(self.COLUMNS), 0, self.COLUMNS // 2])
+        return self.state.copy(), {}
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Move to the left, not at all, or to the right."""
+        ball, row, paddle = self.state
+        self.state = np.array([ball, row + 1, min(self.COLUMNS - 1, max(0, paddle + int(action) - 1))])
+        over = row + 1 == self.ROWS - 1
+        reward = 0.0 if not over else 1.0 if self.state[2] == ball else -1.0
+        return self.state.copy(), reward, bool(over), False, {}
+
+
+class DiscountingChain(gymnasium.Env[np.ndarray, int]):
+    """The first action chooses when a reward comes, and one of the five is larger (discounting_chain of bsuite)."""
+
+    STEPS, TIMES = 100, (1, 3, 10, 30, 100)
+
+    def __init__(self, mapping_seed: int = 0) -> None:
+        self.observation_space = gymnasium.spaces.MultiDiscrete([6, self.STEPS + 1])
+        self.action_space = gymnasium.spaces.Discrete(5)
+        self.rewards = [1.0 + 0.1 * (i == mapping_seed % 5) for i in range(5)]
+        self.state = np.zeros(2, np.int64)
+
+    def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict[str, Any]]:
+        """Begin an episode, before any choice."""
+        super().reset(seed=seed)
+        self.state = np.zeros(2, np.int64)
+        return self.state.copy(), {}
+
+    def step(self, action: int) -> tuple[np.ndarray, float, bool, bool, dict[str, Any]]:
+        """Choose in the first step, and wait in all others."""
+        chosen, time = self.state
+        chosen = int(action) + 1 if time == 0 else chosen
+        self.state = np.array([chosen, time + 1])
+        reward = self.rewards[chosen - 1] if time + 1 == self.TIMES[chosen - 1] else 0.0
+        return self.state.copy(), reward, bool(time + 1 == self.STEPS), False, {}

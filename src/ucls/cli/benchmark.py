@@ -145,3 +145,33 @@ def page(
         refuse_page(out)
         pages.write_page(out, entries)
     print(f"wrote {out}")
+
+
+@app.command("bsuite")
+def run_bsuite(
+    algorithm: Annotated[
+        str, typer.Argument(metavar="ALGORITHM", help="An algorithm.", autocompletion=complete.algorithms)
+    ],
+    settings: Settings = None,
+    experiment: Annotated[
+        list[str] | None, typer.Option(help="Only this experiment of bsuite; repeat for several.")
+    ] = None,
+    episodes: Annotated[int | None, typer.Option(min=1, help="Fewer episodes: the score of an unfinished run.")] = None,
+    seed: Annotated[int, typer.Option(min=0, max=2**31)] = 0,
+    as_json: Json = False,
+) -> None:
+    """Score an algorithm by the rules of bsuite, in its experiments without memory."""
+    from ucls.benchmark import bsuite
+    from ucls.cli.output.tables import print_table
+    from ucls.settings import parse
+
+    names = experiment or list(bsuite.EXPERIMENTS)
+    found: dict[str, float] = {}
+    for name in names:
+        bsuite.experiment_of(name)
+    for name in names:
+        found[name] = bsuite.run(algorithm, name, parse(settings or []), episodes, seed)[0]
+    if as_json:
+        print_json({"algorithm": algorithm, "episodes": episodes, "seed": seed, "scores": found})
+        return
+    print_table(["experiment", "score"], [[name, f"{value:.3f}"] for name, value in found.items()], algorithm)
