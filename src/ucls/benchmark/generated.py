@@ -39,6 +39,7 @@ def generated(code: str) -> tuple[Task, ...]:
     grid = {"size": number(5, 8), "keys": number(1, 3), "slip": part(0.0, 0.2), "mapping_seed": seed()}
     grid["time_limit"] = 10 * grid["size"]
     small, large = ({"size": number(*n), "map_seed": seed(), "order_seed": seed()} for n in ((4, 5), (6, 8)))
+    table = {"size": number(5, 20), "probabilities": ("strehl_littman", "osband")[number(0, 1)]}
     swim = {"noise_std": part(0.0, 0.03), "probabilities": ("strehl_littman", "osband")[number(0, 1)]}
     return (
         Task("deep-sea", DEEP, sea, {"size": size, "mapping_seed": seed()}, 100 * size * size),
@@ -47,6 +48,7 @@ def generated(code: str) -> tuple[Task, ...]:
         ),
         Task("trap-chain", DEEP, "ucls/TrapChain-v0", chain, 20_000),
         Task("key-grid", DEEP, "ucls/KeyGrid-v0", grid, 30_000),
+        Task("tabular-river-swim", TABLE, "ucls/TabularRiverSwim-v0", table, 20_000, per=CONTINUING),
         Task("small-lake", TABLE, f"{PLACES}:lake", small, 20_000, episodes=200),
         Task("large-lake", TABLE, f"{PLACES}:lake", large, 50_000, episodes=200),
         Task("cliff-walking", TABLE, f"{PLACES}:reordered", {"id": "CliffWalking-v1", "order_seed": seed()}, 20_000),

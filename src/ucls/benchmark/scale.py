@@ -21,7 +21,6 @@ from ucls.kernels.dynamic_programming.tabular import Table
 from ucls.settings import divided
 
 RANDOM_STEPS, STATES = 200_000, 4000
-SETTLED = 20_000  # steps after which a continuing task has settled
 DISCOUNTS = (0.99, 0.999, 1.0)
 BEAM, STARTS = 3000, 10
 
@@ -44,7 +43,7 @@ def _exact(task: Task, table: Table, start: np.ndarray, limit: int) -> Scale:
     uniform = np.full(table.r.shape, 1.0 / table.r.shape[1])
     policies = [tabular.greedy(tabular.values(table, discount)) for discount in _discounts(task)]
     earned = [tabular.episode(table, policy, start, limit)[0] for policy in (uniform, *policies)]
-    per = limit if task.per == CONTINUING else 1.0
+    per = limit if task.per == CONTINUING else 1
     return Scale(earned[0] / per, max(earned[1:]) / per, "exact, by dynamic programming")
 
 
@@ -53,9 +52,9 @@ def _discounts(task: Task) -> tuple[float, ...]:
 
 
 def _table(task: Task) -> tuple[Table, np.ndarray, int] | None:
-    """The table of a task, the chances of its starts, and its time limit; None if its states cannot be listed."""
+    """The table of a task, the chances of its starts, and how long to act; None if its states cannot be listed."""
     if task.env in ENVIRONMENTS:
-        return _table_of_builtin(make_builtin(task.env, task.settings))
+        return _table_of_builtin(task, make_builtin(task.env, task.settings))
     if task.env.startswith(ROOMS) or not hasattr((env := _made(task)).unwrapped, "P"):
         return None
     raw, limit = env.unwrapped, getattr(env.spec, "max_episode_steps", None)
@@ -66,10 +65,10 @@ def _table(task: Task) -> tuple[Table, np.ndarray, int] | None:
             r[state, a] += weight * reward
             chance[state, a, after] += 0.0 if terminated else weight
     env.close()
-    return Table(r, chance), np.asarray(raw.initial_state_distrib, np.float64), int(limit or SETTLED)
+    return Table(r, chance), np.asarray(raw.initial_state_distrib, np.float64), int(limit or task.steps)
 
 
-def _table_of_builtin(world: BuiltinEnv) -> tuple[Table, np.ndarray, int] | None:
+def _table_of_builtin(task: Task, world: BuiltinEnv) -> tuple[Table, np.ndarray, int] | None:
     discrete = world.features[0] == "one_hot" and len(world.bounds()[0]) == 1
     problem = world.problem() if discrete else None
     if problem is None or problem.shape[0] > STATES:
@@ -77,7 +76,7 @@ def _table_of_builtin(world: BuiltinEnv) -> tuple[Table, np.ndarray, int] | None
     s = np.zeros(1)
     world.reset(s, np.random.default_rng(0))  # every one of them has a single start
     start = np.eye(problem.shape[0])[int(s[0])]
-    return tabular.tabulated(world.env, problem), start, world.time_limit or SETTLED
+    return tabular.tabulated(world.env, problem), start, world.time_limit or task.steps
 
 
 def _made(task: Task) -> Any:

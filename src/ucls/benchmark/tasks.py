@@ -43,6 +43,7 @@ class Scale(NamedTuple):
 
 
 SEA, CHAIN, GRID, CAR = "ucls/DeepSea-v0", "ucls/TrapChain-v0", "ucls/KeyGrid-v0", {"time_limit": 1000}
+SWIM = "ucls/TabularRiverSwim-v0"
 DEEP, TABLE, CONTINUOUS, ROOM = "deep exploration", "discrete states", "continuous states", "MiniGrid"
 
 PUBLIC = (
@@ -55,6 +56,10 @@ PUBLIC = (
     Task("trap-chain-20", DEEP, CHAIN, {"size": 20}, 20_000, quick=True),
     Task("key-grid-6", DEEP, GRID, {"size": 6, "keys": 2, "time_limit": 50}, 20_000, quick=True),
     Task("key-grid-8", DEEP, GRID, {"size": 8, "keys": 3, "time_limit": 80}, 40_000),
+    Task("tabular-river-swim-6", TABLE, SWIM, {"size": 6}, 10_000, quick=True, per=CONTINUING),
+    Task("tabular-river-swim-12", TABLE, SWIM, {"size": 12}, 20_000, quick=True, per=CONTINUING),
+    Task("tabular-river-swim-20", TABLE, SWIM, {"size": 20}, 50_000, per=CONTINUING),
+    Task("six-arms", TABLE, "ucls/SixArms-v0", {}, 20_000, quick=True, per=CONTINUING),
     Task("frozen-lake-4", TABLE, "FrozenLake-v1", {}, 20_000, quick=True, episodes=200),
     Task("frozen-lake-8", TABLE, "FrozenLake8x8-v1", {}, 50_000, episodes=200),
     Task("cliff-walking", TABLE, "CliffWalking-v1", {"max_episode_steps": 200}, 20_000, quick=True),
