@@ -23,6 +23,7 @@ SHOWN = {
     "cost": "Cost",
     "provenance": "Provenance",
 }
+NONE = "No entry is complete yet."
 
 
 def compute_scales(ids: Sequence[str]) -> list[str]:
@@ -40,7 +41,7 @@ def compute_scales(ids: Sequence[str]) -> list[str]:
 def made(docs: Path) -> dict[Path, str]:
     """The text that the page should have, by its path."""
     entries = [check(file)[0] for file in sorted((docs / "data" / "benchmark").glob("*.json"))]
-    sections = {name: page.markdown(entries, [title]).strip() for name, title in SHOWN.items()}
+    sections = {name: page.markdown(entries, [title]).strip() if entries else NONE for name, title in SHOWN.items()}
     return marks.made(docs / "benchmark.md", {**sections, "tasks": tasks()})
 
 

@@ -51,6 +51,20 @@ class Numbered(gymnasium.Wrapper[np.ndarray, int, Any, int]):
         held = [int(room.carrying is not None)] * self.things
         return np.array([*room.agent_pos, room.agent_dir, *held, *(_state(room.grid.grid[at]) for at in self.doors)])
 
+    def snapshot(self) -> tuple[Any, ...]:
+        """Everything that changes in an episode, in a form that can be compared but for the list of things."""
+        room: Any = self.unwrapped
+        doors = tuple((room.grid.grid[at].is_open, room.grid.grid[at].is_locked) for at in self.doors)
+        return tuple(map(int, room.agent_pos)), int(room.agent_dir), room.carrying, doors, list(room.grid.grid)
+
+    def restore(self, snapshot: tuple[Any, ...], steps: int) -> None:
+        """Return to a snapshot, taken after so many steps of an episode."""
+        room: Any = self.unwrapped
+        room.agent_pos, room.agent_dir, room.carrying, doors, things = snapshot
+        room.grid.grid, room.step_count = list(things), steps
+        for at, (is_open, is_locked) in zip(self.doors, doors, strict=True):
+            room.grid.grid[at].is_open, room.grid.grid[at].is_locked = is_open, is_locked
+
 
 def _is(thing: Any, kind: str) -> bool:
     return thing is not None and thing.type == kind

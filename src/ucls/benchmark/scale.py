@@ -6,7 +6,6 @@ is simulated, and the best one is that of planning (`optimal` of a built-in envi
 many starts, or the largest return there is.
 """
 
-import copy
 from collections import deque
 from typing import Any
 
@@ -20,7 +19,7 @@ from ucls.kernels.dynamic_programming import tabular
 from ucls.kernels.dynamic_programming.tabular import Table
 from ucls.settings import divided
 
-RANDOM_STEPS, STATES = 200_000, 4000
+RANDOM_STEPS, ROOM_STEPS, STATES = 200_000, 50_000, 4000
 DISCOUNTS = (0.99, 0.999, 1.0)
 BEAM, STARTS = 3000, 10
 
@@ -32,11 +31,12 @@ def scale(task: Task) -> Scale:
         return _exact(task, *table)
     env = _made(task)
     try:
-        random = _simulated(env, task)
+        steps = ROOM_STEPS if task.env.startswith(ROOMS) else RANDOM_STEPS
+        random = _simulated(env, task, steps)
         best, how = _best(task, env)
     finally:
         env.close()
-    return Scale(random, best, f"{how}; random policy: {RANDOM_STEPS:,} simulated steps")
+    return Scale(random, best, f"{how}; random policy: {steps:,} simulated steps")
 
 
 def _exact(task: Task, table: Table, start: np.ndarray, limit: int) -> Scale:
@@ -83,18 +83,18 @@ def _made(task: Task) -> Any:
     return make_env(task.env, divided({f"env.{name}": value for name, value in task.settings.items()})[1])
 
 
-def _simulated(env: Any, task: Task) -> float:
+def _simulated(env: Any, task: Task, steps: int) -> float:
     """The mean return of random episodes, or the mean reward of random steps."""
     rng = np.random.default_rng(0)
     env.reset(seed=0)
     total, episodes, unfinished = 0.0, 0, 0.0
-    for _ in range(RANDOM_STEPS):
+    for _ in range(steps):
         _, reward, terminated, truncated, _ = env.step(int(rng.integers(env.action_space.n)))
         total, unfinished = total + float(reward), unfinished + float(reward)
         if terminated or truncated:
             episodes, unfinished = episodes + 1, 0.0
             env.reset()
-    return total / RANDOM_STEPS if task.per == CONTINUING else (total - unfinished) / max(1, episodes)
+    return total / steps if task.per == CONTINUING else (total - unfinished) / max(1, episodes)
 
 
 def _best(task: Task, env: Any) -> tuple[float, str]:
@@ -117,26 +117,22 @@ def _best(task: Task, env: Any) -> tuple[float, str]:
 
 
 def _shortest(env: Any) -> float:
-    """The largest return in a room: all of them pay less the more steps it takes."""
+    """The largest return in a room, where a return is less the more steps it takes: breadth-first search."""
     env.reset()
-    first = env.unwrapped
-    waiting, seen = deque([(first, 0)]), {_key(first)}
+    waiting, seen = deque([(env.snapshot(), 0)]), set()
     while waiting:
-        room, _ = waiting.popleft()
-        for action in env.actions:
-            after = copy.deepcopy(room)
-            _, reward, terminated, truncated, _ = after.step(action)
+        before, steps = waiting.popleft()
+        for action in range(env.action_space.n):
+            env.restore(before, steps)
+            _, reward, terminated, truncated, _ = env.step(action)
             if terminated and reward > 0:
                 return float(reward)
-            if not (terminated or truncated) and (key := _key(after)) not in seen:
+            after = env.snapshot()
+            key = (*after[:4], tuple(map(id, after[4])))
+            if not (terminated or truncated) and key not in seen:
                 seen.add(key)
-                waiting.append((after, 0))
+                waiting.append((after, steps + 1))
     raise LookupError("the goal cannot be reached")
-
-
-def _key(room: Any) -> tuple[Any, ...]:
-    held = None if room.carrying is None else (room.carrying.type, room.carrying.color)
-    return tuple(map(int, room.agent_pos)), int(room.agent_dir), held, room.grid.encode().tobytes()
 
 
 def _searched(env: Any, search: Any) -> float:
