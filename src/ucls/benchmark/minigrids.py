@@ -9,7 +9,7 @@ dropped key lies is not shown. Rewards and ends are MiniGrid's.
 from typing import Any
 
 import gymnasium
-import minigrid  # registers its rooms
+import minigrid  # registers its rooms  # pyright: ignore[reportMissingImports]
 import numpy as np
 
 LEFT, RIGHT, FORWARD, PICK_UP, DROP, TOGGLE, DONE = range(7)
@@ -18,7 +18,7 @@ OPEN, CLOSED, LOCKED = range(3)
 assert minigrid
 
 
-class Numbered(gymnasium.Wrapper[np.ndarray, int, Any, int]):
+class Numbered(gymnasium.Wrapper[np.ndarray, Any, Any, Any]):
     """A room that tells its state in integers."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], layout_seed: int) -> None:

@@ -6,6 +6,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 from gymnasium.envs.classic_control.acrobot import AcrobotEnv
+from gymnasium.envs.registration import EnvSpec
 from gymnasium.envs.toy_text.frozen_lake import generate_random_map
 
 from ucls.errors import UserError
@@ -74,7 +75,7 @@ def lake(size: int, map_seed: int, order_seed: int, is_slippery: bool = True) ->
     )
 
 
-class SwingUp(gymnasium.Env[np.ndarray, int]):
+class SwingUp(gymnasium.Env[Any, Any]):
     """CartPole swing-up with a sparse reward: swing a hanging pole up and balance it, where moving costs.
 
     The observation is the cart's position and velocity, the sine and cosine of the pole's angle (cosine 1 is upright)
@@ -92,7 +93,7 @@ class SwingUp(gymnasium.Env[np.ndarray, int]):
         high = np.array([EDGE, FAST, 1.0, 1.0, SPINNING])
         self.observation_space = gymnasium.spaces.Box(-high, high, dtype=np.float64)
         self.action_space = gymnasium.spaces.Discrete(3)
-        self.spec = gymnasium.envs.registration.EnvSpec("SwingUp-v0", max_episode_steps=1000)
+        self.spec = EnvSpec("SwingUp-v0", max_episode_steps=1000)
         self.state, self.steps = (0.0, 0.0, math.pi, 0.0), 0
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict[str, Any]]:
@@ -157,7 +158,7 @@ class Balancing(SwingUp):
         return self._observed(), float(up), not up, up and self.steps > 1000, {}
 
 
-class Bandit(gymnasium.Env[int, int]):
+class Bandit(gymnasium.Env[Any, Any]):
     """Eleven arms whose rewards are 0, 0.1, ..., 1 in an order drawn from a seed (bandit of bsuite)."""
 
     def __init__(self, mapping_seed: int = 0) -> None:
@@ -175,7 +176,7 @@ class Bandit(gymnasium.Env[int, int]):
         return 0, float(self.rewards[int(action)]), True, False, {}
 
 
-class Catch(gymnasium.Env[np.ndarray, int]):
+class Catch(gymnasium.Env[Any, Any]):
     """Move a paddle under a falling ball (catch of bsuite); shows the ball's column and row and the paddle's column."""
 
     ROWS, COLUMNS = 10, 5
@@ -200,7 +201,7 @@ class Catch(gymnasium.Env[np.ndarray, int]):
         return self.state.copy(), reward, bool(over), False, {}
 
 
-class DiscountingChain(gymnasium.Env[np.ndarray, int]):
+class DiscountingChain(gymnasium.Env[Any, Any]):
     """The first action chooses when a reward comes, and one of the five is larger (discounting_chain of bsuite)."""
 
     STEPS, TIMES = 100, (1, 3, 10, 30, 100)

@@ -151,11 +151,11 @@ def run_of(data: Mapping[str, Any]) -> Run:
 
 
 def _task(data: Mapping[str, Any]) -> Task:
-    texts = [_text(data[name]) for name in ("id", "kind", "env")]
-    settings, steps, episodes = _plain(data["settings"]), _whole(data["steps"], 1), _whole(data["episodes"], 1)
     if not isinstance(data["quick"], bool) or set(data) != set(Task._fields):
         raise UserError("a task has other parts than a task has")
-    return Task(*texts, settings, steps, data["quick"], _text(data["per"]), episodes, _text(data["needs"]))
+    texts = {name: _text(data[name]) for name in ("id", "kind", "env", "per", "needs")}
+    numbers = {name: _whole(data[name], 1) for name in ("steps", "episodes")}
+    return Task(**texts, **numbers, settings=_plain(data["settings"]), quick=data["quick"])
 
 
 def _scores(data: Any) -> dict[str, Any]:
