@@ -96,7 +96,7 @@ def _by_task(scored: dict[str, list[Score]], tasks: Sequence[Task], measure: str
     rows = []
     for task in tasks:
         means = [_mean(getattr(s, measure) for s in scores if s.task == task.id) for scores in scored.values()]
-        rows.append([task.id, *(f"{mean:.2f}" for mean in means)])
+        rows.append([task.id, *(f"{round(mean, 2) + 0.0:.2f}" for mean in means)])
     note = "Means over seeds, not limited to 0 and 1; the best known policy has 1."
     return Table(f"{measure.capitalize()} score of each task", note, ["task", *scored], rows)
 

@@ -153,8 +153,8 @@ def run_of(data: Mapping[str, Any]) -> Run:
 def _task(data: Mapping[str, Any]) -> Task:
     if not isinstance(data["quick"], bool) or set(data) != set(Task._fields):
         raise UserError("a task has other parts than a task has")
-    texts = {name: _text(data[name]) for name in ("id", "kind", "env", "per", "needs")}
-    numbers = {name: _whole(data[name], 1) for name in ("steps", "episodes")}
+    texts: dict[str, Any] = {name: _text(data[name]) for name in ("id", "kind", "env", "per", "needs")}
+    numbers: dict[str, Any] = {name: _whole(data[name], 1) for name in ("steps", "episodes")}
     return Task(**texts, **numbers, settings=_plain(data["settings"]), quick=data["quick"])
 
 

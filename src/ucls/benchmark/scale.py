@@ -174,7 +174,7 @@ def _swing_up(start: np.ndarray) -> float:
     for _ in range(1000):
         after, earned = [], []
         for push in (-1, 0, 1):
-            x, v, angle, spin = places.moved(*(states[:, i] for i in range(4)), push)
+            x, v, angle, spin = places.moved(states[:, 0], states[:, 1], states[:, 2], states[:, 3], push)
             up = (np.cos(angle) > env.height_threshold) & (np.abs(spin) < places.SLOW)
             up &= np.abs(x) < env.x_reward_threshold
             inside = np.abs(x) <= places.EDGE
