@@ -311,6 +311,16 @@ def test_a_file_whose_digest_does_not_match_is_refused(tmp_path):
         check(tmp_path / "a.json")
 
 
+def test_generated_tasks_must_be_those_of_the_code(tmp_path):
+    path, code = tmp_path / "a.json", made_up().entry.code
+    result.write(made_up(tasks=generated(code)[:3], scale=scale.scale, set="generated"), path)
+    with pytest.raises(UserError, match="lacks the tasks cart-pole"):
+        check(path)
+    result.write(made_up(tasks=generated("other")[:3], scale=scale.scale, set="generated"), path)
+    with pytest.raises(UserError, match="deep-sea is not the benchmark's"):
+        check(path)
+
+
 # The page
 
 
