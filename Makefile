@@ -4,6 +4,7 @@ MAKEFLAGS += -j2 # kernels are compiled while the rest is installed and checked
 endif
 export PYTHONDONTWRITEBYTECODE := # tests start hundreds of processes: what one has compiled the next may read
 PYTHON ?= python3
+ENTRY ?= ucls-exact
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
@@ -16,7 +17,7 @@ PIP_INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check \
 PYTEST = $(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder
 QUICK = -m "not slow" --durations=15 $(WARNINGS)
 
-.PHONY: paper docs test test-all test-lowest test-newest test-slurm pytest coverage release check kernels bench bench-check clean
+.PHONY: paper docs test test-all test-lowest test-newest test-slurm pytest coverage release check kernels bench bench-check benchmark-quick clean
 
 paper: $(READY)
 	$(BIN)/ucls paper run --quick --out out/paper
@@ -72,6 +73,12 @@ check: $(DEV)
 
 kernels: $(READY)
 	$(BIN)/ucls compile ucls/RiverSwim-v0 --algo ucls-exact --algo ucls --algo gv-ucb --jobs 1
+
+# The quick part of the exploration benchmark, and its page; ENTRY=... enters another algorithm.
+benchmark-quick: $(READY)
+	$(BIN)/ucls benchmark run $(ENTRY) --quick
+	$(BIN)/ucls benchmark check out/benchmark/$(ENTRY).json
+	$(BIN)/ucls benchmark page out/benchmark/$(ENTRY).json
 
 bench: $(DEV)
 	-$(PIP_INSTALL) 'ucls[bench]'

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from tools import benchmarks, deviations, pages, reproduction, sections
+from tools import benchmarks, deviations, exploration, pages, reproduction, sections
 from ucls._util.files import write_atomic
 from ucls.errors import UserError
 from ucls.paper.runs.groups import scale_of
@@ -64,6 +64,15 @@ def date_deviations() -> None:
     """Write docs/deviations.md after new measurements, with today's date and commit."""
     for path, text in deviations.made(pages.DOCS, now=True).items():
         write_atomic(path, lambda file, text=text: file.write_text(text))
+
+
+@app.command("scales")
+def compute_scales(
+    task: Annotated[list[str] | None, typer.Argument(help="Ids of tasks; all by default.")] = None,
+) -> None:
+    """Compute what a random and the best known policy achieve in the public tasks of the benchmark, and store it."""
+    chosen = exploration.compute_scales(task or [])
+    print(f"wrote the scales of {', '.join(chosen)}")
 
 
 if __name__ == "__main__":

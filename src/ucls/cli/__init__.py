@@ -9,7 +9,7 @@ from typing import Annotated, Any, NoReturn
 import typer
 
 import ucls
-from ucls.cli import check, compile, doctor, evaluate, explain, lists, look, paper, study, train, watch
+from ucls.cli import benchmark, check, compile, doctor, evaluate, explain, lists, look, paper, study, train, watch
 from ucls.cli.logs import check as logs_check
 from ucls.cli.logs import compare as logs_compare
 from ucls.cli.logs import learn as logs_learn
@@ -43,6 +43,7 @@ app.command()(check.check)
 app.command("compile")(compile.compile_ahead)
 app.command()(doctor.doctor)
 app.add_typer(study.app, name="study")
+app.add_typer(benchmark.app, name="benchmark")
 app.add_typer(paper.app, name="paper")
 
 

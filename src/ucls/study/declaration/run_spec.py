@@ -36,6 +36,9 @@ class RunSpec(NamedTuple):
     In a third-party environment the settings are its keyword arguments. `low` and `high` are the observation bounds
     that were given or estimated, `discount` is the given one, `env_code` is the digest of the environment's code, and
     `action_masks` says whether it has masks, which earlier versions ignored.
+
+    After a run with `n_eval_episodes` its greedy policy is evaluated in that many episodes, truncated after
+    `eval_max_steps` if that is not 0, and its processor time is stored (`run_cell`).
     """
 
     agent: str
@@ -55,6 +58,8 @@ class RunSpec(NamedTuple):
     discount: float | None = None
     env_code: str = ""
     action_masks: bool = False
+    n_eval_episodes: int = 0
+    eval_max_steps: int = 0
 
     @property
     def id(self) -> str:

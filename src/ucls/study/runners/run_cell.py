@@ -7,16 +7,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ucls.algorithms import algorithm_module
 from ucls.core.protocol import AnyRun, in_chunks
 from ucls.core.run import make_run
 from ucls.core.saving import checkpoint
 from ucls.core.saving.saveable import fault_of
 from ucls.diagnostics import probed
 from ucls.errors import UserError, without_notices
+from ucls.features import features_module
 from ucls.study.declaration.run_spec import RESULTS_VERSION, RunSpec, code_of, env_code_of
 from ucls.study.storage import partial
 from ucls.study.storage.partial import Checkpoints
-from ucls.study.storage.result import Result, summarize
+from ucls.study.storage.result import CPU, Result, summarize
 from ucls.train.open_run import closed_after, open_run
 
 CHUNK_SECONDS = 0.5
@@ -53,17 +55,20 @@ def run_cell(
         return Done(summarize(history, cell.resolution, arrays), seconds, run.steps / seconds)
     run, note = _begin(cell, checkpoints.folder)
     run.learner.refuse_growth(cell.steps)
-    saved, timed, stepping = time.monotonic(), 0, 0.0
+    saved, timed, stepping, busy, clock = time.monotonic(), 0, 0.0, 0.0, time.process_time()
     with closed_after(run):
         for chunk in in_chunks(run, cell.steps - run.steps, CHUNK_SECONDS, stopped):
             timed, stepping = timed + chunk.timed, stepping + chunk.seconds
+            busy += time.process_time() - clock if chunk.timed else 0.0
             if time.monotonic() - saved > checkpoints.every and not run.diverged:
                 note = _save(run, cell, checkpoints.folder) or note
                 saved = time.monotonic()
+            clock = time.process_time()
     if run.steps < cell.steps and not run.diverged:
         _save(run, cell, checkpoints.folder)
         return None
-    result = summarize(run.history, cell.resolution)
+    measured = _evaluated(run, cell, busy / max(1, timed) * run.steps) if cell.n_eval_episodes else {}
+    result = summarize(run.history, cell.resolution, measured)
     if cell.keep and not run.diverged:
         try:
             result = result._replace(learner=checkpoint.to_bytes(run.checkpoint(), run.about()))
@@ -72,6 +77,22 @@ def run_cell(
     elif not (note or run.diverged) and (fault := fault_of(run.learner)):
         note = f"its learner could not be saved: {fault}"
     return Done(result, time.perf_counter() - began, timed / stepping if stepping else 0.0, note)
+
+
+def _evaluated(run: AnyRun, cell: RunSpec, cpu: float) -> dict[str, np.ndarray]:
+    """The processor time of training, and the returns of the greedy policy; none if the values diverged."""
+    from ucls.agent.agent import Agent
+    from ucls.agent.evaluate import evaluate_policy
+
+    measured = {CPU: np.array([cpu])}
+    if run.diverged:
+        return measured
+    if not isinstance(run, Agent):
+        modules = algorithm_module(cell.agent), features_module(cell.features)
+        run = Agent.revive(run.about(), run.checkpoint(), None, *modules)
+    limit = cell.eval_max_steps or None
+    found = evaluate_policy(run, n_eval_episodes=cell.n_eval_episodes, seed=cell.seed, max_steps=limit)
+    return {**measured, "greedy_returns": found.returns, "greedy_steps": found.lengths.astype(np.int32)}
 
 
 def _begin(cell: RunSpec, folder: Path | None) -> tuple[AnyRun, str]:

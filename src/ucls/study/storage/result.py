@@ -12,11 +12,15 @@ from ucls.core.metrics import Metrics, compute_metrics
 from ucls.core.saving import checkpoint
 from ucls.errors import UserError
 
+CPU = "cpu_seconds"  # an array that is measured, so that it differs between equal runs
 UNPACKED = 1 << 31  # bytes: a corrupted file must not fill memory
 
 
 class Result(NamedTuple):
-    """The result of a run; arrays are `episode_steps`, `episode_returns`, `truncated`, `curve`, and a probe's."""
+    """The result of a run; arrays are `episode_steps`, `episode_returns`, `truncated`, `curve`, and a probe's.
+
+    If the greedy policy was evaluated, also `greedy_steps`, `greedy_returns` and `cpu_seconds` (of training).
+    """
 
     steps: int
     diverged: bool
@@ -60,7 +64,8 @@ def pack(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 
 def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
-    """A digest of the arrays, the same for equal ones."""
+    """A digest of the arrays, the same for equal runs."""
+    arrays = {name: array for name, array in arrays.items() if name != CPU}
     return hashlib.sha256(checkpoint.to_bytes(arrays)).hexdigest()[:24]
 
 
