@@ -22,6 +22,7 @@ from ucls.evaluation.comparison.estimators.systems import dense
 
 CAUTION = 1.0  # standard errors below the mean
 SWEEPS, PRECISION = 2000, 1e-5  # at most, and the change of values, relative to their range, at which sweeps stop
+NEIGHBORS = 25  # rows that decide about a state that the log does not show
 PART = 1 << 14  # rows whose features are dense at a time
 
 
@@ -105,3 +106,19 @@ def stacked(parts: Sequence[Rows]) -> Rows:
 
     known = sparse.vstack([each.known for each in parts]).tocsr()
     return Rows(known, np.concatenate([each.others for each in parts]))
+
+
+def taken_near(points: np.ndarray, states: np.ndarray, actions: np.ndarray, n_actions: int) -> np.ndarray:
+    """How often the rows with the nearest states took every action, a row for each point.
+
+    >>> taken_near(np.array([[0.0], [9.0]]), np.array([[1.0], [8.0]]), np.array([0, 1]), 2)
+    array([[1, 1],
+           [1, 1]])
+    """
+    from scipy.spatial import KDTree
+
+    spread = np.ptp(states, axis=0)
+    spread = np.where(spread > 0, spread, 1.0)
+    near = KDTree(states / spread).query(points / spread, min(NEIGHBORS, len(states)))[1]
+    taken = actions[near.reshape(len(points), -1)]
+    return (taken[:, :, None] == np.arange(n_actions)).sum(axis=1)

@@ -9,12 +9,12 @@ import numpy as np
 from ucls.core.learner import Learner
 from ucls.errors import UserError
 from ucls.evaluation import EpisodeLog
-from ucls.evaluation.pessimism import PART, Rows, Transitions, iterate, matched, stacked
+from ucls.evaluation.pessimism import PART, Rows, Transitions, iterate, matched, stacked, taken_near
 from ucls.kernels import active as la
 from ucls.kernels.compilation.jit import jit
 
 PRIOR = 0.03  # visits that the least possible return counts for
-NEIGHBORS, SHOWN = 25, 4096  # rows that decide about a state that the log does not show, and rows that are saved for it
+SHOWN = 4096  # rows that are saved for states that the log does not show
 PREFIX = "cautious."
 
 
@@ -58,14 +58,8 @@ class Solution(NamedTuple):
         found, shown = self._bounds(learner, points)
         lost = np.flatnonzero(~shown)
         if len(lost) and len(self.actions):
-            from scipy.spatial import KDTree
-
             states = self.states.reshape(len(self.actions), -1)
-            spread = np.ptp(states, axis=0)
-            spread = np.where(spread > 0, spread, 1.0)
-            near = KDTree(states / spread).query(points[lost] / spread, min(NEIGHBORS, len(states)))[1]
-            taken = self.actions[near.reshape(len(lost), -1)]
-            found[lost] = (taken[:, :, None] == np.arange(found.shape[1])).sum(axis=1)
+            found[lost] = taken_near(points[lost], states, self.actions, found.shape[1])
         return found
 
     def _of_action(self, a: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
