@@ -160,6 +160,6 @@ def test_in_a_state_that_the_log_never_shows_the_policy_does_what_the_log_mostly
     assert solution.bounds(agent.learner, last) == pytest.approx(solution.limits[0], abs=6)
     assert np.ptp(solution.bounds(agent.learner, last)) == 0
     assert agent.policy("cautious")([3]).tolist() == [1]
-    assert solution.preferences(agent.learner, last).sum() == cautious.NEIGHBORS
+    assert solution.preferences(agent.learner, last).sum() == pessimism.NEIGHBORS
     known = np.arange(3.0)[:, None]
     assert np.array_equal(solution.preferences(agent.learner, known), solution.bounds(agent.learner, known))
