@@ -128,7 +128,7 @@ def test_one_block_with_one_hot_features_is_the_one_hot_solver():
     tabular, n_actions = run.learner.state.solver, run.plan.n_actions
     matrix = blocks.blocks(run.learner.coder.size, n_actions, 1)
     for t in follow(small_run(SEA, "ucls-plan", seed=7), 200):
-        firsts = (np.flatnonzero(xs[0])[:1] // n_actions * n_actions for xs in (t.xs, t.xs_next))
+        firsts = (xs[0].argmax() // n_actions * n_actions for xs in (t.xs, t.xs_next))
         xs, xs_next = (la.Active(np.arange(n_actions)[:, None] + i, np.ones((n_actions, 1))) for i in firsts)
         if blocks.full(matrix):
             matrix = blocks.grow(matrix)

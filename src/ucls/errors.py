@@ -11,6 +11,10 @@ class UserError(ValueError):
 
     code = 2  # exit code of the command
 
+    def __init__(self, message: str, key: str = "") -> None:
+        super().__init__(message)
+        self.key = key  # what it is about: the name of a setting, or a key of a study's file
+
 
 class ClusterLost(UserError):
     """The cluster that a study ran on is gone; what was finished is saved, and the same command continues."""
@@ -24,6 +28,16 @@ class UclsWarning(UserWarning):
 
 class Terminated(BaseException):
     """SIGTERM, raised like Ctrl-C; not a `KeyboardInterrupt`, which command-line parsers handle themselves."""
+
+
+@contextmanager
+def about(key: str) -> Iterator[None]:
+    """Say what a `UserError` is about, unless it says so itself; around a block, or as a decorator."""
+    try:
+        yield
+    except UserError as error:
+        error.key = error.key or key
+        raise
 
 
 @contextmanager
@@ -53,4 +67,5 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
     near = difflib.get_close_matches(name[:100], names, n=1, cutoff=0.5)
     hint = f" did you mean {near[0]!r}?" if near else ""
     shown = repr(name if len(name) <= 100 else f"{name[:97]}...")
-    return UserError(f"unknown {kind} {shown}:{hint} (known: {printable(', '.join(names))})")
+    key = {"setting": name, "environment": "env"}.get(kind, kind)
+    return UserError(f"unknown {kind} {shown}:{hint} (known: {printable(', '.join(names))})", key)

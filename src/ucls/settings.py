@@ -173,7 +173,7 @@ def resolve(cls: type[T], given: Mapping[str, object] = {}, facts: Mapping[str, 
             source = {**facts, **{name.rstrip("_"): value for name, value in values.items()}}
             value = source.get(s.follows or "", s.otherwise)
             if value is None:
-                raise UserError(f"setting {s.name!r} has no default here: give one, {s.check}")
+                raise UserError(f"setting {s.name!r} has no default here: give one, {s.check}", s.name)
             values[s.field] = _read(s, value)
     return cls(**values)
 
@@ -274,7 +274,7 @@ def distribute(given: Mapping[str, object], groups: Mapping[str, type]) -> dict[
             others = [] if "env" in groups else ["env.NAME"]
             raise unknown("setting", full, [name for known in wanted.values() for name in known] + others)
         if len(owners) > 1:
-            raise UserError(f"setting {name!r} is ambiguous: write {' or '.join(f'{g}.{name}' for g in owners)}")
+            raise UserError(f"setting {name!r} is ambiguous: write {' or '.join(f'{g}.{name}' for g in owners)}", name)
         shares[owners[0]][name] = value
     return shares
 
@@ -284,7 +284,9 @@ def _named(setting: Setting, value: object, facts: Mapping[str, float]) -> objec
     if not isinstance(value, str) or not value or value != getattr(setting.check, "fact", ""):
         return value
     if value not in facts:
-        raise UserError(f"setting {setting.name!r} cannot be {value} here, where it is unknown: give a number")
+        raise UserError(
+            f"setting {setting.name!r} cannot be {value} here, where it is unknown: give a number", setting.name
+        )
     return facts[value]
 
 
@@ -296,4 +298,4 @@ def _read(setting: Setting, value: object) -> Any:
     except (ValueError, TypeError, OverflowError):
         text = " ".join(repr(value).split())
         given = text if len(text) <= 60 else f"{text[:57]}..."
-        raise UserError(f"setting {setting.name!r} cannot be {given}: give {setting.check}") from None
+        raise UserError(f"setting {setting.name!r} cannot be {given}: give {setting.check}", setting.name) from None

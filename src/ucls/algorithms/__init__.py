@@ -84,7 +84,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ucls._util.modules import imported
-from ucls.errors import UserError
+from ucls.errors import UserError, about
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -190,6 +190,7 @@ def name_of(module: Algorithm) -> str:
     return next((name for name, path in ALGORITHMS.items() if path == module.__name__), module.__name__)
 
 
+@about("algorithm")
 def algorithm_module(name: str | ModuleType) -> Algorithm:
     """The module of an algorithm, by its name or, outside the package, by its import path; or that module itself."""
     if not isinstance(name, str):

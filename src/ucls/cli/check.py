@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from ucls.cli.input import complete
-from ucls.cli.input.options import Json, Settings, numbers_of
+from ucls.cli.input.options import High, Json, Low, Settings, numbers_of
 from ucls.cli.output.streams import print_json
 from ucls.errors import UserError
 
@@ -25,8 +25,8 @@ def check(
             help="An environment in which to test an algorithm; may be repeated.", autocompletion=complete.envs
         ),
     ] = None,
-    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, separated by commas.")] = None,
-    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, separated by commas.")] = None,
+    low: Low = None,
+    high: High = None,
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:

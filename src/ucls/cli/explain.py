@@ -10,8 +10,11 @@ from ucls.cli.input.options import (
     AlgorithmOfRun,
     EnvironmentOfRun,
     FeaturesName,
+    High,
+    Low,
     RunOrEnvironment,
     Settings,
+    StepsFirst,
     numbers_of,
     path_of,
 )
@@ -20,17 +23,14 @@ from ucls.cli.input.options import (
 def explain(
     what: RunOrEnvironment,
     agent: AlgorithmOfRun = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(min=0, max=10**9, help="Steps to train first; 20,000 for a new agent, 0 for a saved run."),
-    ] = None,
+    steps: StepsFirst = None,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Random seed of a new agent.")] = 0,
     env: EnvironmentOfRun = None,
     out: Annotated[str, typer.Option(help="The HTML page to write.")] = "maps.html",
     settings: Settings = None,
     features: FeaturesName = None,
-    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, separated by commas.")] = None,
-    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, separated by commas.")] = None,
+    low: Low = None,
+    high: High = None,
     slice_at: Annotated[
         str | None, typer.Option(help="The state through which to slice more than two dimensions, separated by commas.")
     ] = None,

@@ -7,7 +7,7 @@ import typer
 
 from ucls.algorithms import DEFAULT
 from ucls.cli.input import complete
-from ucls.cli.input.options import Environment, Json, Settings, numbers_of
+from ucls.cli.input.options import Environment, High, Json, Low, Settings, numbers_of
 from ucls.cli.output import show
 from ucls.cli.output.streams import print_json
 
@@ -55,8 +55,8 @@ def diagnose(
         str | None, typer.Option(help="State distribution: start, uniform or optimal; visited elsewhere.")
     ] = None,
     measurements: Annotated[int, typer.Option(min=1, help="Number of measurements during a run.")] = 30,
-    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, separated by commas.")] = None,
-    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, separated by commas.")] = None,
+    low: Low = None,
+    high: High = None,
     discount: Annotated[
         float | None, typer.Option(help="Discount in third-party environments; 0.99 by default.")
     ] = None,

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ucls.algorithms import DEFAULT
-from ucls.cli.input.options import AlgorithmName, Environment, FeaturesName, Json, Settings, numbers_of, path_of
+from ucls.cli.input.options import (
+    AlgorithmName,
+    Environment,
+    FeaturesName,
+    High,
+    Json,
+    Low,
+    Settings,
+    numbers_of,
+    path_of,
+)
 from ucls.cli.output import show
 from ucls.cli.output.streams import print_json
 from ucls.settings import word_of
@@ -28,8 +38,8 @@ def train(
     discount: Annotated[
         float | None, typer.Option(help="Discount in third-party environments; 0.99 by default.")
     ] = None,
-    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, separated by commas.")] = None,
-    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, separated by commas.")] = None,
+    low: Low = None,
+    high: High = None,
     resume: Annotated[str | None, typer.Option(help="Resume the run in this folder or file.")] = None,
     checkpoint_interval: Annotated[
         float, typer.Option(min=0, metavar="SECONDS", help="Seconds between checkpoints in --out; 0: none.")

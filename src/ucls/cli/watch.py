@@ -6,16 +6,23 @@ from typing import Annotated
 
 import typer
 
-from ucls.cli.input.options import AlgorithmOfRun, EnvironmentOfRun, FeaturesName, RunOrEnvironment, Settings, path_of
+from ucls.cli.input.options import (
+    AlgorithmOfRun,
+    EnvironmentOfRun,
+    FeaturesName,
+    High,
+    Low,
+    RunOrEnvironment,
+    Settings,
+    StepsFirst,
+    path_of,
+)
 
 
 def record_video(
     what: RunOrEnvironment,
     agent: AlgorithmOfRun = None,
-    steps: Annotated[
-        int | None,
-        typer.Option(min=0, max=10**9, help="Steps to train first; 20,000 for a new agent, 0 for a saved run."),
-    ] = None,
+    steps: StepsFirst = None,
     seed: Annotated[
         int, typer.Option(min=0, max=2**63 - 1, help="Random seed of a new agent, and of the episodes.")
     ] = 0,
@@ -23,8 +30,8 @@ def record_video(
     out: Annotated[str, typer.Option(help="The video to write: .gif or .mp4.")] = "video.gif",
     settings: Settings = None,
     features: FeaturesName = None,
-    low: Annotated[str | None, typer.Option(help="Lower bounds of the observation, separated by commas.")] = None,
-    high: Annotated[str | None, typer.Option(help="Upper bounds of the observation, separated by commas.")] = None,
+    low: Low = None,
+    high: High = None,
     episodes: Annotated[int, typer.Option(min=1, max=1000, help="Number of episodes.")] = 1,
     greedy: Annotated[
         bool,

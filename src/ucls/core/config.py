@@ -180,7 +180,7 @@ def checked_discount(discount: Any) -> float | None:
     except Exception:  # a third-party object may raise anything
         number = -1.0
     if isinstance(discount, bool | str) or not 0 <= number <= 1:
-        raise UserError(f"discount cannot be {brief(discount)}: give a number from 0 to 1")
+        raise UserError(f"discount cannot be {brief(discount)}: give a number from 0 to 1", "discount")
     return number
 
 

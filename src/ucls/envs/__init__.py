@@ -6,15 +6,18 @@ An environment is a module with
   of steps after which an episode is truncated; 0 for never);
 - `ACTIONS`, the names of the actions;
 - `LOW` and `HIGH`, the bounds of the state, which is also the observation (and `bounds(env)`, if settings change them);
-- compiled `reset(env, s, rng)` and `step(env, s, a, rng) -> (reward, discount, terminated)`, where `s` is a float64
-  array that is changed in place; the discount is 0 after termination;
+- `reset(env, s, rng)` and `step(env, s, a, rng) -> (reward, discount, terminated)`, compiled by `exact` (from
+  `kernels.compilation.jit`), where `s` is a float64 array that is changed in place; the discount is 0 after
+  termination;
 - `FEATURES`, the name and settings of the features that the paper uses for it;
 - `facts(env)`, defaults for settings of algorithms: `reward_max`, `return_max`; and `time_limit`, the number of steps
   of the longest episode, if that is less than the setting `time_limit`;
 - `metric(env)`, the name of the metric that runs are compared by (see `core.metrics.Metrics`): the total reward or,
   if every step costs and the number of steps is fixed, the mean return of an episode;
-- `problem(env) -> planning.Problem`, the input of planning, and `optimal(env) -> planning.Optimal`, what an optimal
-  policy achieves;
+- `problem(env) -> Problem` (from `kernels.dynamic_programming`), the input of planning: the bounds, a number of grid
+  points for each component, the noise as `nodes`, and two more compiled functions, `move(env, s, a, u, n)`, a step with
+  its noise given, and `over(env, s)`, whether an episode ends in `s` (None if none ever does);
+- `optimal(env) -> Optimal`, what an optimal policy achieves: `plan(env, problem(env))`;
 - `draw(env, s, canvas)`, which draws the state.
 
 Optional:

@@ -38,7 +38,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from ucls._util.modules import imported
-from ucls.errors import UserError
+from ucls.errors import UserError, about
 
 if TYPE_CHECKING:
     from ucls.kernels import Active, Vector
@@ -85,6 +85,7 @@ def fitting(dimensions: int, n_actions: int, discrete: bool = False) -> str:
     return "fourier" if dimensions < min(DENSE, BUDGET // n_actions) else "random_fourier"
 
 
+@about("features")
 def features_module(name: str | ModuleType) -> Features:
     """The features module with a name or, outside the package, an import path; a module is checked and returned."""
     if not isinstance(name, str):

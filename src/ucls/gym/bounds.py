@@ -14,7 +14,7 @@ import numpy as np
 
 from ucls._util.randomness import generator, scout_seed
 from ucls.core.config import FAR, brief, whole
-from ucls.errors import UclsWarning, UserError
+from ucls.errors import UclsWarning, UserError, about
 from ucls.gym import observations
 from ucls.gym.layout import Layout, leaves
 
@@ -55,6 +55,7 @@ def own_bounds(layout: Layout) -> Bounds:
     return Bounds(np.array([x for leaf in own for x in leaf.low]), np.array([x for leaf in own for x in leaf.high]))
 
 
+@about("low")
 def given_bounds(layout: Layout, low: Any, high: Any) -> Bounds:
     """The bounds that the user gives, or else those of the space.
 

@@ -26,7 +26,7 @@ from gymnasium.envs.registration import load_env_creator
 from ucls._util.modules import import_path, is_path
 from ucls.core.config import brief
 from ucls.envs import ENVIRONMENTS
-from ucls.errors import UserError, unknown
+from ucls.errors import UserError, about, unknown
 from ucls.settings import divided
 
 PARTS = ("reset", "step", "action_space", "observation_space")
@@ -52,6 +52,7 @@ def as_env(env: Any) -> Any:
     return make_env(env) if isinstance(env, str) else env
 
 
+@about("env")
 def make_env(name: str, settings: Mapping[str, Any] = {}) -> gymnasium.Env[Any, Any]:
     """Make an environment by its name, with keyword arguments; any failure is a one-line `UserError`."""
     try:
@@ -142,6 +143,7 @@ def _entry(point: Any) -> str:
     return point if isinstance(point, str) else ":".join(named)
 
 
+@about("env")
 def versioned(name: str) -> str:
     """The name with its version; an id without one gets the newest version that is registered.
 
@@ -225,7 +227,7 @@ def _refuse_unknown(maker: Any, settings: Mapping[str, Any], more: tuple[str, ..
     known = [parameter.name for parameter in parameters if parameter.kind not in by_position] + list(more)
     for name in settings:
         if not known:
-            raise UserError(f"unknown setting {f'env.{name}'!r}: this environment takes none")
+            raise UserError(f"unknown setting {f'env.{name}'!r}: this environment takes none", f"env.{name}")
         if name not in known:
             raise unknown("setting", f"env.{name}", [f"env.{word}" for word in known])
 

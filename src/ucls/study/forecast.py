@@ -14,6 +14,7 @@ from ucls.study.runners.cores import cores
 from ucls.study.storage.store import Store, is_there
 from ucls.train.open_run import plan_anywhere
 
+CAR = {"ucls": 800, "ucls-exact": 1_700, "gv-ucb": 800, "lspi-rmax": 1_000, "lstd-sm": 1_500, "lstd-cg": 200}
 # Typical steps per second with default settings; speeds measured in the store take precedence.
 TYPICAL = {
     "ucls/RiverSwim-v0": {
@@ -32,22 +33,8 @@ TYPICAL = {
         "lstd-sm": 10_000,
         "lstd-cg": 400,
     },
-    "ucls/SparseMountainCar-v0": {
-        "ucls": 800,
-        "ucls-exact": 1_700,
-        "gv-ucb": 800,
-        "lspi-rmax": 1_000,
-        "lstd-sm": 1_500,
-        "lstd-cg": 200,
-    },
-    "ucls/MountainCar-v0": {
-        "ucls": 800,
-        "ucls-exact": 1_700,
-        "gv-ucb": 800,
-        "lspi-rmax": 1_000,
-        "lstd-sm": 1_500,
-        "lstd-cg": 200,
-    },
+    "ucls/SparseMountainCar-v0": CAR,
+    "ucls/MountainCar-v0": CAR,
 }
 LINEAR = {"ucbootstrap": 40_000}
 FAST = 100_000

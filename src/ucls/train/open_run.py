@@ -56,7 +56,8 @@ def open_run(
 def _refuse_around(low: Bound, high: Bound, discount: float | None) -> None:
     if not (low is None and high is None and discount is None):
         raise UserError(
-            "low, high and discount are for third-party environments: remove them, built-in ones define their own"
+            "low, high and discount are for third-party environments: remove them, built-in ones define their own",
+            "low",
         )
 
 

@@ -62,6 +62,12 @@ FeaturesName = Annotated[
         help="A name from `ucls features`, or your own module; chosen by default.", autocompletion=complete.features
     ),
 ]
+Low = Annotated[str | None, typer.Option(help="Lower bounds of the observation, separated by commas.")]
+High = Annotated[str | None, typer.Option(help="Upper bounds of the observation, separated by commas.")]
+StepsFirst = Annotated[
+    int | None,
+    typer.Option(min=0, max=10**9, help="Steps to train first; 20,000 for a new agent, 0 for a saved run."),
+]
 
 
 def path_of(option: str, text: str | None) -> Path | None:

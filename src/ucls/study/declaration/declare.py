@@ -12,26 +12,11 @@ from typing import Any, NamedTuple
 from ucls._util.notebook import table
 from ucls.core.metrics import Metrics
 from ucls.envs import default_metric
-from ucls.errors import UserError, unknown
+from ucls.errors import UserError, about, unknown
 from ucls.settings import listed
 from ucls.study.declaration.run_spec import STEPS, RunSpec, make_run_specs
 from ucls.study.declaration.sweep import CELLS, TUNING, Range, Sweep, candidates, count, sweep_cells
 from ucls.study.declaration.toml import RunTable, StudyTable, check_table, line_of, parse_table, read_text
-
-# The key that an error message is about, by the first words of the message.
-SPEAKS_OF = {
-    "unknown algorithm": "algorithm",
-    "unknown environment": "env",
-    "unknown features": "features",
-    "dtype": "dtype",
-    "unknown probe": "probe",
-    "probe ": "probe",
-    "low ": "low",
-    "low, ": "low",
-    "observation ": "low",
-    "every number in low": "low",
-    "discount ": "discount",
-}
 
 
 class Member(NamedTuple):
@@ -86,6 +71,7 @@ def sweep_study(study: Study) -> Study:
     return Study(f"{study.name}/sweep", tuple(members), metric=study.metric, time_limit=study.time_limit)
 
 
+@about("seeds")
 def parse_seeds(text: str | int | list[int]) -> tuple[int, ...]:
     """Read seeds: a number, a list, or ranges such as "0-19, 30".
 
@@ -148,11 +134,13 @@ def parse_study(text: str, source: str = "study", runs: int | None = None, steps
         try:
             total += _size(run, table, runs)
             if total > CELLS:
-                raise UserError(f"that makes {total:,} runs, but a study has at most {CELLS:,}: list fewer values")
+                raise UserError(
+                    f"that makes {total:,} runs, but a study has at most {CELLS:,}: list fewer values", "set"
+                )
             for part in _expand(run, table, runs, steps):
                 (tuned.append(part) if isinstance(part, Tuned) else members.extend(_once(part, seen)))
         except UserError as error:
-            raise _at(text, source, _place(i, run, str(error)), error) from None
+            raise _at(text, source, _place(i, run, error.key), error) from None
     labels = {member.label for member in members} | {t.sweep.label for t in tuned}
     if table.baseline is not None and table.baseline not in labels:
         raise _at(text, source, ("baseline",), unknown("label", table.baseline, sorted(labels)))
@@ -163,27 +151,14 @@ def _at(text: str, source: str, where: tuple[Any, ...], error: UserError) -> Use
     return UserError(f"{source}, line {line_of(text, where)}: {error}")
 
 
-def _place(i: int, run: RunTable, message: str) -> tuple[Any, ...]:
-    """Where the mistake is that an error speaks of: the key that it names, or the one whose value it quotes."""
-    if message.startswith("seeds "):
-        return ("run", i, "seeds") if run.seeds is not None else ("seeds",)
-    if "candidates" in message:
-        return ("sweep", "size")
-    if "is not a features module" in message:  # a module of that name may be the agent's too
-        return ("run", i, "features")
-    values = {f"{word} ": key for key, value in run for word in _words(value)}
-    makers = {f"module {env.partition(':')[0]!r} ": "env" for env in _words(run.env) if ":" in env}
-    for start, key in (makers | SPEAKS_OF | values).items():
-        if message.startswith(start):
-            return ("run", i, key)
-    for word in re.findall(r"'([^']*)'", message):
-        for name in run.set:
-            if word in (name, name.rpartition(".")[2]):
-                return ("run", i, "set", name, *name.split("."))  # one key, or a table of them
-        for key, value in run:
-            if key == word or word == value or (isinstance(value, list) and word in value):
-                return ("run", i, key)
-    return ("run", i, "set") if run.set and "list fewer" in message else ("run", i)
+def _place(i: int, run: RunTable, key: str) -> tuple[Any, ...]:
+    """Where the key or the setting is that an error is about; its table, if it is about none."""
+    if key == "size" or (key == "seeds" and run.seeds is None):
+        return ("sweep", "size") if key == "size" else ("seeds",)
+    name = next((name for name in run.set if key in (name, name.rpartition(".")[2])), None)
+    if name is not None:
+        return ("run", i, "set", name, *name.split("."))  # one key, or a table of them
+    return ("run", i, key) if key in RunTable.model_fields else ("run", i)
 
 
 def _seeds(run: RunTable, table: StudyTable, runs: int | None) -> tuple[int, ...]:
@@ -208,10 +183,14 @@ def _size(run: RunTable, table: StudyTable, runs: int | None) -> int:
 
 def _varied(run: RunTable, swept: bool) -> dict[str, Any]:
     """The settings that have several values."""
-    varied = {name: _values(name, value) for name, value in run.set.items() if isinstance(value, list | dict)}
+    varied = {}
+    for name, value in run.set.items():
+        if isinstance(value, list | dict):
+            with about(name):
+                varied[name] = _values(name, value)
     for name, values in varied.items():
         if isinstance(values, Range) and not swept:
-            raise UserError(f"setting {name!r} is a range, which requires a [sweep] table")
+            raise UserError(f"setting {name!r} is a range, which requires a [sweep] table", name)
     return varied
 
 
@@ -248,7 +227,7 @@ def _once(members: tuple[Member, ...], seen: set[Member]) -> tuple[Member, ...]:
     for member in members:
         if member in seen:
             where = f"{member.label!r} in {member.cell.env}, seed {member.cell.seed}"
-            raise UserError(f"the run {where} is declared twice: remove one, or give them labels")
+            raise UserError(f"the run {where} is declared twice: remove one, or give them labels", "label")
         seen.add(member)
     return members
 

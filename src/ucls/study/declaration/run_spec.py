@@ -117,7 +117,7 @@ def make_run_specs(
     if probe and probe not in DISTRIBUTIONS:
         raise unknown("probe", probe, DISTRIBUTIONS)
     if dtype not in DTYPES:
-        raise UserError(f"dtype cannot be {dtype!r}: give one of {', '.join(DTYPES)}")
+        raise UserError(f"dtype cannot be {dtype!r}: give one of {', '.join(DTYPES)}", "dtype")
     if env not in ENVIRONMENTS:
         from ucls.gym.registry import versioned
 
@@ -127,7 +127,7 @@ def make_run_specs(
         env, algorithm, settings=settings, features=features, dtype=dtype, **around
     )
     if probe and env not in ENVIRONMENTS:
-        raise UserError(f"probe requires a known optimum, and {env} has none: remove it")
+        raise UserError(f"probe requires a known optimum, and {env} has none: remove it", "probe")
     groups = {"agent": plan.settings, "features": plan.feature_settings, "env": world}
     resolved = sorted((f"{group}.{name}", value) for group, named in groups.items() for name, value in named.items())
     resolution = resolution or max(1, -(-steps // BINS))

@@ -127,7 +127,8 @@ def candidates(sweep: Sweep) -> list[dict[str, Any]]:
     space, size = sweep.space, sweep.size
     if count(space, size) > CELLS:
         raise UserError(
-            f"the sweep of {sweep.label} has {count(space, size):,} candidates, and at most {CELLS:,} are allowed"
+            f"the sweep of {sweep.label} has {count(space, size):,} candidates, and at most {CELLS:,} are allowed",
+            "size",
         )
     ranges = {name: values for name, values in space.items() if isinstance(values, Range)}
     if not ranges:
@@ -138,7 +139,7 @@ def candidates(sweep: Sweep) -> list[dict[str, Any]]:
         chosen = np.random.default_rng(0).choice(_countable(points), size, replace=False)
         return [_point(lists, int(i)) for i in sorted(chosen)]
     if not size:
-        raise UserError(f"the sweep of {sweep.label} has a range: set `size`, the number of candidates")
+        raise UserError(f"the sweep of {sweep.label} has a range: set `size`, the number of candidates", "size")
     if len(space) == 1:
         (name, values) = next(iter(ranges.items()))
         return [{name: values.at(i / max(1, size - 1))} for i in range(size)]
