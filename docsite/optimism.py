@@ -53,7 +53,7 @@ class Moment(NamedTuple):
 def moments() -> list[Moment]:
     """Train an agent and record it at every moment."""
     env = Counted(Levers())
-    agent = ucls.Agent(env, seed=0, return_max=1.0, noise_scale=1.0)
+    agent = ucls.Agent(env, "ucls-exact", seed=0, return_max=1.0, noise_scale=1.0)
     found = []
     for steps in np.diff(MOMENTS, prepend=0):
         if steps:

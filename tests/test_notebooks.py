@@ -42,7 +42,7 @@ def test_a_notebook_runs_and_shows_pictures(path, tmp_path, monkeypatch, capsys)
         HTMLParser().feed(html)
     if path.stem == "practitioner":
         agent, estimates, maps = shown
-        assert "<td>ucls-exact</td>" in agent
+        assert "<td>ucls-plan</td>" in agent
         assert "return of each episode (2,000 steps" in agent
         assert estimates.count("<circle") == 4
         assert maps.startswith("<iframe srcdoc=")

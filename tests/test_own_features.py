@@ -55,7 +55,7 @@ def test_an_array_has_a_row_for_each_state_and_one_hot_rows_are_one_hot_features
     """Both take the same steps: the numbering of states differs, which no value depends on, and so do defaults."""
     same = {"prior_visits": 1.0, "lambda": 0.0}
     ways = [
-        Agent("FrozenLake-v1", features=features, seed=3, settings=same).learn(500).history
+        Agent("FrozenLake-v1", "ucls-exact", features=features, seed=3, settings=same).learn(500).history
         for features in (np.eye(16), "one_hot")
     ]
     np.testing.assert_array_equal(ways[0].rewards, ways[1].rewards)

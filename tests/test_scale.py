@@ -22,7 +22,7 @@ class Scaled(gymnasium.RewardWrapper):
 
 def actions_and_values(id, scale, steps, **settings):
     """What an agent does in an environment with scaled rewards, and what it thinks at the end, scaled back."""
-    agent = Agent(Scaled(gymnasium.make(id), scale), seed=3, **settings)
+    agent = Agent(Scaled(gymnasium.make(id), scale), "ucls-exact", seed=3, **settings)
     actions = []
     agent.learn(steps, callback=lambda learning: actions.append(learning.learner.action))
     return actions, agent.learner.state.w / scale, agent.learner.state.h

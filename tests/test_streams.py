@@ -70,7 +70,7 @@ def test_a_width_of_0_is_none(monkeypatch):
     monkeypatch.setenv("COLUMNS", "0")
     monkeypatch.setenv("LINES", "40")
     streams.prepare()
-    assert command("algorithms").stdout.startswith("ucls-exact  UCLS-Exact: least-squares TD with")
+    assert command("algorithms").stdout.startswith("ucls-plan  UCLS-Plan: optimistic least-squares value iteration")
 
 
 def test_steps_that_are_none_are_refused(tmp_path):

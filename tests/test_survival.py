@@ -28,6 +28,7 @@ from ucls.study.runners.cores import _quota, cores
 from ucls.study.runners.local import run_local
 from ucls.study.runners.outcome_file import outcome_file, read_outcome, write_outcome
 from ucls.study.runners.run_cell import run_cell
+from ucls.study.storage.database import PAGE
 from ucls.study.storage.partial import Checkpoints, partial_file
 from ucls.study.storage.rescue import recover
 from ucls.study.storage.result import pack
@@ -115,7 +116,7 @@ def test_a_corrupted_study_is_refused_until_it_is_declared_again(full, sql):
 def test_a_file_with_broken_pages_is_refused_and_what_is_sound_is_rescued(full, tmp_path):
     content = bytearray(full.read_bytes())
     [root] = sqlite(full, "SELECT rootpage FROM sqlite_master WHERE name = 'failure'")
-    content[(root - 1) * 4096 : root * 4096] = b"\xff" * 4096
+    content[(root - 1) * PAGE : root * PAGE] = b"\xff" * PAGE
     full.write_bytes(content)
     with pytest.raises(UserError, match=r"is corrupted or not a store: .* \(try `ucls study recover`\)"):
         Store(full, write=True)
@@ -132,9 +133,9 @@ def test_a_file_with_broken_pages_is_refused_and_what_is_sound_is_rescued(full, 
 def test_an_index_that_names_another_cell_is_not_believed(full):
     ids, content = [cell.id for cell in cells_of(6)], bytearray(full.read_bytes())
     [root] = sqlite(full, "SELECT rootpage FROM sqlite_master WHERE name LIKE 'sqlite_autoindex_cell%'")
-    page = content[(root - 1) * 4096 : root * 4096]
+    page = content[(root - 1) * PAGE : root * PAGE]
     place = page.index(ids[2].encode()) + len(ids[2])  # where its number follows
-    content[(root - 1) * 4096 + place] = 5
+    content[(root - 1) * PAGE + place] = 5
     full.write_bytes(content)
     assert sqlite(full, "SELECT number FROM cell WHERE id = ?", ids[2]) == (5,)
     with Store(full) as store:
@@ -376,7 +377,7 @@ def test_a_full_disk_in_mid_study_keeps_what_was_finished(full):
         stopped = []
 
         def runner(cells, checkpoints, stop):
-            store._db.rows(f"PRAGMA max_page_count = {pages + 8}")
+            store._db.rows(f"PRAGMA max_page_count = {pages + 1}")
             for outcome in pretend()(cells, checkpoints, stop):
                 big = {"noise": np.random.default_rng(0).random(2000)}
                 yield outcome._replace(result=outcome.result._replace(arrays=big))

@@ -133,7 +133,7 @@ def _untrimmed(run):
 
 
 def test_the_file_of_an_agent_that_has_seen_little_is_small(tmp_path):
-    agent = Agent("MountainCar-v0").learn(100)
+    agent = Agent("MountainCar-v0", "ucls-exact").learn(100)
     path = agent.save(tmp_path / "agent.safetensors")
     assert agent.learner.state.C.M.nbytes > 30e6
     assert path.stat().st_size < 1e6

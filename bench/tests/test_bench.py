@@ -158,7 +158,7 @@ def test_the_page_opens_with_sentences_of_every_part_that_has_some():
     assert opening.sentences(found) == [
         "`ucls train ucls/RiverSwim-v0 --steps 1` takes 2 s, 2 times as long as `import numba, gymnasium`. The first"
         " time it takes 30.0 s, because kernels are compiled.",
-        "A step of `ucls-exact`, the default, takes 2 µs, 2 times as long as `ucls`.",
+        "A step of `ucls-exact` takes 2 µs, 2 times as long as `ucls`.",
         "A run of 50,000 steps of `ucls` takes 2 s in River Swim.",
         "In CartPole, `Agent.learn` with `sarsa` takes 30.0 µs per step: 2 µs in the environment and 2 µs in the"
         " learner.",

@@ -23,7 +23,7 @@ Only = Annotated[
     typer.Option(
         "--only",
         help="Only 1, 2, 3, 5 to 9, mountain-car, theorem, learned, choices, causes, one-setting, beyond or "
-        "beyond-bars; or, made only when asked for, deep-sea, beyond-parts, beyond-map or beyond-long.",
+        "beyond-bars; or, made only when asked for, planning, deep-sea, beyond-parts, beyond-map or beyond-long.",
     ),
 ]
 Runs = Annotated[int | None, typer.Option(min=1, help="Runs per curve, each with the full number of steps.")]
