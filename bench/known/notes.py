@@ -90,11 +90,11 @@ NOTES = {
     ),
     "MiniGrid DoorKey 5x5": (
         "Key, door and wall move in every episode, so some state is always new. There UCLS-Exact expects more than the "
-        "goal yields, and it keeps exploring until the steps end. UCLS-Plan stops, because no reward comes before the "
-        "goal and one visit shows that an action leads nowhere."
+        "goal yields, and it keeps exploring until the steps end. UCLS-Plan has stopped exploring by then."
     ),
     "Blackjack-v1": (
         "Rare hands are met a few times in 20,000 steps. UCLS-Plan believes what it saw there, while the prior of "
-        "UCLS-Exact, worth 1.75 visits instead of 0.03, keeps its estimates near 0."
+        "UCLS-Exact, worth 1.75 visits instead of 0.03, keeps its estimates near 0. This may be why it is ahead; we "
+        "have not tested it."
     ),
 }
