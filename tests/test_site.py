@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 from support.browsers import in_a_browser, launched
+from support.plan_oracle import Plan
+from support.transitions import Transition
 from ucls import Agent
 
 pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.[docs]'")
@@ -264,3 +266,23 @@ def test_the_chain_computes_the_complete_bound(look):
     np.testing.assert_allclose(page.evaluate("chain.learner.h"), inverse @ ones, atol=1e-10)
     np.testing.assert_allclose(page.evaluate("chain.learner.C"), inverse @ S @ inverse.T, atol=1e-10)
     assert "101 steps" in page.locator("#chain output").inner_text()
+
+
+@in_a_browser
+def test_the_planning_chain_computes_the_fixed_point(look):
+    """Against the oracle of UCLS-Plan, which sweeps over all transitions."""
+    page = look("planning.html")
+    page.locator("[data-steps='100']").click()
+    page.locator("[data-bar='3']").click()
+    rows = np.eye(12).reshape(6, 2, 12)
+    transitions = [
+        Transition(xs=rows[i // 2], a=i % 2, r=r, gamma=0.9, xs_next=rows[j // 2], a_next=j % 2, starts=False)
+        for i, r, j in page.evaluate("chain.learner.transitions")
+    ]
+    assert len(transitions) == 101
+    oracle = Plan(transitions, 10.0, 0.0, 0.03, 2.0, 0.0)
+    assert oracle.solve() < 1e-9
+    upper = page.evaluate("[...Array(12).keys()].map((i) => chain.learner.upper(i))")
+    tried = np.array(page.evaluate("chain.learner.visits")) > 0
+    np.testing.assert_allclose(np.array(upper)[tried], oracle.upper(np.eye(12))[tried], atol=1e-6)
+    np.testing.assert_allclose(np.array(page.evaluate("chain.learner.found().w"))[tried], oracle.w[tried], atol=1e-6)

@@ -1,10 +1,11 @@
-// A chain of states in which ucls-exact learns before your eyes: its recursions, dense, with one feature for each
-// state and action and no trace (lambda = 0). tests/test_site.py holds these numbers against the batch formulas.
+// A chain of states in which an agent learns before your eyes, with one feature for each state and action. ucls-exact:
+// its recursions, dense, with no trace (lambda = 0). ucls-plan, if data-algorithm says so: value iteration after every
+// step. tests/test_site.py holds these numbers against the batch formulas.
 "use strict";
 
 (() => {
   const STATES = 6, ACTIONS = 2, SIZE = STATES * ACTIONS;
-  const GAMMA = 0.9, M = 1, FACTOR = 1;
+  const GAMMA = 0.9, M = 1, FACTOR = 1, PLAN_M = 0.03, PLAN_FACTOR = 2;
   const NAMES = ["left", "right"];
 
   function generator(seed) { // mulberry32: the same walk for everybody
@@ -55,6 +56,63 @@
     }
   }
 
+  class Planner {
+    constructor(v0) { // a function: the maximum return as it is set now
+      this.v0 = v0;
+      this.visits = Array(SIZE).fill(0);
+      this.moves = Array.from({ length: SIZE }, () => []); // of each pair: reward, next state, how often
+      this.transitions = [];
+      this.solved = null;
+    }
+
+    mean(i) { return this.found().w[i]; }
+    noise(i) { return this.found().noise[i]; }
+    upper(i) { return this.visits[i] ? this.found().y[i] + this.noise(i) : this.v0(); }
+    unknown(i) { return this.v0() ? Math.max(0, this.upper(i) - this.noise(i) - this.mean(i)) / this.v0() : 0; }
+
+    update(i, reward, j) {
+      const next = Math.floor(j / ACTIONS);
+      const known = this.moves[i].find((move) => move.reward === reward && move.next === next);
+      if (known) known.n += 1;
+      else this.moves[i].push({ reward, next, n: 1 });
+      this.visits[i] += 1;
+      this.transitions.push([i, reward, j]);
+      this.solved = null;
+    }
+
+    found() { // the fixed point, from v0 down
+      const v0 = this.v0();
+      if (this.solved?.v0 === v0) return this.solved;
+      const clip = (value) => Math.min(Math.max(value, 0), v0);
+      const sure = (i, mean, base) => (PLAN_M * base + this.visits[i] * mean) / (PLAN_M + this.visits[i]);
+      const made = { v0, y: Array(SIZE).fill(v0), w: Array(SIZE).fill(0), noise: Array(SIZE).fill(0) };
+      let V = Array(STATES).fill(v0), means = Array(STATES).fill(0);
+      for (let sweep = 0, change = 1; sweep < 2000 && change > 1e-12; sweep++) {
+        const S = Array(SIZE).fill(0);
+        for (let i = 0; i < SIZE; i++) {
+          if (!this.visits[i]) continue;
+          const over = (f) => this.moves[i].reduce((sum, move) => sum + move.n * f(move), 0);
+          const target = (move) => move.reward + GAMMA * V[move.next];
+          const y = over(target) / this.visits[i];
+          S[i] = over((move) => (target(move) - y) ** 2);
+          made.y[i] = sure(i, y, v0);
+          made.w[i] = sure(i, over((move) => move.reward + GAMMA * means[move.next]) / this.visits[i], 0);
+        }
+        const freedom = this.visits.reduce((sum, n) => sum + Math.max(0, n - 1), 0);
+        const doubt = v0 * 0.5 ** this.visits.filter((n) => n > 1).length;
+        const sigma2 = doubt ** 2 + (freedom ? S.reduce((sum, each) => sum + each, 0) / freedom : 0);
+        made.noise = S.map((own, i) => (this.visits[i] ? PLAN_FACTOR * Math.sqrt(own + sigma2) / (PLAN_M + this.visits[i]) : 0));
+        const pairs = (state) => [0, 1].map((a) => state * ACTIONS + a);
+        const tops = V.map((_, s) => clip(Math.max(...pairs(s).map((i) => (this.visits[i] ? made.y[i] + made.noise[i] : v0)))));
+        const bests = V.map((_, s) => clip(Math.max(0, ...pairs(s).filter((i) => this.visits[i]).map((i) => made.w[i]))));
+        change = Math.max(...tops.map((top, s) => Math.max(Math.abs(top - V[s]), Math.abs(bests[s] - means[s]))));
+        [V, means] = [tops, bests];
+      }
+      this.solved = made;
+      return made;
+    }
+  }
+
   class World {
     constructor() { this.random = generator(7); }
 
@@ -74,7 +132,7 @@
     }
 
     restart() {
-      this.learner = new Learner();
+      this.learner = this.place.dataset.algorithm === "ucls-plan" ? new Planner(() => this.v0) : new Learner();
       this.world = new World();
       this.state = 0;
       this.steps = 0;
