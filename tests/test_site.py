@@ -9,11 +9,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from support.browsers import in_a_browser, launched
+from support.plan_oracle import Plan
 from ucls import Agent
 
 pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.[docs]'")
@@ -264,3 +266,22 @@ def test_the_chain_computes_the_complete_bound(look):
     np.testing.assert_allclose(page.evaluate("chain.learner.h"), inverse @ ones, atol=1e-10)
     np.testing.assert_allclose(page.evaluate("chain.learner.C"), inverse @ S @ inverse.T, atol=1e-10)
     assert "101 steps" in page.locator("#chain output").inner_text()
+
+
+@in_a_browser
+def test_the_chain_plans_like_the_batch_formulas(look):
+    page = look("planning.html")
+    page.locator("[data-steps='100']").click()
+    page.locator("[data-bar='3']").click()
+    rows, pairs, visited = np.eye(12), np.arange(12), page.evaluate("chain.learner.visits")
+    transitions = [
+        SimpleNamespace(xs=rows[i - i % 2 :][:2], a=i % 2, r=r, gamma=0.9, xs_next=rows[2 * s :][:2], starts=False)
+        for i, r, s in page.evaluate("chain.learner.transitions")
+    ]
+    oracle = Plan(transitions, v0=10, vmin=0, prior_visits=0.03, noise_scale=2, lambda_=0)
+    assert len(transitions) == 101
+    assert oracle.solve() < 1e-9
+    bounds = page.evaluate("[...Array(12).keys()].map((i) => chain.learner.upper(i, 10))")
+    np.testing.assert_allclose(bounds, oracle.upper(rows), atol=1e-7)
+    tried = pairs[np.array(visited) > 0]
+    np.testing.assert_allclose(np.array(page.evaluate("chain.learner.w"))[tried], oracle.w[tried], atol=1e-7)

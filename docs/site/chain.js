@@ -1,10 +1,10 @@
-// A chain of states in which ucls-exact learns before your eyes: its recursions, dense, with one feature for each
-// state and action and no trace (lambda = 0). tests/test_site.py holds these numbers against the batch formulas.
+// A chain of states in which ucls-plan or ucls-exact learns, with one feature for each state and action. The attribute
+// data-algorithm of the element says which. tests/test_site.py compares these numbers with the batch formulas.
 "use strict";
 
 (() => {
   const STATES = 6, ACTIONS = 2, SIZE = STATES * ACTIONS;
-  const GAMMA = 0.9, M = 1, FACTOR = 1;
+  const GAMMA = 0.9;
   const NAMES = ["left", "right"];
 
   function generator(seed) { // mulberry32: the same walk for everybody
@@ -16,11 +16,14 @@
     };
   }
 
-  class Learner {
+  // UCLS-Exact: its recursions, without a trace (lambda = 0).
+  class Exact {
     constructor() {
+      this.priorVisits = 1;
+      this.noiseScale = 1;
       const square = (diagonal) =>
         Array.from({ length: SIZE }, (_, i) => Array.from({ length: SIZE }, (_, j) => (i === j ? diagonal : 0)));
-      this.inverse = square(1 / M);
+      this.inverse = square(1 / this.priorVisits);
       this.C = square(0);
       this.w = Array(SIZE).fill(0);
       this.h = Array(SIZE).fill(0);
@@ -29,9 +32,9 @@
     }
 
     mean(i) { return this.w[i]; }
-    unknown(i) { return Math.min(1, Math.max(0, 1 - this.h[i])); }
-    noise(i) { return FACTOR * Math.sqrt(Math.max(0, this.C[i][i])); }
-    upper(i, v0) { return this.mean(i) + v0 * this.unknown(i) + this.noise(i); }
+    prior(i, v0) { return v0 * Math.min(1, Math.max(0, 1 - this.h[i])); }
+    noise(i) { return this.noiseScale * Math.sqrt(Math.max(0, this.C[i][i])); }
+    plan() {} // nothing to do where v0 is only added in the end
 
     update(i, reward, j) { // x is 1 at i, x' is 1 at j, d = x - gamma x', z = x
       const { inverse, C, w, h } = this;
@@ -55,6 +58,68 @@
     }
   }
 
+  // UCLS-Plan: sweeps over everything that was observed, until nothing changes.
+  class Plan {
+    constructor() {
+      this.priorVisits = 0.03;
+      this.noiseScale = 2;
+      const zeros = () => Array(SIZE).fill(0);
+      [this.visits, this.w, this.optimistic, this.squares, this.noises] = [zeros(), zeros(), zeros(), zeros(), zeros()];
+      this.moves = this.visits.map(() => []); // of each state and action: [reward, next state, how often]
+      this.transitions = [];
+    }
+
+    mean(i) { return this.w[i]; }
+    prior(i, v0) { return (this.visits[i] ? this.optimistic[i] : v0) - this.w[i]; }
+    noise(i) { return this.noises[i]; }
+
+    update(i, reward, j, v0) {
+      const next = Math.floor(j / ACTIONS);
+      const known = this.moves[i].find(([r, s]) => r === reward && s === next);
+      if (known) known[2] += 1;
+      else this.moves[i].push([reward, next, 1]);
+      this.visits[i] += 1;
+      this.transitions.push([i, reward, next]);
+      this.plan(v0);
+    }
+
+    plan(v0) {
+      for (let sweep = 0; sweep < 1000 && this.sweep(v0) > 1e-10; sweep++);
+    }
+
+    sweep(v0) { // one step of value iteration; returns the largest change
+      const clip = (value) => Math.min(v0, Math.max(0, value));
+      const states = Array.from({ length: STATES }, (_, s) => [s * ACTIONS, s * ACTIONS + 1]);
+      const V = states.map((pairs) => clip(Math.max(...pairs.map((i) => this.upper(i, v0)))));
+      const greedy = states.map((pairs) => clip(Math.max(0, ...pairs.map((i) => this.w[i])))); // no value is negative
+      const add = (values) => values.reduce((total, value) => total + value, 0);
+      let change = 0;
+      this.visits.forEach((visits, i) => {
+        if (!visits) return;
+        const expected = (ahead) => add(this.moves[i].map(([r, s, n]) => n * (r + GAMMA * ahead[s])));
+        const mean = expected(V) / visits, n = visits + this.priorVisits;
+        const optimistic = (this.priorVisits * v0 + visits * mean) / n, w = expected(greedy) / n;
+        change = Math.max(change, Math.abs(optimistic - this.optimistic[i]), Math.abs(w - this.w[i]));
+        this.optimistic[i] = optimistic;
+        this.w[i] = w;
+        this.squares[i] = add(this.moves[i].map(([r, s, n]) => n * (r + GAMMA * V[s] - mean) ** 2));
+      });
+      const freedom = add(this.visits.map((n) => Math.max(0, n - 1)));
+      const variance = freedom ? add(this.squares) / freedom : 0; // of all, for what a single visit does not show
+      this.visits.forEach((visits, i) => {
+        if (!visits) return;
+        const noise = this.noiseScale * Math.sqrt(this.squares[i] + variance) / (visits + this.priorVisits);
+        change = Math.max(change, Math.abs(noise - this.noises[i]));
+        this.noises[i] = noise;
+      });
+      return change;
+    }
+  }
+
+  for (const Learner of [Exact, Plan]) {
+    Learner.prototype.upper = function (i, v0) { return this.mean(i) + this.prior(i, v0) + this.noise(i); };
+  }
+
   class World {
     constructor() { this.random = generator(7); }
 
@@ -74,7 +139,7 @@
     }
 
     restart() {
-      this.learner = new Learner();
+      this.learner = new (this.place.dataset.algorithm === "ucls-plan" ? Plan : Exact)();
       this.world = new World();
       this.state = 0;
       this.steps = 0;
@@ -89,7 +154,7 @@
 
     take(state, action) {
       const [next, reward] = this.world.step(state, action);
-      this.learner.update(state * ACTIONS + action, reward, next * ACTIONS + this.choice(next));
+      this.learner.update(state * ACTIONS + action, reward, next * ACTIONS + this.choice(next), this.v0);
       this.state = next;
       this.steps += 1;
       this.reward += reward;
@@ -101,8 +166,9 @@
     }
   }
 
-  // The picture: for every state two bars, left and right, each with its mean, what is noisy and what is unknown.
+  // The picture: for every state two bars, left and right, each with its mean, its noise term and its prior term.
   const HIGH = 330, BASE = 265, SCALE = 15;
+  const visits = (n) => `${n} visit${n === 1 ? "" : "s"}`;
   const layout = (narrow) => (narrow ? { wide: 400, first: 58, gap: 62, bar: 27 } : { wide: 720, first: 95, gap: 115, bar: 34 });
 
   function shape(name, attributes, parent, text) {
@@ -137,7 +203,7 @@
     const x = at.first + at.gap * state + (action ? 1 : -1 - at.bar);
     const middle = x + at.bar / 2, width = at.bar - 2;
     const mean = learner.mean(i), noisy = mean + learner.noise(i), top = learner.upper(i, v0);
-    const said = `state ${state + 1}, ${NAMES[action]}: upper bound ${top.toFixed(2)}, ${learner.visits[i]} visits`;
+    const said = `state ${state + 1}, ${NAMES[action]}: upper bound ${top.toFixed(2)}, ${visits(learner.visits[i])}`;
     const bar = shape("g", { class: "bar", tabindex: 0, role: "button", "aria-label": said, "data-bar": i }, svg);
     shape("rect", { x, y: 0, width, height: BASE + 28, class: "room" }, bar);
     shape("rect", { x, y: y(noisy), width, height: Math.max(0, y(mean) - y(noisy)), class: "noisy" }, bar);
@@ -153,13 +219,26 @@
     const whole = `${chain.steps} steps, reward ${chain.reward.toFixed(1)}, ${rate} per step.`;
     if (chain.picked === null) return `${whole} Click a bar, or press a button.`;
     const { learner, picked: i, v0 } = chain;
-    const [mean, unknown, noise] = [learner.mean(i), learner.unknown(i), learner.noise(i)].map((n) => n.toFixed(3));
-    const which = `State ${Math.floor(i / ACTIONS) + 1}, ${NAMES[i % ACTIONS]}, ${learner.visits[i]} visits`;
-    return `${whole} ${which}: mean ${mean}, prior ${unknown} × ${v0}, noise ${noise}, ` +
+    const [mean, prior, noise] = [learner.mean(i), learner.prior(i, v0), learner.noise(i)].map((n) => n.toFixed(3));
+    const which = `State ${Math.floor(i / ACTIONS) + 1}, ${NAMES[i % ACTIONS]}, ${visits(learner.visits[i])}`;
+    return `${whole} ${which}: mean ${mean}, prior ${prior}, noise ${noise}, ` +
       `upper bound ${learner.upper(i, v0).toFixed(3)}.`;
   }
 
+  const CONTROLS = `<div class="controls">
+    <button type="button" data-steps="1">one step</button>
+    <button type="button" data-steps="10">10 steps</button>
+    <button type="button" data-steps="100">100 steps</button>
+    <button type="button" data-restart>restart</button>
+    <label>maximum return v0 = <b>10</b> <input type="range" min="0" max="15" step="1" value="10"></label>
+    </div>
+    <svg role="group" aria-label="Bars of the upper bounds of two actions in six states"></svg>
+    <output></output>
+    <div class="controls"><span><i class="mean"></i> mean</span> <span><i class="noisy"></i> noise term</span>
+    <span><i class="unknown"></i> prior term</span> <span>bold arrow: chosen action</span></div>`;
+
   function open(place) {
+    place.innerHTML = CONTROLS;
     const chain = new Chain(place);
     const svg = place.querySelector("svg"), output = place.querySelector("output");
     const show = () => { draw(chain, svg); output.textContent = tell(chain); };
@@ -180,6 +259,7 @@
     place.querySelector("[data-restart]").addEventListener("click", () => { chain.restart(); show(); });
     place.querySelector("input").addEventListener("input", (event) => {
       chain.v0 = Number(event.target.value);
+      chain.learner.plan(chain.v0);
       place.querySelector("b").textContent = event.target.value;
       show();
     });
