@@ -105,7 +105,8 @@
         this.squares[i] = add(this.moves[i].map(([r, s, n]) => n * (r + GAMMA * V[s] - mean) ** 2));
       });
       const freedom = add(this.visits.map((n) => Math.max(0, n - 1)));
-      const variance = freedom ? add(this.squares) / freedom : 0; // of all, for what a single visit does not show
+      const unseen = v0 * 0.5 ** this.visits.filter((n) => n > 1).length; // noise that may not have shown yet
+      const variance = unseen ** 2 + (freedom ? add(this.squares) / freedom : 0); // for what a single visit cannot show
       this.visits.forEach((visits, i) => {
         if (!visits) return;
         const noise = this.noiseScale * Math.sqrt(this.squares[i] + variance) / (visits + this.priorVisits);
