@@ -1,4 +1,4 @@
-"""Questions to a full store: `python -m bench queries CELLS [--store FILE]` fills one and asks, with CPU time and memory.
+"""Questions to a full store: `python -m bench queries CELLS [--store FILE]` fills one and asks: CPU time and memory.
 
 Of a thousand cells one failed, one diverged and one waits; the others are done.
 """
