@@ -139,8 +139,8 @@ class Design:
     def _groups(
         self, rows: slice, usable: np.ndarray, c_next: np.ndarray
     ) -> tuple[np.ndarray, list[tuple[int, int, int, slice]]]:
-        """The usable rows of a part, counted from its first, by fold, logged action and next action; and these, with the
-        places of their rows."""
+        """The usable rows of a part, counted from its first, by fold, logged action and next action; and all of these
+        with the places of their rows."""
         n_actions = len(self.log.actions)
         key = (self.fold[rows] * n_actions + self.log.action[rows]) * n_actions + c_next[rows]
         chosen = np.flatnonzero(usable[rows])
