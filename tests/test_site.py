@@ -26,18 +26,20 @@ MODULES = (
     *("docsite.outside", "docsite.pictures", "docsite.sentences", "docsite.titles", "docsite.whole"),
     *("tools.marks", "tools.prose", "tools.sections", "tools.tables"),
 )
-DATA = {  # a number in a page or in its data, and the files that then differ from their data
-    "environments.md": (r"(?<=CartPole-v1 \| )[\d.]+", {"environments.md"}),
-    "data/environments.csv": (r"(?<=000,)[\d.]+", {"data/environments-summary.csv"}),
-    "data/environments-summary.csv": (r"(?<=ucls-exact,10,0,10,)[\d.]+", {"data/environments-summary.csv"}),
-    "data/reproduction-checks.csv": (r",yes,", {"data/reproduction-checks.csv"}),
-    "reproduction.md": (r"(?<=of )\d+(?= checks)", {"reproduction.md"}),
-    "beyond.md": (r"(?<=total reward \| )10,537", {"beyond.md"}),
-    "data/benchmarks/ablation.csv": (r"(?<=noise term only,\")576.7", {"beyond.md"}),
-    "data/deviations.csv": (r"(?<=final reward per step,)[\d.]+,[\d.]+", {"deviations.md"}),
-    "deviations.md": (r"(?<=per step \*\*)-[\d.]+", {"deviations.md"}),
-    "data/robustness.json": (r'(?<="kills": )\d+', {"robustness.md"}),
-    "choose.md": (r"(?<=\| ucls \| )[\d.]+", {"choose.md"}),
+PAGES = {  # a number in a file that is made from data
+    "environments.md": r"(?<=CartPole-v1 \| )[\d.]+",
+    "data/environments-summary.csv": r"(?<=ucls-exact,10,0,10,)[\d.]+",
+    "reproduction.md": r"(?<=of )\d+(?= checks)",
+    "beyond.md": r"(?<=total reward \| )10,537",
+    "deviations.md": r"(?<=per step \*\*)-[\d.]+",
+    "choose.md": r"(?<=\| ucls \| )[\d.]+",
+}
+DATA = {  # a number in data, and the file that then differs from them
+    "data/environments.csv": (r"(?<=000,)[\d.]+", "data/environments-summary.csv"),
+    "data/reproduction-checks.csv": (r",yes,", "data/reproduction-checks.csv"),
+    "data/benchmarks/ablation.csv": (r"(?<=noise term only,\")576.7", "beyond.md"),
+    "data/deviations.csv": (r"(?<=final reward per step,)[\d.]+,[\d.]+", "deviations.md"),
+    "data/robustness.json": (r'(?<="kills": )\d+', "robustness.md"),
 }
 
 
@@ -119,12 +121,11 @@ def test_formulas_are_mathml_and_no_page_fetches_anything(site):
     (site / "spoilt.html").unlink()
 
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory):
+@pytest.fixture
+def copy(tmp_path):
     """The pages and their data, without the figures."""
-    folder = tmp_path_factory.mktemp("docs") / "docs"
-    shutil.copytree(ROOT / "docs", folder, ignore=shutil.ignore_patterns("*.png", "*.svg", "*.gif", "paper", "site"))
-    return folder
+    shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("*.png", "*.svg", "*.gif", "paper"))
+    return tmp_path / "docs"
 
 
 def test_every_page_agrees_with_its_data():
@@ -133,20 +134,23 @@ def test_every_page_agrees_with_its_data():
     assert list(pages.complaints()) == []
 
 
-@pytest.mark.parametrize("file", DATA)
-def test_a_page_that_differs_from_its_data_is_noticed_and_rewritten(copy, file):
+CHANGES = ({name: (number, name) for name, number in PAGES.items()}, DATA)
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=["pages", "data"])
+def test_pages_that_differ_from_their_data_are_noticed_and_rewritten(copy, changes):
     from tools import pages
 
-    number, differ = DATA[file]
-    before = (copy / file).read_text()
-    after = re.sub(number, "12345", before, count=1)
-    assert after != before
-    (copy / file).write_text(after)
+    for name, (number, _) in changes.items():
+        before = (copy / name).read_text()
+        after = re.sub(number, "12345", before, count=1)
+        assert after != before, name
+        (copy / name).write_text(after)
+    differ = {name for _, name in changes.values()}
+    assert len(differ) == len(changes), "each is noticed for its own number"
     assert differ <= {line.split()[0].removeprefix("docs/") for line in pages.stale(copy)}
     assert differ <= {str(path.relative_to(copy)) for path in pages.fill(copy)}
     assert list(pages.stale(copy)) == []
-    (copy / file).write_text(before)
-    pages.fill(copy)
 
 
 def test_a_mark_without_an_end_or_without_a_source_is_an_error():

@@ -2,12 +2,14 @@
 
 import json
 import sys
+from collections import Counter
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from bench import __main__ as command
-from bench import agents, check, evaluation, exact, first, harness, native, opening, profile, report
+from bench import agents, check, evaluation, exact, first, harness, native, opening, profile, queries, report
 from bench.step import check_agreement
 from bench.steps.dense_numpy import DenseNumpy
 from bench.steps.kernel import Kernel
@@ -15,6 +17,8 @@ from bench.steps.stream import N_ACTIVE, make_stream
 from bench.steps.tuned_numpy import LazyNumpy, TunedNumpy
 from bench.tables import Table, markdown, plain
 from ucls.evaluation import LSTD
+from ucls.study import Store
+from ucls.study.storage.result import Circumstance
 
 D, STEPS = 64, 300
 GROWTH = {"room": 64, "us": {"64": [1.0, 2.0, 3.0]}}
@@ -116,6 +120,26 @@ def test_jobs_take_turns_in_whole_units():
     samples = harness.interleave({"one": harness.Job(job("one")), "many": harness.Job(job("many"), 8)}, 0.01, 3)
     assert len(samples["one"]) == len(samples["many"]) >= 3
     assert all(steps % 8 == 0 for steps, _ in taken["many"])
+
+
+def test_every_part_can_be_measured_and_shown():
+    for part in command.PARTS:
+        module = import_module(f"bench.{part}")
+        assert callable(module.measure), part
+        assert callable(module.tables), part
+
+
+def test_a_store_that_was_filled_at_once_is_like_one_that_was_filled_run_by_run(tmp_path):
+    queries.fill(tmp_path / "filled", 1000)
+    with Store(tmp_path / "filled", write=True) as store:
+        before = store.rows(queries.NAME)
+        assert Counter(row.status for row in before) == {"done": 997, "diverged": 1, "failed": 1, "waiting": 1}
+        for row in before[3:5]:
+            result, about = store.account(row.id)
+            assert isinstance(about, Circumstance)
+            store._db.write("DELETE FROM result WHERE cell = (SELECT number FROM cell WHERE id = ?)", (row.id,))
+            assert store.finish(row.id, result, about)
+        assert store.rows(queries.NAME) == before
 
 
 def case(d, dtype):
