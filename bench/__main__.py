@@ -3,7 +3,8 @@
 `python -m bench page` writes docs/performance.md from saved measurements. `python -m bench campaign` kills studies;
 `python -m bench torture` does fuzzing and fault injection; `python -m bench environments` runs agents in well-known
 environments; `python -m bench logs` measures the coverage of comparisons from logs; `python -m bench regret` measures
-the regrets of tabular baselines. The last four have `--help`.
+the regrets of tabular baselines; `python -m bench deep` runs deep agents with settings that others tuned. The last five
+have `--help`.
 """
 
 import argparse
@@ -47,12 +48,17 @@ def main() -> int:
         from bench.known import command
 
         return command.main(sys.argv[2:])
+    if sys.argv[1:2] == ["deep"]:
+        _one_thread()
+        from bench.deep import command as deep
+
+        return deep.main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure performance.")
     parser.add_argument(
         "parts",
         nargs="*",
         metavar="PART",
-        help=f"{', '.join(PARTS)} (default: all of these); page; check; count; campaign; torture; environments.",
+        help=f"{', '.join(PARTS)} (default: all of these); page; check; count; campaign; torture; environments; deep.",
     )
     parser.add_argument("--quick", action="store_true", help="less than a minute, to check that everything runs")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
