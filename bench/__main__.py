@@ -48,6 +48,11 @@ def main() -> int:
         from bench.known import command
 
         return command.main(sys.argv[2:])
+    if sys.argv[1:2] == ["published"]:
+        _one_thread()
+        from bench import published
+
+        return published.main(sys.argv[2:])
     if sys.argv[1:2] == ["deep"]:
         _one_thread()
         from bench.deep import command as deep

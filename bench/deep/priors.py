@@ -8,6 +8,7 @@ data with probability 1/2. A network that is drawn for an episode decides in it.
 The networks are one batch of matrices, so that a step of the ensemble is as many calls as a step of one network.
 """
 
+import itertools
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -32,7 +33,7 @@ class Settings(NamedTuple):
 def ensemble(sizes: Sequence[int], networks: int, rng: torch.Generator) -> list[torch.Tensor]:
     """Weights and offsets of networks with these layers: truncated normal weights, offsets 0."""
     parts = []
-    for n, m in zip(sizes, sizes[1:], strict=False):
+    for n, m in itertools.pairwise(sizes):
         drawn = torch.nn.init.trunc_normal_(torch.empty(networks, n, m), std=1.0, a=-2.0, b=2.0, generator=rng)
         parts += [drawn / n**0.5, torch.zeros(networks, 1, m)]
     return parts
