@@ -137,16 +137,12 @@ def _greedy(place: Place, act: Callable[[np.ndarray], np.ndarray]) -> float:
 
 
 def of_priors(place: Place, steps: int, seed: int) -> Told:
-    """A run of Bootstrapped DQN with randomized priors; discrete observations are one-hot."""
-
-    def flat() -> gymnasium.Env[Any, Any]:
-        return gymnasium.wrappers.FlattenObservation(made(place.task))
-
-    env = gymnasium.wrappers.RecordEpisodeStatistics(flat(), buffer_length=steps)
+    """A run of Bootstrapped DQN with randomized priors."""
+    env = gymnasium.wrappers.RecordEpisodeStatistics(made(place.task), buffer_length=steps)
     agent, began = BootstrappedDQN(env, seed), time.process_time()
     agent.learn(steps)
     cpu = time.process_time() - began
-    returns, total, env = list(env.return_queue), 0.0, limited(flat())
+    returns, total, env = list(env.return_queue), 0.0, limited(made(place.task))
     for episode in range(place.task.episodes):
         seen, over = env.reset(seed=episode)[0], False
         while not over:
