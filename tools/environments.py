@@ -18,4 +18,4 @@ def made(docs: Path) -> dict[Path, str]:
     said = shown.rstrip().rpartition("\n")[2]
     provenance = f"{page.counted(runs)}.{said.partition('.')[2]}"
     means = "".join(f"{line}\n" for line in page.summary(runs))
-    return {path: page.text(runs, agents, provenance), page.summary_of(data): means}
+    return {path: page.text(runs, agents, provenance, page.deep_of(data)), page.summary_of(data): means}

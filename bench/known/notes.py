@@ -35,9 +35,9 @@ DATA = """
 AFTER = """
 ## Protocol
 
-- Values are means over runs; 10 seeds for built-in algorithms, 3 for DQN and PPO. Taxi has one run of UCLS, and
-  MiniGrid Empty 8x8 six of optimistic Sarsa. Intervals in the data are Student t intervals; with three runs they say
-  little.
+- Values are means over runs; 10 seeds for built-in algorithms, fewer for DQN, QR-DQN and PPO. Taxi has one run of
+  UCLS, and MiniGrid Empty 8x8 six of optimistic Sarsa. Intervals in the data are Student t intervals; with three runs
+  they say little.
 - The greedy policy takes the action with the highest estimated mean. It is evaluated after training, in 100 to 10,000
   separate episodes. Where an environment has no time limit (CliffWalking), they are truncated after 1,000 steps.
 - *Steps to threshold* is the first step at which the mean return of 20 consecutive episodes reaches the threshold.
@@ -50,8 +50,10 @@ AFTER = """
 - Sarsa explores with epsilon 0.1. *Sarsa, optimistic* has epsilon 0 and starts every value at the maximum possible
   return, which has to be given (`initial_value` in the study). The other algorithms are not given it, except in Deep
   Sea, which declares it.
-- DQN and PPO have the default settings of Stable-Baselines3, which are meant for more steps. PPO collects 2,048 steps
-  at a time, so it takes up to 2,047 more than requested. Both get flattened observations in Blackjack.
+- DQN, QR-DQN and PPO have the settings of rl-zoo in the environments that are in [the table of deep
+  agents](#deep-agents-with-tuned-settings). Elsewhere DQN and PPO have the defaults of Stable-Baselines3 and 3 seeds;
+  these are meant for more steps. PPO collects up to 2,048 steps at a time, so it takes up to 2,047 more than requested
+  (16,384 with the settings of rl-zoo for LunarLander). Both get flattened observations in Blackjack.
 - [`examples/minigrids.py`](../examples/minigrids.py) encodes MiniGrid's state as integers: position, direction, and
   in DoorKey the positions of key and door and the state of the door. Actions without effect are left out.
 

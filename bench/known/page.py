@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.deep import tables as deep_tables
 from bench.known import found
 from bench.known.found import Found
 from bench.known.notes import AFTER, BEFORE, DATA, FINDINGS, NOTES
@@ -26,24 +27,30 @@ HEAD = [
 ]
 
 
-def write(store: Path, baselines: Path, page: Path) -> None:
+def write(store: Path, page: Path) -> None:
     """Write the page and, in the folder `data` beside it, all runs and the means with their intervals.
 
-    Runs that are in the data already stay there, unless the store or the baselines have new ones in their place.
+    Runs that are in the data already stay there, unless the store has new ones in their place.
     """
     data = page.parent / "data" / f"{page.stem}.csv"
     earlier = found.of_csv(data) if data.exists() else []
-    runs = found.ordered(found.merged(earlier, [*found.of_store(store, STUDY), *found.of_baselines(baselines)]))
+    runs = found.ordered(found.merged(earlier, found.of_store(store, STUDY)))
     write_atomic(data, lambda path: found.as_csv(path, runs))
     shipped = found.of_csv(data)  # the page shows the data as shipped, digit for digit
     write_summary(shipped, data)
-    text = _text(shipped, found.asked_for(store, STUDY))
+    text = _text(shipped, found.asked_for(store, STUDY), deep_of(data))
     write_atomic(page, lambda path: path.write_text(text))
 
 
 def summary_of(data: Path) -> Path:
     """The file of means that belongs to a file of runs."""
     return data.with_name(f"{data.stem}-summary.csv")
+
+
+def deep_of(data: Path) -> list[Found]:
+    """The runs of deep agents that belong to a file of runs."""
+    path = data.with_name("deep.csv")
+    return found.of_csv(path) if path.exists() else []
 
 
 def write_summary(runs: Sequence[Found], data: Path) -> None:
@@ -111,20 +118,22 @@ def _best(runs: Sequence[Found]) -> dict[str, list[str]]:
     return best
 
 
-def _text(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> str:
+def _text(runs: Sequence[Found], pairs: Sequence[tuple[str, str]], deep: Sequence[Found]) -> str:
     about, day = describe(), datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
     versions = ", ".join(f"{name} {about[name]}" for name in ("python", "numpy", "numba", "gymnasium"))
     made = f"{counted(runs)}. Machine: {about['processor']}; {versions}. Page written on {day}."
-    return text(runs, pairs, made)
+    return text(runs, pairs, made, deep)
 
 
-def text(runs: Sequence[Found], pairs: Sequence[tuple[str, str]], made: str) -> str:
+def text(runs: Sequence[Found], pairs: Sequence[tuple[str, str]], made: str, deep: Sequence[Found] = ()) -> str:
     """The page, with a sentence on how it was made."""
-    greedy, training, steps = map(markdown, tables(runs, pairs))
+    every = found.together(runs, deep)
+    greedy, training, steps = map(markdown, tables(every, pairs))
     begun = {run.task for run in runs}
     notes = [_filled(f"- **{title}**: {note}") for title, note in NOTES.items() if title in begun]
-    parts = ["# Gymnasium environments", "", BEFORE.strip(), "", "## Findings", "", _filled(f"- {finding(runs)}")]
+    parts = ["# Gymnasium environments", "", BEFORE.strip(), "", "## Findings", "", _filled(f"- {finding(every)}")]
     parts += [FINDINGS.strip(), "", greedy, training, steps, DATA.strip(), "", AFTER.strip(), "", *notes, ""]
+    parts += deep_tables.section(runs, deep)
     missing = [title for title in dict.fromkeys(title for title, _ in pairs) if title and title not in begun]
     if missing:
         parts += ["## In the study, but not run yet", "", f"{', '.join(missing)}.", ""]
@@ -138,7 +147,7 @@ PROVENANCE = """## Provenance
 pip install 'ucls[environments]'
 python -m bench environments               # the study examples/environments.toml, in one process
 pip install 'ucls[baselines]'
-python -m bench environments --baselines   # DQN and PPO from Stable-Baselines3
+python -m bench deep                       # DQN, QR-DQN and PPO with the settings of rl-zoo
 python -m bench environments --no-run --page docs/environments.md
 ```
 

@@ -55,7 +55,7 @@ def test_page_and_data_show_exactly_the_runs_that_were_made(tmp_path, monkeypatc
     store = tmp_path / "store.sqlite"
     run.measure(parse_study(LAKES), store, only=[], fewer=1)
     run.measure(parse_study(LAKES), store, only=["no such"], fewer=None)
-    page.write(store, tmp_path / "none.jsonl", tmp_path / "docs" / "page.md")
+    page.write(store, tmp_path / "docs" / "page.md")
     text = (tmp_path / "docs" / "page.md").read_text()
     rows = _rows(tmp_path / "docs" / "data" / "page.csv")
     assert [(row["agent"], row["seed"], row["greedy_episodes"]) for row in rows] == [
@@ -104,7 +104,8 @@ def test_the_committed_page_is_of_the_committed_data():
 
 def test_the_benchmarks_page_repeats_the_findings_as_they_are():
     beyond = " ".join((ROOT / "docs" / "beyond.md").read_text().split())
-    runs = found.of_csv(ROOT / "docs" / "data" / "environments.csv")
+    data = ROOT / "docs" / "data" / "environments.csv"
+    runs = found.together(found.of_csv(data), page.deep_of(data))
     best = re.search(r"in (\d+ of \d+ environments)", page.finding(runs))
     assert best
     assert best[1] in beyond
