@@ -3,7 +3,8 @@
 `python -m bench page` writes docs/performance.md from saved measurements. `python -m bench campaign` kills studies;
 `python -m bench torture` does fuzzing and fault injection; `python -m bench environments` runs agents in well-known
 environments; `python -m bench logs` measures the coverage of comparisons from logs; `python -m bench regret` measures
-the regrets of tabular baselines. The last four have `--help`.
+the regrets of tabular baselines; `python -m bench network` compares a gradient step of ucls-deep with other libraries.
+The last five have `--help`.
 """
 
 import argparse
@@ -42,6 +43,11 @@ def main() -> int:
         from bench import regret
 
         return regret.main(sys.argv[2:])
+    if sys.argv[1:2] == ["network"]:
+        _one_thread()
+        from bench import network
+
+        return network.main(sys.argv[2:])
     if sys.argv[1:2] == ["environments"]:
         _one_thread()
         from bench.known import command

@@ -1,6 +1,6 @@
 """One gradient step of the network of ucls-deep against PyTorch and JAX, if they are installed: time, and agreement.
 
-    python -m bench.network [--inputs 8] [--actions 4] [--repeats 300]
+    python -m bench network [--inputs 8] [--actions 4] [--repeats 300]
 
 Steps of all libraries are interleaved within one process, on one thread, and timed by CPU time, so that only the ratios
 mean something. Every library starts from the same weights; the largest difference of a gradient, relative to the
@@ -8,14 +8,9 @@ largest entry of that gradient, is printed beside the ratio.
 """
 
 import argparse
-import os
 import time
 from collections.abc import Callable
 from typing import Any
-
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(name, "1")
-os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
 
 import numpy as np
 
@@ -137,13 +132,13 @@ def installed(weights: np.ndarray, sizes: tuple[int, int, int]) -> dict[str, Any
     return found
 
 
-def main() -> None:
+def main(words: list[str]) -> int:
     """Print the median CPU time of a step of each library relative to ours, and how far gradients differ."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # pyright: ignore[reportOptionalMemberAccess]
     parser.add_argument("--inputs", type=int, default=8)
     parser.add_argument("--actions", type=int, default=4)
     parser.add_argument("--repeats", type=int, default=300)
-    asked = parser.parse_args()
+    asked = parser.parse_args(words)
     sizes, rng = (asked.inputs, HIDDEN, asked.actions), np.random.default_rng(0)
     weights = rng.normal(0.0, 0.1, nw.size(*sizes)).astype(np.float32)
     batch = (
@@ -162,8 +157,7 @@ def main() -> None:
     base = np.median(taken["ucls"])
     for name, times in taken.items():
         off = np.abs(grads[name] - grads["ucls"]).max() / np.abs(grads["ucls"]).max()
-        print(f"{name:6} {1e3 * np.median(times):7.3f} ms, {np.median(times) / base:5.2f} times ours; gradient {off:.1e}")
-
-
-if __name__ == "__main__":
-    main()
+        print(
+            f"{name:6} {1e3 * np.median(times):7.3f} ms, {np.median(times) / base:5.2f} times ours; gradient {off:.1e}"
+        )
+    return 0

@@ -23,12 +23,14 @@ NONE = -1e300  # below every return
 
 
 class Seen(NamedTuple):
-    """The largest reward at an end and before it (0 if none is positive), the smallest one (or 0), the largest
-    discount, whether any reward was not 0; the best return from any state, and of a whole episode."""
+    """The largest reward at an end and before it (0 if none is positive), the smallest one (or 0), the smallest one
+    before an end; the largest discount; whether any reward was not 0; the best and the average return from any state,
+    the best one of a whole episode; and v0 as it was last."""
 
     at_end: Annotated[Scalar, NOT_NEGATIVE]
     on_way: Annotated[Scalar, NOT_NEGATIVE]
     worst: Annotated[Scalar, Within(-1e300, 0.0)]
+    least: Scalar
     discount: Annotated[Scalar, UNIT]
     varied: Annotated[IntScalar, FLAG]
     best: Scalar
@@ -40,8 +42,8 @@ class Seen(NamedTuple):
 def seen() -> Seen:
     """Nothing seen."""
     made = {name: np.zeros(1) for name in Seen._fields}
-    made |= {"best": np.full(1, NONE), "whole": np.full(1, NONE), "varied": np.zeros(1, np.uint8), "v0": np.ones(1)}
-    return Seen(**made)
+    made |= {"best": np.full(1, NONE), "whole": np.full(1, NONE), "least": np.full(1, -NONE)}
+    return Seen(**{**made, "varied": np.zeros(1, np.uint8), "v0": np.ones(1)})
 
 
 def observe(seen: Seen, r: float, gamma: float) -> None:
@@ -49,6 +51,8 @@ def observe(seen: Seen, r: float, gamma: float) -> None:
     kind = seen.at_end if gamma == 0.0 else seen.on_way
     kind[0] = max(kind[0], r)
     seen.worst[0] = min(seen.worst[0], r)
+    if gamma > 0.0:
+        seen.least[0] = min(seen.least[0], r)
     seen.discount[0] = max(seen.discount[0], gamma)
     seen.varied[0] |= r != 0.0
 
@@ -67,6 +71,12 @@ def look_back(seen: Seen, memory: rp.Replay, given: float, longest: int) -> tupl
             seen.whole[0] = max(seen.whole[0], G[over & first].max())
     seen.v0[0] = _highest(seen, given, longest)
     return float(seen.v0[0]), min(float(seen.worst[0]) * _span(seen, longest), float(seen.v0[0]))
+
+
+def extrapolates(seen: Seen, longest: int) -> bool:
+    """Whether the guess assumes that the largest reward might come with every step, although smaller ones came too."""
+    for_ever = seen.on_way[0] * _span(seen, longest)
+    return bool(seen.least[0] < seen.on_way[0] and for_ever > seen.at_end[0])
 
 
 def _span(seen: Seen, longest: int) -> float:

@@ -5,6 +5,7 @@
 so that |phi|^2 is about 1. The gradient is derived by hand.
 """
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,14 +38,14 @@ def shapes(inputs: int, hidden: int, n_actions: int) -> tuple[tuple[int, ...], .
 
 def size(inputs: int, hidden: int, n_actions: int) -> int:
     """The number of weights."""
-    return sum(int(np.prod(shape)) for shape in shapes(inputs, hidden, n_actions))
+    return sum(math.prod(shape) for shape in shapes(inputs, hidden, n_actions))
 
 
 def layers_of(weights: np.ndarray, inputs: int, hidden: int, n_actions: int) -> Layers:
     """The layers of a vector of weights."""
     views, begin = [], 0
     for shape in shapes(inputs, hidden, n_actions):
-        end = begin + int(np.prod(shape))
+        end = begin + math.prod(shape)
         views.append(weights[begin:end].reshape(shape))
         begin = end
     return Layers(*views)
@@ -80,9 +81,7 @@ def features(net: Layers, inputs: np.ndarray) -> np.ndarray:
     return phi
 
 
-def gradient(
-    net: Layers, into: Layers, inputs: Any, actions: Any, targets: Any, weight: Any, limit: float
-) -> float:
+def gradient(net: Layers, into: Layers, inputs: Any, actions: Any, targets: Any, weight: Any, limit: float) -> float:
     """The loss of a batch; its gradient is written into `into`, the layers of a vector."""
     z1, inverse1, h1 = _layer(net.W1, net.b1, net.gain1, net.bias1, inputs)
     z2, inverse2, h2 = _layer(net.W2, net.b2, net.gain2, net.bias2, h1)
@@ -91,9 +90,7 @@ def gradient(
     for part in (into.gain1, into.bias1, into.gain2, into.bias2, into.heads, into.offsets):
         part[...] = 0.0
     heads = net.heads, net.offsets
-    loss = ly.heads_backward(
-        phi, *heads, actions, targets, weight, np.float32(limit), slope, into.heads, into.offsets
-    )
+    loss = ly.heads_backward(phi, *heads, actions, targets, weight, np.float32(limit), slope, into.heads, into.offsets)
     slope *= scale
     ly.normalize_backward(z2, net.gain2, inverse2, h2, slope, into.gain2, into.bias2)
     np.matmul(h1.T, slope, out=into.W2)

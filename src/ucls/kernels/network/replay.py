@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from ucls.kernels.arrays import IntMatrix, IntScalar, IntVector, Matrix, Scalar, Vector
+from ucls.kernels.arrays import IntMatrix, IntScalar, IntVector, Matrix, Vector
 from ucls.kernels.compilation.jit import jit
 from ucls.kernels.ranges import COUNT, FLAG, MADE, UNIT, Count, Grows, Index
 
