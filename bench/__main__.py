@@ -48,6 +48,11 @@ def main() -> int:
         from bench import network
 
         return network.main(sys.argv[2:])
+    if sys.argv[1:2] == ["learned"]:
+        _one_thread()
+        from bench import learned
+
+        return learned.main(sys.argv[2:])
     if sys.argv[1:2] == ["environments"]:
         _one_thread()
         from bench.known import command

@@ -1,5 +1,7 @@
 """UCLS-Deep: its last layer is that of dense NumPy, it remembers what it should, it resumes, and it learns."""
 
+import warnings
+
 import gymnasium
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from ucls.errors import UserError
 from ucls.kernels.network import levels as lv
 from ucls.kernels.network import partitions as pt
 from ucls.kernels.network import replay as rp
+from ucls.policy import Policy
 
 SMALL = {"hidden": 8, "cells": 64, "width": 1.0, "partitions": 3}
 CAR = "ucls/MountainCar-v0"
@@ -188,6 +191,14 @@ def test_observations_of_any_scale_are_learned_from():
     assert min(returns) > 35  # a random policy has 22
 
 
+def test_no_bounds_are_estimated():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agent = ucls.Agent("CartPole-v1", "ucls-deep", seed=0)
+    assert agent.plan.high[1] == 3.0
+    assert agent.plan.high[0] == pytest.approx(4.8)
+
+
 def test_deep_sea_is_solved_from_coordinates():
     """Its actions are unrelated from cell to cell: learned features do not separate the cells, partitions do."""
 
@@ -202,3 +213,19 @@ def test_deep_sea_is_solved_from_coordinates():
     env = Coordinates(gymnasium.make("ucls/DeepSea-v0", size=8))
     agent = ucls.Agent(env, "ucls-deep", seed=0, return_max=1.0, hidden=32).learn(1600)
     assert np.mean(agent.history.episode_returns[-20:]) > 0.9
+
+
+@pytest.mark.parametrize("intervals", [True, False])
+def test_an_exported_policy_acts_as_its_agent_with_numpy_alone(tmp_path, intervals):
+    agent = ucls.Agent("CartPole-v1", "ucls-deep", seed=1, **SMALL).learn(600)
+    states = agent.learner.state.memory.states[:600:7]
+    observations = np.concatenate([states, [[3.0, -9.0, 1.0, 5.0], [-0.1, 0.0, 0.2, 0.1]]])
+    policy = Policy(agent.export(tmp_path / "policy", intervals=intervals))
+    mean, radius = agent.value_estimates(observations)
+    got = policy.value_estimates(observations)
+    np.testing.assert_allclose(got[0], mean, rtol=1e-4, atol=1e-3)
+    np.testing.assert_array_equal(policy.predict(observations, deterministic=True)[0], mean.argmax(axis=1))
+    if intervals:
+        np.testing.assert_allclose(got[1], radius, rtol=1e-4, atol=1e-3)
+    else:
+        assert np.isnan(got[1]).all()

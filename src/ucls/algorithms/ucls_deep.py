@@ -37,7 +37,7 @@ from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Follows, Known, 
 
 COMPILED = False  # products of matrices by NumPy, loops by kernels
 CAN_FAIL = False  # matrices are positive definite, and what is not finite is noticed in the values
-FEATURES = ("scaled", {})
+FEATURES = ("observation", {})
 STREAM = ("current", "clock", "greedy")
 PERIOD = 500  # steps after which the choice between exploring and exploiting is made again within an episode
 OPTIMISTIC = 10  # periods that are optimistic at first; of n periods, about sqrt(OPTIMISTIC / n) are
@@ -333,6 +333,24 @@ def recount(state: State) -> None:
     cells = pt.cells_of(state.parts, normalized(state, memory.states[:n]))
     for i in np.flatnonzero(memory.action[:n] >= 0):
         pt.visit(state.parts, cells[i], memory.action[i])
+
+
+def export(state: State, hyper: Settings) -> dict[str, Any]:
+    """The network, its last layer and the partitions, for `ucls.policy`, which does not know of greedy periods."""
+    net, parts = layers(state, state.frozen)._asdict(), state.parts
+    return {
+        **{name: part for name, part in net.items() if name not in ("heads", "offsets")},
+        **{name: getattr(state, name) for name in ("solution", "center", "spread")},
+        **{name: getattr(parts, name) for name in ("directions", "shifts", "visits", "squares")},
+        "correction": parts.mean,
+        "correction_upper": parts.upper,
+        "clip": CLIP,
+        "tiny": ly.EPSILON,
+        "v0": highest(state, hyper),
+        "prior_visits": hyper.prior_visits,
+        "noise_scale": hyper.noise_scale,
+        "epsilon": hyper.epsilon,
+    }
 
 
 def estimated_return_max(state: State, hyper: Settings) -> float | None:
