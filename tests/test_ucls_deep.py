@@ -229,3 +229,33 @@ def test_an_exported_policy_acts_as_its_agent_with_numpy_alone(tmp_path, interva
         np.testing.assert_allclose(got[1], radius, rtol=1e-4, atol=1e-3)
     else:
         assert np.isnan(got[1]).all()
+
+
+class Numbers(gymnasium.Env):
+    """Observations of some shape."""
+
+    action_space = gymnasium.spaces.Discrete(2)
+
+    def __init__(self, shape, dtype):
+        self.observation_space = gymnasium.spaces.Box(0, 9, shape, dtype)
+
+
+@pytest.mark.parametrize(
+    ("env", "words"),
+    [
+        (Numbers((7,), np.float32), "the observations have 7 components: fixed features often fail beyond 6"),
+        (Numbers((3, 3), np.uint8), r"images of shape \(3, 3\): .* use the algorithm ucls-deep"),
+    ],
+)
+def test_learned_features_are_suggested_where_fixed_ones_fail(env, words):
+    with pytest.warns(ucls.errors.UclsWarning, match=words):
+        ucls.Agent(env, "sarsa", seed=0)
+
+
+@pytest.mark.parametrize(
+    ("env", "algorithm"), [(Numbers((7,), np.float32), "ucls-deep"), (Numbers((6,), np.float32), "sarsa")]
+)
+def test_learned_features_are_not_suggested_elsewhere(env, algorithm):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ucls.Agent(env, algorithm, seed=0)

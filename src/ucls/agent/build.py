@@ -66,8 +66,8 @@ def configure(
         layout = layout_of(spaces.describe(env.observation_space))
         own = spaces.own_features(layout, n_actions, ours and ours.world)
         chosen = choose(algorithm, own, settings, features)
-        if features is None:
-            spaces.advise_on_pixels(env.observation_space, stacklevel=4)
+        if features is None and not hasattr(algorithm, "FEATURES") and ours is None:
+            spaces.advise_on_learned_features(env.observation_space, layout, stacklevel=4)
         bounds = bounds_of(env, layout, low, high, seed, needs_bounds(chosen.module))
         bounds = bounds if is_discrete(chosen.module) else with_room(*bounds)
     else:
