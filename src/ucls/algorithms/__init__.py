@@ -93,6 +93,7 @@ if TYPE_CHECKING:
 
 ALGORITHMS = {
     "ucls-plan": "ucls.algorithms.ucls_plan",
+    "ucls-deep": "ucls.algorithms.ucls_deep",
     "ucls-exact": "ucls.algorithms.ucls_exact",
     "ucls": "ucls.algorithms.ucls",
     "ucls-l": "ucls.algorithms.ucls_l",

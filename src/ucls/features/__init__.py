@@ -16,6 +16,7 @@ Optional:
 
 - `DISCRETE = True`, if states must be integers within `low` and `high`. The bounds of the observations are then used
   exactly as they are, other states are refused, continuous environments are refused, and maps show one cell per state;
+- `UNBOUNDED = True`, if they need no bounds: missing ones are then not estimated (`bounds_of` in `ucls.gym`);
 - `fit(dimensions, n_actions)`, settings that depend on the number of components of a state, for environments that have
   no settings of their own for these features; they should give at most `BUDGET` features;
 - `FACTS`, defaults for settings of algorithms, like the `facts` of environments: `one_hot` sets `trace_decay` and
@@ -43,7 +44,7 @@ from ucls.errors import UserError, about
 if TYPE_CHECKING:
     from ucls.kernels import Active, Vector
 
-FEATURES = ("tiles", "one_hot", "scaled", "fourier", "random_fourier", "precomputed")
+FEATURES = ("tiles", "one_hot", "scaled", "observation", "fourier", "random_fourier", "precomputed")
 PRECOMPUTED = "precomputed"  # the features used with a user's function or array
 CONTRACT = ("Settings", "Coder", "allocation", "make", "encode", "lookup")
 BUDGET = 2048  # features of all actions that `fit` makes at most: the cost of least squares is quadratic in them
@@ -104,6 +105,11 @@ def name_of(module: str | ModuleType) -> str:
 def is_discrete(features: Any) -> bool:
     """Whether features are for integer states within bounds only (`DISCRETE`)."""
     return getattr(features, "DISCRETE", False)
+
+
+def needs_bounds(features: Any) -> bool:
+    """Whether features need bounds of every component, so that missing ones must be estimated."""
+    return not getattr(features, "UNBOUNDED", False)
 
 
 def is_precomputed(name: str) -> bool:
