@@ -1,4 +1,4 @@
-"""`python -m bench environments`: run the study and the Stable-Baselines3 baselines, and write the page."""
+"""`python -m bench environments`: run the study and the Stable-Baselines3 baselines, and save their results."""
 
 import argparse
 import sys
@@ -22,11 +22,11 @@ def main(words: list[str]) -> int:
         from bench.known import run
 
         run.measure(read_study(asked.study), asked.store, asked.only, asked.seeds, asked.agents)
-    if asked.page:
+    if asked.data:
         from bench.known import page
         from bench.known.tasks import baselines_of
 
-        page.write(asked.store, baselines_of(asked.store), asked.page)
+        page.update(asked.store, baselines_of(asked.store), asked.data)
     return 0
 
 
@@ -46,5 +46,5 @@ def _asked(words: list[str]) -> argparse.Namespace:
         "--baselines", action="store_true", help="DQN and PPO from Stable-Baselines3 (pip install 'ucls[baselines]')"
     )
     parser.add_argument("--no-run", action="store_true", help="run nothing")
-    parser.add_argument("--page", type=Path, help="write this page from the results so far, and its data beside it")
+    parser.add_argument("--data", type=Path, help="add the results so far to this CSV file")
     return parser.parse_args(words)
