@@ -23,7 +23,7 @@ HEAD = [
 
 
 def update(store: Path, baselines: Path, data: Path) -> None:
-    """Add the runs of the store and of the baselines to the file of runs; they replace earlier ones of the same name."""
+    """Add the runs of the store and of the baselines to the file of runs, in the place of earlier ones."""
     earlier = found.of_csv(data) if data.exists() else []
     runs = found.ordered(found.merged(earlier, [*found.of_store(store, STUDY), *found.of_baselines(baselines)]))
     data.parent.mkdir(parents=True, exist_ok=True)
