@@ -67,8 +67,8 @@ def main() -> int:
     if asked.parts and asked.parts[0] == "campaign":
         from bench import campaign
 
-        folder = MEASURED if asked.quick else ROOT / "docs"
-        return campaign.run(asked.quick, asked.compiled, folder / "robustness.md")
+        folder = MEASURED if asked.quick else ROOT / "docs" / "data"
+        return campaign.run(asked.quick, asked.compiled, folder / "robustness.json")
     if asked.parts and asked.parts[0] in ("check", "count"):
         pin(cores()[-1])
         return _gate(asked.parts[0], asked.json)

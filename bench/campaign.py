@@ -27,14 +27,14 @@ def measure(effort: Effort) -> Iterator[Trial]:
 
 
 def run(quick: bool, compiled: bool, file: Path) -> int:
-    """Run the fault injection, print it, and write the page; the exit code is 1 if a store differs."""
+    """Run the fault injection, print it, and merge the tally into a file; the exit code is 1 if a store differs."""
     if compiled:
         os.environ["NUMBA_DISABLE_JIT"] = "0"
     trials = []
     for trial in measure(Effort(quick)):
         print(f"{'passed' if trial.sound else 'FAILED'}: {trial}", flush=True)
         trials.append(trial)
-    page.write([tally(trials, compiled)], file)
+    page.merge([tally(trials, compiled)], file)
     print(f"wrote {file}", file=sys.stderr)
     return 0 if all(trial.sound for trial in trials) else 1
 

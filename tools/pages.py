@@ -38,7 +38,7 @@ def made(docs: Path = DOCS) -> dict[Path, str]:
         **environments.made(docs),
         **logs.made(docs),
         **marks.made(docs / "choose.md", {"costs and results": costs_and_results()}),
-        docs / "robustness.md": robustness.text(tallies),
+        **marks.made(docs / "robustness.md", robustness.sections(tallies)),
     }
 
 
