@@ -2,6 +2,7 @@
 
 import json
 import sys
+from types import ModuleType
 
 import gymnasium
 import numpy as np
@@ -12,7 +13,9 @@ from support.foreign import Corridor
 from support.uncompiled import run_uncompiled
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.errors import UserError
-from ucls.testing import check_environment
+from ucls.features import FEATURES, one_hot, scaled
+from ucls.kernels import exact
+from ucls.testing import check_environment, check_features
 
 BROKEN = """
 from types import ModuleType
@@ -200,6 +203,50 @@ def test_sound_environments_keep_every_promise(env_id):
     check_environment("CartPole-v1")
 
 
+@pytest.mark.parametrize("name", FEATURES)
+def test_built_in_features_keep_every_promise(name):
+    check_features(name)
+
+
+@exact
+def encode_by_action(coder, s, xs):
+    scaled.encode(coder, s, xs)
+    for a in range(coder.n_actions):
+        for i in range(coder.n_active):
+            xs.index[a, i] = a * coder.n_active + i
+
+
+@exact
+def encode_from_the_end(coder, s, xs):
+    one_hot.encode(coder, s, xs)
+    for a in range(len(xs.index)):
+        xs.index[a, 0] = coder.size - len(xs.index) - xs.index[a, 0] + 2 * a
+
+
+@exact
+def look_by_encoding(coder, s, xs):
+    one_hot.encode(coder, s, xs)
+
+
+@pytest.mark.parametrize(
+    ("features", "changes", "words"),
+    [
+        (scaled, {"encode": lambda coder, s: None}, "declare it encode(coder, s, xs)"),
+        (scaled, {"allocation": lambda *_: (6, 3, 4)}, "allocation says 6 and 3, make has size 6 and n_active 2"),
+        (scaled, {"encode": encode_by_action}, "give state feature * number of actions + action"),
+        (one_hot, {"encode": encode_from_the_end}, "number them by first visit"),
+        (one_hot, {"lookup": look_by_encoding}, "lookup changes coder.number, coder.count: only encode may"),
+    ],
+)
+def test_broken_features_are_told_what_is_broken_and_how_to_mend_it(features, changes, words, monkeypatch):
+    broken = ModuleType("broken_features")
+    vars(broken).update({**vars(features), **changes, "__name__": broken.__name__})
+    monkeypatch.setitem(sys.modules, broken.__name__, broken)
+    with pytest.raises(UserError) as error:
+        check_features(broken)
+    assert words in str(error.value)
+
+
 def test_the_command_says_each_promise_in_a_line_and_how_many_broke_by_its_code(tmp_path, monkeypatch):
     kept = ucls("check", "ucls/OneState-v0")
     assert kept.exit_code == 0
@@ -211,6 +258,7 @@ def test_the_command_says_each_promise_in_a_line_and_how_many_broke_by_its_code(
     assert "broken  it has the parts of an algorithm: module 'half_an_agent' is not an algorithm" in broken.stdout
     rows = json.loads(ucls("check", "half_an_agent", "--json").stdout)
     assert rows[0]["kept"] is False
+    assert "kept    state features are numbered by first visit" in ucls("check", "one_hot").stdout
     for name in ("nobody", "Nowhere-v0", "ucls/Nowhere-v0"):
         with pytest.raises(UserError, match="unknown"):
             ucls("check", name)

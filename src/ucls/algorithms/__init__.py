@@ -21,7 +21,8 @@ Optional:
 - `allocation(hyper, size, n_actions, n_active) -> int`, the number of array elements that `init` allocates, so that a
   configuration that exceeds the machine's memory is refused before anything is allocated. Without it, four times
   `size` squared is assumed. If its data grow, `allocation_at(hyper, size, n_actions, n_active, steps) -> int` is the
-  number after so many steps. A run that would exceed the memory at its end is then refused before it begins;
+  number of all elements after so many steps. A run that would exceed the memory at its end is then refused before it
+  begins;
 - compiled `encode(state, hyper, x) -> Active`, if it learns its features: those of one action, made from what the
   coder gives, as many for every action. `act`, `value`, `interval`, `upper`, `radius_terms` and `learned` then get
   features that `encode` has just made, and `update` gets the coder's, so that it can learn `encode` too;

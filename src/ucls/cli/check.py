@@ -1,4 +1,4 @@
-"""`ucls check`: test an algorithm or an environment against its contract."""
+"""`ucls check`: test an algorithm, features or an environment against its contract."""
 
 import re
 from typing import Annotated
@@ -15,7 +15,7 @@ def check(
     name: Annotated[
         str,
         typer.Argument(
-            help="An algorithm from `ucls algorithms`, your own module, or an environment.",
+            help="An algorithm or features, by name or your own module, or an environment.",
             autocompletion=complete.algorithms_and_envs,
         ),
     ],
@@ -30,11 +30,12 @@ def check(
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Test an algorithm or an environment against its contract and report what fails."""
+    """Test an algorithm, features or an environment against its contract and report what fails."""
     from ucls.gym.registry import opened
     from ucls.settings import parse
-    from ucls.testing import examine_algorithm, examine_environment
+    from ucls.testing import examine_algorithm, examine_environment, examine_features
     from ucls.testing.algorithm import WORLDS
+    from ucls.testing.features import is_features
 
     if "/" in name or ":" in name or re.search(r"-v\d+$", name):
         made, others = opened(name, parse(settings or []))
@@ -42,7 +43,9 @@ def check(
             raise UserError(f"setting {next(iter(others))!r} is not a setting of the environment: write env.NAME=VALUE")
         verdicts = examine_environment(made, numbers_of("--low", low), numbers_of("--high", high))
     elif settings:
-        raise UserError("--set applies to environments only: algorithms are checked with their default settings")
+        raise UserError("--set applies to environments only: others are checked with their default settings")
+    elif is_features(name):
+        verdicts = examine_features(name)
     else:
         verdicts = examine_algorithm(name, env or WORLDS)
     rows = []

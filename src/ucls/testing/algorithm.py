@@ -1,7 +1,6 @@
 """What every algorithm promises: by itself (`ALONE`), and in an environment of ours (`IN_A_WORLD`)."""
 
 import importlib
-import inspect
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -19,15 +18,13 @@ from ucls.core.saving import state as states
 from ucls.errors import UserError
 from ucls.features import is_discrete
 from ucls.gym.registry import make_env
-from ucls.kernels import dot
 from ucls.kernels.ranges import declared
 from ucls.settings import Choice, Follows, Real, Whole, describe
 from ucls.testing.masks import takes_no_invalid_action
-from ucls.testing.requirement import Requirement, Verdict, examine, insist
+from ucls.testing.requirement import SMALL, Requirement, Verdict, examine, insist, insist_on_signatures
 from ucls.testing.small import small_run, small_settings
 
 STEPS = 600
-SMALL = 50  # numbers that need not be counted: counters and the like
 WORLDS = ("ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/DeepSea-v0")  # goes on, has a goal, and whole states
 
 COMPILED = ("start", "act", "update", "value", "interval", "upper", "radius_terms", "learned", "full", "encode")
@@ -70,28 +67,11 @@ def has_its_parts(module: ModuleType) -> None:
 
 
 def takes_what_it_is_given(module: ModuleType) -> None:
-    compiling = hasattr(dot, "py_func") and is_compiled(module)
-    asked = {**vars(Algorithm), **vars(Extras)}
-    for name, member in asked.items():
-        function = getattr(module, name, None)
-        if name.startswith("_") or not inspect.isfunction(member) or function is None:
-            continue
-        words = [*inspect.signature(member).parameters][1:]
-        plain = getattr(function, "py_func", function)
-        insist(_takes(plain, words), f"{name} does not take what it is given: declare it {name}({', '.join(words)})")
-        compiled = not compiling or name not in COMPILED or hasattr(function, "py_func")
-        insist(compiled, f"{name} is not compiled: put @jit (from ucls.kernels) above it, or say COMPILED = False")
+    asked, kernels = {**vars(Algorithm), **vars(Extras)}, COMPILED if is_compiled(module) else ()
+    insist_on_signatures(module, asked, kernels, "put @jit (from ucls.kernels) above it, or say COMPILED = False")
     hooks = [hasattr(module, name) for name in ("to_arrays", "from_arrays")]
     insist(all(hooks) or not any(hooks), "it has one of to_arrays and from_arrays: give both")
     insist(not any(hooks) or not is_compiled(module), "to_arrays needs the plain engine: say COMPILED = False")
-
-
-def _takes(function: Any, words: list[str]) -> bool:
-    try:
-        inspect.signature(function).bind(*words)
-    except TypeError:
-        return False
-    return True
 
 
 def settings_say_what_they_are(module: Any) -> None:
@@ -148,17 +128,17 @@ def is_exactly_its_budget_and_finite(module: ModuleType, env: str) -> None:
 
 def says_what_memory_it_takes(module: ModuleType, env: str) -> None:
     run = small_run(env, module)
-    me, said = run.learner, {}
+    me, said = run.learner, dict[int, tuple[str, int]]()
     sizes = me.coder.size, me.plan.n_actions, me.coder.n_active
-    if hasattr(module, "allocation"):
-        said[0] = module.allocation(me.hyper, *sizes)
     if hasattr(module, "allocation_at"):
-        said |= {steps: module.allocation_at(me.hyper, *sizes, steps) for steps in (0, STEPS)}
-    for steps, numbers in said.items():
+        said = {steps: ("allocation_at", module.allocation_at(me.hyper, *sizes, steps)) for steps in (0, STEPS)}
+    if hasattr(module, "allocation"):
+        said[0] = "allocation", module.allocation(me.hyper, *sizes)
+    for steps, (name, numbers) in sorted(said.items()):
         run.advance(steps - run.steps)
         held = sum(array.nbytes for array in states.to_arrays(module, me.state).values()) // 8
-        words = f"its state has {held:,} numbers of 8 bytes after {steps} steps, more than the {numbers:,} of"
-        insist(held <= numbers + SMALL, f"{words} allocation{'_at' if steps else ''}: count every array")
+        words = f"its state has {held:,} numbers of 8 bytes after {steps} steps, more than the {numbers:,} of {name}"
+        insist(held <= numbers + SMALL, f"{words}: count every array")
 
 
 def looking_changes_nothing(module: ModuleType, env: str) -> None:

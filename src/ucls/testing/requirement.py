@@ -1,10 +1,14 @@
 """A promise, and whether it is kept."""
 
-from collections.abc import Callable, Iterable, Iterator
+import inspect
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ucls.core.config import brief
 from ucls.errors import UserError, without_notices
+from ucls.kernels import dot
+
+SMALL = 50  # numbers that need not be counted as memory: counters and the like
 
 
 class Requirement(NamedTuple):
@@ -25,6 +29,27 @@ def insist(kept: Any, broken: str) -> None:
     """Say what is broken, and how to mend it, unless the promise is kept."""
     if not kept:
         raise UserError(broken)
+
+
+def insist_on_signatures(module: Any, asked: Mapping[str, Any], kernels: Collection[str], mend: str) -> None:
+    """Compare the functions of a module with those of its contract; `kernels` names those that must be compiled."""
+    for name, member in asked.items():
+        function = getattr(module, name, None)
+        if name.startswith("_") or not inspect.isfunction(member) or function is None:
+            continue
+        words = [*inspect.signature(member).parameters][1:]
+        plain = getattr(function, "py_func", function)
+        insist(_takes(plain, words), f"{name} does not take what it is given: declare it {name}({', '.join(words)})")
+        compiled = name not in kernels or not hasattr(dot, "py_func") or hasattr(function, "py_func")
+        insist(compiled, f"{name} is not compiled: {mend}")
+
+
+def _takes(function: Any, words: list[str]) -> bool:
+    try:
+        inspect.signature(function).bind(*words)
+    except TypeError:
+        return False
+    return True
 
 
 def examine(promises: Iterable[Requirement], *subject: Any) -> Iterator[Verdict]:
