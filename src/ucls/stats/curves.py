@@ -90,7 +90,7 @@ def over_episodes(measures: Sequence[ArrayLike], window: int = 1) -> Curves:
 
 
 def reward_rate(rewards: Sequence[ArrayLike], resolution: int, steps: Sequence[int]) -> Curves:
-    """The mean reward a step in each bin of `resolution` steps, placed at the bin's last step.
+    """The mean reward per step in each bin of `resolution` steps, placed at the bin's last step.
 
     `rewards` are the sums over each run's bins and `steps` all the steps it took. The last bin may be shorter; a run
     that stopped inside a bin (it diverged) does not know that bin.

@@ -63,8 +63,8 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             lines.append(points_of(name, color, points))
     steps = evidence.steps(group_of("LSTD-in-C", 1.0))
     panels = (
-        Panel("early learning", "episodes", "steps an episode", tuple(early), best, log_y=True),
-        Panel("best and worst run", "episodes", "steps an episode", tuple(extremes), best, log_y=True),
+        Panel("early learning", "episodes", "steps per episode", tuple(early), best, log_y=True),
+        Panel("best and worst run", "episodes", "steps per episode", tuple(extremes), best, log_y=True),
         Panel("sensitivity", "eta", "episodes finished", tuple(lines), steps / best, log_x=True, limits=(0, None)),
     )
     caption = (

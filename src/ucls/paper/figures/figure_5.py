@@ -59,7 +59,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             lines += [line._replace(points=False, low=None, high=None) for line in flat]
         title = "epsilon 0.1, times 0.2 every 100 steps" if epsilon else "no epsilon"
         panels.append(
-            Panel(title, "eta", "part of the runs that go right", tuple(lines), 1.0, log_x=True, limits=(0, 1.05))
+            Panel(title, "eta", "fraction of runs that go right", tuple(lines), 1.0, log_x=True, limits=(0, 1.05))
         )
     caption = (
         "The part of the runs that take the better action, right, at the end, with Wilson's 95% interval. Sarsa and "

@@ -87,7 +87,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             rewards.append(flat._replace(points=False, dash=which == "M+CIR"))
     panels = (
         Panel("value over the river", "position", "value of the policy", (*lines, *([optimal] if optimal else []))),
-        Panel("against learning", "thousand steps", "reward a step", tuple(rewards), best, limits=(0, None)),
+        Panel("against learning", "thousand steps", "reward per step", tuple(rewards), best, limits=(0, None)),
     )
     caption = (
         "Exact values of the policies after the last step: greedy on the mean (M) and on mean + radius (M+CIR), the "
