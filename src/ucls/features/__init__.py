@@ -30,7 +30,8 @@ that would be active twice is active once; its other entry has value 0.
 `Features` below gives the signatures.
 
 To add one: one file here and one line in `FEATURES`; or a module of your own, named by its import path. `ucls check
-NAME` tests it. The features `PRECOMPUTED` are special: agents use them when the user gives a function of the observation, or an array.
+NAME` tests it. The features `PRECOMPUTED` are special: agents use them when the user gives a function of the
+observation, or an array.
 """
 
 import importlib

@@ -43,7 +43,8 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             if results := evidence.results(group):
                 band = reward_band(results, evidence.resolution(group))
                 lines.append(line_of(band, agent, f"p = {p:g}", THOUSAND)._replace(color=shade))
-        panels.append(Panel(STYLES[agent][0], "thousand steps", "reward per step", tuple(lines), best, limits=(0, None)))
+        title = STYLES[agent][0]
+        panels.append(Panel(title, "thousand steps", "reward per step", tuple(lines), best, limits=(0, None)))
     bars = [bar for agent in ("ucls", "gv-ucb", *BESIDE) if (bar := _sensitivity(evidence, agent))]
     steps = evidence.steps(ucls(RIVER))
     panels.append(Panel("all steps", "p", "reward", tuple(bars), best * steps, log_x=True, limits=(0, None)))
