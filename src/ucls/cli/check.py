@@ -50,10 +50,10 @@ def check(
         verdicts = examine_algorithm(name, env or WORLDS)
     rows = []
     for words, broken in verdicts:
-        rows.append({"promise": words, "kept": broken is None, "broken": broken and str(broken)})
+        rows.append({"check": words, "passed": broken is None, "error": broken and str(broken)})
         if not as_json:
-            print(f"kept    {words}" if broken is None else f"broken  {words}: {broken}", flush=True)
+            print(f"passed  {words}" if broken is None else f"failed  {words}: {broken}", flush=True)
     if as_json:
         print_json(rows)
-    if not all(row["kept"] for row in rows):
+    if not all(row["passed"] for row in rows):
         raise typer.Exit(1)

@@ -3,7 +3,7 @@
 >>> from ucls.testing import check_environment
 >>> check_environment("ucls/RiverSwim-v0")
 
-What is broken is a `UserError` whose one line says what, and how to mend it. The tests of this package run the same.
+A broken promise is a `UserError` of one line that says what to fix. The tests of this package make the same checks.
 """
 
 from ucls.testing.algorithm import check_algorithm, examine_algorithm

@@ -1,4 +1,4 @@
-"""What every algorithm promises: by itself (`ALONE`), and in an environment of ours (`IN_A_WORLD`)."""
+"""What every algorithm promises: by itself (`ALONE`), and in a built-in environment (`IN_A_WORLD`)."""
 
 import importlib
 import tempfile
@@ -25,7 +25,11 @@ from ucls.testing.requirement import SMALL, Requirement, Verdict, examine, insis
 from ucls.testing.small import small_run, small_settings
 
 STEPS = 600
-WORLDS = ("ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/DeepSea-v0")  # goes on, has a goal, and whole states
+WORLDS = (
+    "ucls/RiverSwim-v0",
+    "ucls/PuddleWorld-v0",
+    "ucls/DeepSea-v0",
+)  # continuing, with a goal, and with discrete states
 
 COMPILED = ("start", "act", "update", "value", "interval", "upper", "radius_terms", "learned", "full", "encode")
 
@@ -33,8 +37,8 @@ COMPILED = ("start", "act", "update", "value", "interval", "upper", "radius_term
 def check_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> None:
     """Raise a `UserError` for the first promise that an algorithm, by its name, import path or module, breaks.
 
-    Some environments of ours serve unless others are named by their ids; an algorithm that learns a table is let only
-    into those with discrete states.
+    It is tested in some built-in environments unless others are named by their ids; one that learns a table only in
+    those with discrete states.
     """
     for verdict in examine_algorithm(agent, worlds):
         if verdict.broken is not None:
@@ -42,7 +46,7 @@ def check_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> 
 
 
 def examine_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> Iterator[Verdict]:
-    """Check every promise of an algorithm. Where one is broken by itself, it is not let into an environment."""
+    """Check every promise of an algorithm: first by itself and, if that holds, in environments."""
     module, sound = _imported(agent), True
     for verdict in examine(ALONE, module):
         sound = sound and verdict.broken is None
@@ -168,7 +172,7 @@ def does_not_depend_on_the_number_of_calls(module: ModuleType, env: str) -> None
     expected = whole.advance(STEPS)
     happened = join([parts.advance(n) for n in (1, STEPS // 2, STEPS - 1 - STEPS // 2)])
     same = np.array_equal(expected.rewards, happened.rewards) and _difference_of(whole.learner, parts.learner) is None
-    insist(same, "a run in three calls is another than in one: keep all that it knows in State, and in no global")
+    insist(same, "a run in three calls differs from one call: keep all that it knows in State, and in no global")
 
 
 def goes_on_from_a_file_bit_for_bit(module: ModuleType, env: str) -> None:
@@ -179,7 +183,7 @@ def goes_on_from_a_file_bit_for_bit(module: ModuleType, env: str) -> None:
     rest, resumed = run.advance(STEPS), again.advance(STEPS)
     same = again.steps == run.steps and np.array_equal(rest.rewards, resumed.rewards)
     same = same and np.array_equal(rest.ends, resumed.ends) and _difference_of(run.learner, again.learner) is None
-    insist(same, "a run from its file goes on as another: keep all that it knows in arrays of State")
+    insist(same, "a run from its file continues differently: keep all that it knows in arrays of State")
 
 
 def refuses_files_whose_arrays_disagree(module: ModuleType, env: str) -> None:
@@ -233,19 +237,19 @@ def _difference(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> str
 
 ALONE = (
     Requirement("it has the parts of an algorithm", has_its_parts),
-    Requirement("its functions take what they are given, and kernels are compiled", takes_what_it_is_given),
-    Requirement("settings say what they are and refuse nonsense", settings_say_what_they_are),
+    Requirement("its functions have the right signatures, and kernels are compiled", takes_what_it_is_given),
+    Requirement("settings declare their values and refuse others", settings_say_what_they_are),
     Requirement("its docstring begins with a line that says what it is", says_what_it_is),
 )
 IN_A_WORLD = (
-    Requirement("its state says its ranges, and it chooses an action", chooses_an_action),
-    Requirement("a run is exactly its budget, and finite", is_exactly_its_budget_and_finite),
-    Requirement("it takes no more memory than it says", says_what_memory_it_takes),
-    Requirement("looking changes nothing", looking_changes_nothing),
-    Requirement("a run repeats under its seed, and not under another", repeats_under_its_seed_alone),
-    Requirement("the number of calls does not matter", does_not_depend_on_the_number_of_calls),
-    Requirement("a saved run goes on bit for bit", goes_on_from_a_file_bit_for_bit),
+    Requirement("its state declares its ranges, and it chooses an action", chooses_an_action),
+    Requirement("a run takes the steps that it is given, and stays finite", is_exactly_its_budget_and_finite),
+    Requirement("its state fits the declared allocation", says_what_memory_it_takes),
+    Requirement("queries change nothing", looking_changes_nothing),
+    Requirement("a run repeats with its seed, and differs with another", repeats_under_its_seed_alone),
+    Requirement("a run in several calls is the same run", does_not_depend_on_the_number_of_calls),
+    Requirement("a saved run resumes bit for bit", goes_on_from_a_file_bit_for_bit),
     Requirement("files whose arrays disagree in length are refused", refuses_files_whose_arrays_disagree),
-    Requirement("loop and Gymnasium are the same run", is_the_same_in_gymnasium),
+    Requirement("the compiled loop and Gymnasium give the same run", is_the_same_in_gymnasium),
     Requirement("invalid actions are never taken", takes_no_invalid_action),
 )

@@ -108,20 +108,20 @@ def looks_without_changing(module: Any) -> None:
         insist(same, f"state {s.tolist()}: lookup gives {looked}, where encode gave {encoded}")
 
 
-def goes_on_in_a_run(module: ModuleType) -> None:
+def continues_in_a_run(module: ModuleType) -> None:
     env = "ucls/DeepSea-v0" if is_discrete(module) else "ucls/PuddleWorld-v0"
     run = make_run(env, "sarsa", features=module.__name__, settings={"size": 4} if is_discrete(module) else {})
     run.advance(60)
     again = Run.revive(run.about(), run.checkpoint(), None, module)
     same = np.array_equal(run.advance(60).rewards, again.advance(60).rewards)
-    insist(same, "a restored run goes on as another: keep all that the table knows in arrays of Coder")
+    insist(same, "a restored run continues differently: keep all that the table knows in arrays of Coder")
 
 
 PROMISES = (
-    Requirement("its functions take what they are given, and kernels are compiled", takes_what_it_is_given),
-    Requirement("it takes no more memory than it says", allocates_what_it_says),
+    Requirement("its functions have the right signatures, and kernels are compiled", takes_what_it_is_given),
+    Requirement("its coder fits the declared allocation", allocates_what_it_says),
     Requirement("features of the actions are interleaved", interleaves_actions),
     Requirement("state features are numbered by first visit", numbers_features_by_first_visit),
-    Requirement("looking changes nothing, and finds what was encoded", looks_without_changing),
-    Requirement("a restored run goes on as before", goes_on_in_a_run),
+    Requirement("lookup changes nothing, and finds what was encoded", looks_without_changing),
+    Requirement("a restored run continues as before", continues_in_a_run),
 )

@@ -26,12 +26,12 @@ class Verdict(NamedTuple):
 
 
 def insist(kept: Any, broken: str) -> None:
-    """Say what is broken, and how to mend it, unless the promise is kept."""
+    """Raise an error that says what is broken and how to fix it, unless the promise is kept."""
     if not kept:
         raise UserError(broken)
 
 
-def insist_on_signatures(module: Any, asked: Mapping[str, Any], kernels: Collection[str], mend: str) -> None:
+def insist_on_signatures(module: Any, asked: Mapping[str, Any], kernels: Collection[str], fix: str) -> None:
     """Compare the functions of a module with those of its contract; `kernels` names those that must be compiled."""
     for name, member in asked.items():
         function = getattr(module, name, None)
@@ -39,9 +39,9 @@ def insist_on_signatures(module: Any, asked: Mapping[str, Any], kernels: Collect
             continue
         words = [*inspect.signature(member).parameters][1:]
         plain = getattr(function, "py_func", function)
-        insist(_takes(plain, words), f"{name} does not take what it is given: declare it {name}({', '.join(words)})")
+        insist(_takes(plain, words), f"{name} has other arguments: declare it {name}({', '.join(words)})")
         compiled = name not in kernels or not hasattr(dot, "py_func") or hasattr(function, "py_func")
-        insist(compiled, f"{name} is not compiled: {mend}")
+        insist(compiled, f"{name} is not compiled: {fix}")
 
 
 def _takes(function: Any, words: list[str]) -> bool:
@@ -60,9 +60,9 @@ def examine(promises: Iterable[Requirement], *subject: Any) -> Iterator[Verdict]
                 promise.check(*subject)
         except UserError as error:
             yield Verdict(promise.words, error)
-        except Exception as error:  # whatever the code of a stranger raises
+        except Exception as error:  # third-party code may raise anything
             raised = f"{type(error).__name__}: {brief(_Plain(error), 300)}"
-            yield Verdict(promise.words, UserError(f"it cannot be checked, mend what raises {raised}"))
+            yield Verdict(promise.words, UserError(f"it cannot be checked: fix what raises {raised}"))
         else:
             yield Verdict(promise.words, None)
 
