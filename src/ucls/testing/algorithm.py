@@ -29,7 +29,7 @@ WORLDS = (
     "ucls/RiverSwim-v0",
     "ucls/PuddleWorld-v0",
     "ucls/DeepSea-v0",
-)  # continuing, with a goal, and with discrete states
+)  # one continues, one has a goal, one is discrete
 
 COMPILED = ("start", "act", "update", "value", "interval", "upper", "radius_terms", "learned", "full", "encode")
 

@@ -1,4 +1,4 @@
-"""Figure 1: learning curves of UCLS and its competitors in the three domains."""
+"""Figure 1: learning curves of UCLS and its baselines in the three domains."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -49,7 +49,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
     steps = evidence.steps(ucls(RIVER))
     panels.append(Panel("all steps", "p", "reward", tuple(bars), best * steps, log_x=True, limits=(0, None)))
     caption = (
-        f"Reward a step over the last {REWARD_STEPS:,} steps at four levels, and the reward of all steps at every "
+        f"Reward per step over the last {REWARD_STEPS:,} steps at four levels, and the reward of all steps at every "
         "level of the paper; GV-UCB as its box prints it and, at four levels, with the covariance that Corollary 1 "
         "assumes; UCLS also with B = I and a = 0, so that its radius only counts visits."
     )

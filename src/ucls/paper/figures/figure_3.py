@@ -16,7 +16,7 @@ VARIANTS = {
     "LSTD-out-F": ("outside", "1/t"),
 }
 ETAS = (1e-4, 1e-2, 1.0, 100.0)
-# Conjugate gradient costs fifty products with A a step: fewer features and steps than elsewhere, the same for all.
+# Conjugate gradient costs fifty products with A per step: fewer features and steps than elsewhere, the same for all.
 FEATURES = (("tilings", 8), ("tiles", 4), ("table_size", 160))
 STEPS = 10_000
 

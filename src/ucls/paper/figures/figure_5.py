@@ -11,7 +11,7 @@ from ucls.stats import proportion
 ETAS = (1e-4, 1e-2, 1.0, 100.0)
 STEP_SIZES = dict(zip((0.001, 0.01, 0.1), reversed(ORANGES), strict=True))
 STEPS = 20_000
-RUNS = 1000  # of a tenth of a second: 30 could not tell a third from a half
+RUNS = 1000  # each takes a tenth of a second; 30 could not distinguish a third from a half
 DECAY = (("epsilon", 0.1), ("epsilon_decay", 0.2), ("epsilon_every", 100))
 RIGHT = 1.5  # halfway between what left (1) and right (2) earn
 

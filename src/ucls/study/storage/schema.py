@@ -1,6 +1,6 @@
 """The schema of a store, and the seals of its rows.
 
-`seal` is a function of ours that a connection knows (see `database`). Files of another `VERSION` are refused.
+`seal` is a Python function that a connection knows (see `database`). Files of another `VERSION` are refused.
 """
 
 # The columns of `result` in the order of `core.metrics.Metrics`.
