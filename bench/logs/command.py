@@ -1,14 +1,13 @@
 """`python -m bench logs`: run replications; `python -m tools fill` then writes the tables of docs/log-coverage.md.
 
-`python -m bench logs cautious` measures policies that were learned from logs, `calibration` fitted probabilities,
-`cost` processor time and memory, `large CASE RUNS` coverage with 5,000 episodes, and `baselines FOLDER` compares with
-other packages.
+`python -m bench logs cautious` measures policies that were learned from logs, `cost` processor time and memory, `large
+CASE RUNS` coverage with 5,000 episodes, and `baselines FOLDER` compares with other packages.
 """
 
 import argparse
 from pathlib import Path
 
-from bench.logs import baselines, calibration, cautious, cost, large
+from bench.logs import baselines, cautious, cost, large
 from bench.logs.study import CASES, RUNS, SIZES, run_all
 from bench.logs.tables import summarize
 
@@ -16,8 +15,6 @@ DATA = Path(__file__).parents[2] / "docs" / "data" / "log-coverage.csv"
 CAUTIOUS = DATA.with_name("log-cautious.csv")
 LARGE = DATA.with_name("log-large.csv")
 REPLICATIONS = DATA.with_name("log-replications.csv")  # shipped, so that the study continues from them
-
-CALIBRATIONS = 10  # runs
 
 
 def main(arguments: list[str]) -> int:
@@ -28,9 +25,6 @@ def main(arguments: list[str]) -> int:
         return cost.main(arguments[1:])
     if arguments[:1] == ["large"] and len(arguments) == 3:
         large.measure(LARGE, arguments[1], int(arguments[2]))
-        return 0
-    if arguments == ["calibration"]:
-        print(calibration.table(CALIBRATIONS))
         return 0
     if arguments[:1] == ["cautious"]:
         return _cautious(arguments[1:])
