@@ -180,6 +180,7 @@ def needs_discrete(module: Any) -> bool:
 
 CONTRACT = ("Settings", "State", "init", "start", "act", "update", "value")
 GROWTH = ("full", "grow")
+KERNELS = ("start", "act", "update", "value")  # compiled, unless the module declares `COMPILED = False`
 
 
 def name_of(module: Algorithm) -> str:
@@ -204,6 +205,10 @@ def _checked(module: ModuleType, name: str) -> Algorithm:
     missing = [part for part in CONTRACT + GROWTH * grows if not hasattr(module, part)]
     if missing:
         raise UserError(f"module {name!r} is not an algorithm: it lacks {', '.join(missing)}")
+    if is_compiled(module):
+        from ucls.kernels.compilation.jit import refuse_plain
+
+        refuse_plain(module, name, KERNELS, "put @jit (from ucls.kernels) above it, or say COMPILED = False")
     if hasattr(module, "encode") and hasattr(module, "prior_fraction"):
         raise UserError(f"module {name!r} has `encode` and `prior_fraction`, which takes no learned features: drop one")
     return cast(Algorithm, module)

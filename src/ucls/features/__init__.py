@@ -117,4 +117,7 @@ def _checked(module: ModuleType, name: str) -> Features:
     missing = [part for part in CONTRACT if not hasattr(module, part)]
     if missing:
         raise UserError(f"module {name!r} is not a features module: it lacks {', '.join(missing)}")
+    from ucls.kernels.compilation.jit import refuse_plain
+
+    refuse_plain(module, name, ("encode", "lookup"), "put @exact (from ucls.kernels) above it")
     return cast(Features, module)

@@ -1,6 +1,7 @@
 """A promise, and whether it is kept."""
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
@@ -62,16 +63,18 @@ def examine(promises: Iterable[Requirement], *subject: Any) -> Iterator[Verdict]
             yield Verdict(promise.words, error)
         except Exception as error:  # third-party code may raise anything
             raised = f"{type(error).__name__}: {brief(_Plain(error), 300)}"
+            if type(error).__module__.startswith("numba"):
+                raised += " (with NUMBA_DISABLE_JIT=1 it runs as plain Python, whose errors are easier to read)"
             yield Verdict(promise.words, UserError(f"it cannot be checked: fix what raises {raised}"))
         else:
             yield Verdict(promise.words, None)
 
 
 class _Plain:
-    """An error whose `repr` is its message."""
+    """An error whose `repr` is its message, without colors."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
 
     def __repr__(self) -> str:
-        return str(self._error)
+        return re.sub(r"\x1b\[\d*m", "", str(self._error))
