@@ -1,9 +1,9 @@
 """The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`, and others.
 
-`python -m bench page` writes docs/performance.md from saved measurements. `python -m bench campaign` kills studies;
-`python -m bench torture` does fuzzing and fault injection; `python -m bench environments` runs agents in well-known
-environments; `python -m bench logs` measures the coverage of comparisons from logs; `python -m bench regret` measures
-the regrets of tabular baselines. The last four have `--help`.
+`python -m bench page` writes docs/performance.md from saved measurements. `python -m bench torture` does fuzzing and
+fault injection; `python -m bench environments` runs agents in well-known environments; `python -m bench logs` measures
+the coverage of comparisons from logs; `python -m bench regret` measures the regrets of tabular baselines. The last four
+have `--help`.
 """
 
 import argparse
@@ -52,23 +52,17 @@ def main() -> int:
         "parts",
         nargs="*",
         metavar="PART",
-        help=f"{', '.join(PARTS)} (default: all of these); page; check; count; campaign; torture; environments.",
+        help=f"{', '.join(PARTS)} (default: all of these); page; check; count; torture; environments.",
     )
     parser.add_argument("--quick", action="store_true", help="less than a minute, to check that everything runs")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-    parser.add_argument("--compiled", action="store_true", help="compile kernels in the campaign")
     asked = parser.parse_args()
-    if unknown := set(asked.parts) - {*PARTS, "page", "check", "count", "campaign"}:
+    if unknown := set(asked.parts) - {*PARTS, "page", "check", "count"}:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
 
     _one_thread()
     from bench.harness import cores, pin
 
-    if asked.parts and asked.parts[0] == "campaign":
-        from bench import campaign
-
-        folder = MEASURED if asked.quick else ROOT / "docs" / "data"
-        return campaign.run(asked.quick, asked.compiled, folder / "robustness.json")
     if asked.parts and asked.parts[0] in ("check", "count"):
         pin(cores()[-1])
         return _gate(asked.parts[0], asked.json)
