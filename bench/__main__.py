@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 PARTS = (
-    *("first", "step", "exact", "growth", "profile", "runs", "pieces", "shell", "baselines", "study"),
-    *("algorithms", "evaluation", "one_hot", "planners", "lapack", "agents"),
+    *("first", "step", "exact", "runs", "shell", "baselines", "study", "algorithms", "evaluation", "one_hot"),
+    *("planners", "lapack", "agents"),
 )
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "out" / "bench"

@@ -21,9 +21,9 @@ from ucls.testing.algorithm import ALONE, IN_A_WORLD
 # others without the compiler.
 OFTEN = {"ucls/RiverSwim-v0", "sarsa"}
 OUTSIDE = (
-    "its state says its ranges, and it chooses an action",
-    "looking changes nothing",
-    "loop and Gymnasium are the same run",
+    "its state declares its ranges, and it chooses an action",
+    "queries change nothing",
+    "the compiled loop and Gymnasium give the same run",
 )
 OFTEN_OUTSIDE = {"ucls-exact", "ucls", "gv-ucb", "sarsa"}
 IN_FULL, IN_CALLS = ("ucls/RiverSwim-v0", "ucls/DeepSea-v0"), 260  # steps that suffice for a run in three calls

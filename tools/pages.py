@@ -11,7 +11,7 @@ from pathlib import Path
 from docsite import pictures
 from docsite.algorithms import LABELS
 from faults.torture import page as robustness
-from tools import benchmarks, deviations, environments, exploration, marks, prose, reproduction
+from tools import benchmarks, deviations, environments, exploration, logs, marks, prose, reproduction
 from tools.tables import ROOT, markdown, read, table
 from ucls._util.files import write_atomic
 from ucls.algorithms import ALGORITHMS
@@ -36,8 +36,9 @@ def made(docs: Path = DOCS) -> dict[Path, str]:
         **exploration.made(docs),
         **deviations.made(docs),
         **environments.made(docs),
+        **logs.made(docs),
         **marks.made(docs / "choose.md", {"costs and results": costs_and_results()}),
-        docs / "robustness.md": robustness.text(tallies),
+        **marks.made(docs / "robustness.md", robustness.sections(tallies)),
     }
 
 

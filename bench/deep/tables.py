@@ -1,35 +1,12 @@
-"""The section of docs/environments.md on deep agents, from docs/data/deep.csv."""
+"""The table of deep agents in docs/environments.md, from docs/data/deep.csv."""
 
 from collections.abc import Sequence
 
 from bench.known.found import Found
-from bench.tables import Table, markdown, number
+from bench.tables import Table, number
 from ucls.stats import summarize
 
 BESIDE = ("ucls-plan", "ucls-exact")
-TEXT = """
-DQN and PPO are those of Stable-Baselines3, QR-DQN that of sb3-contrib, with the settings of
-[RL Baselines3 Zoo](https://github.com/DLR-RM/rl-baselines3-zoo) for each environment, where UCLS-Plan and UCLS-Exact
-have one setting for all. LunarLander-v3 has the settings of v2. What rl-zoo does not have gets those of an environment
-that it has: FrozenLake and DoorKey those of CartPole (DQN, QR-DQN) and of MiniGrid DoorKey 5x5 (PPO), the swing-up
-those of Acrobot, and Pendulum those of Acrobot (DQN, QR-DQN) and of Pendulum without its noise for continuous actions
-(PPO). Where a title names a number of steps, it is the one that the settings were tuned for; otherwise it is ours.
-
-Bootstrapped DQN with randomized priors (Osband et al. 2018) has the settings of bsuite: 20 networks, priors with a
-factor of 3. It sees Deep Sea one-hot. In DoorKey 6x6 the observation is MiniGrid's view of 7x7 cells.
-
-Cells are mean returns of the greedy policy with 95% Student t intervals, those of the last 20 training episodes, and
-the number of runs.
-"""
-
-
-def section(runs: Sequence[Found], deep: Sequence[Found]) -> list[str]:
-    """The lines of the section; none without runs."""
-    if not deep:
-        return []
-    commits = ", ".join(f"`{commit}`" for commit in sorted({run.commit for run in deep}))
-    made = f"{len(deep):,} runs, made with `python -m bench deep` and commit {commits}. "
-    return [markdown(table(runs, deep)), f"{made}Each is a line of [deep.csv](data/deep.csv).", ""]
 
 
 def table(runs: Sequence[Found], deep: Sequence[Found]) -> Table:
@@ -42,7 +19,7 @@ def table(runs: Sequence[Found], deep: Sequence[Found]) -> Table:
         here = [run for run in every if run.task == title]
         steps = f"{min(run.steps for run in here):,}"
         rows.append([title, steps, *(cell([run for run in here if run.agent == agent]) for agent in agents)])
-    return Table("Deep agents with tuned settings", ["environment", "steps", *agents], rows, TEXT.strip())
+    return Table("deep agents", ["environment", "steps", *agents], rows)
 
 
 def cell(runs: Sequence[Found]) -> str:

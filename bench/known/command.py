@@ -1,4 +1,4 @@
-"""`python -m bench environments`: run the study, and write the page."""
+"""`python -m bench environments`: run the study, and save its results."""
 
 import argparse
 import sys
@@ -18,10 +18,10 @@ def main(words: list[str]) -> int:
         from bench.known import run
 
         run.measure(read_study(asked.study), asked.store, asked.only, asked.seeds, asked.agents)
-    if asked.page:
+    if asked.data:
         from bench.known import page
 
-        page.write(asked.store, asked.page)
+        page.update(asked.store, asked.data)
     return 0
 
 
@@ -38,5 +38,5 @@ def _asked(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--agents", nargs="*", default=[], metavar="LABEL", help="agents with one of these labels")
     parser.add_argument("--seeds", type=int, help="number of seeds to run")
     parser.add_argument("--no-run", action="store_true", help="run nothing")
-    parser.add_argument("--page", type=Path, help="write this page from the results so far, and its data beside it")
+    parser.add_argument("--data", type=Path, help="add the results so far to this CSV file")
     return parser.parse_args(words)

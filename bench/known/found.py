@@ -28,13 +28,6 @@ class Found(NamedTuple):
     commit: str
 
 
-def asked_for(store: Path, name: str) -> list[tuple[str, str]]:
-    """The pairs of environment and agent in a study, whether they were run or not."""
-    with Store(store) as opened:
-        members = opened.members(name)
-    return list(dict.fromkeys((task_of(cell.env, dict(cell.settings)).title, label) for label, cell in members))
-
-
 def of_store(store: Path, name: str) -> list[Found]:
     """The runs of a study that were measured."""
     measured = {line["id"]: line for line in _lines(measured_of(store))}

@@ -7,7 +7,8 @@ A features module has
   made. It is called before `make`, so that no more memory is requested than the machine has;
 - `make(settings, low, high, n_actions) -> Coder`, for states between `low` and `high`. `Coder` is a NamedTuple that
   starts with `size` (the number of features of all actions) and `n_active` (the number of active features per action),
-  and may hold a table that fills as states are visited;
+  and may hold a table that fills as states are visited. Its arrays are saved in checkpoints, so integer ones declare
+  their range as those of an algorithm's `State` do; `MADE` (`kernels.ranges`) says that an array is as `make` makes it;
 - compiled `encode(coder, s, xs)`, which writes indices and values for every action into `xs` (`kernels.Active`, one row
   per action): the same state features in the same order for each action;
 - compiled `lookup(coder, s, xs)`, which writes what `encode` would, without changing the table.
@@ -29,8 +30,9 @@ that would be active twice is active once; its other entry has value 0.
 
 `Features` below gives the signatures.
 
-To add one: one file here and one line in `FEATURES`; or a module of your own, named by its import path. The features
-`PRECOMPUTED` are special: agents use them when the user gives a function of the observation, or an array.
+To add one: one file here and one line in `FEATURES`; or a module of your own, named by its import path. `ucls check
+NAME` tests it. The features `PRECOMPUTED` are special: agents use them when the user gives a function of the
+observation, or an array.
 """
 
 import importlib
@@ -121,4 +123,7 @@ def _checked(module: ModuleType, name: str) -> Features:
     missing = [part for part in CONTRACT if not hasattr(module, part)]
     if missing:
         raise UserError(f"module {name!r} is not a features module: it lacks {', '.join(missing)}")
+    from ucls.kernels.compilation.jit import refuse_plain
+
+    refuse_plain(module, name, ("encode", "lookup"), "put @exact (from ucls.kernels) above it")
     return cast(Features, module)

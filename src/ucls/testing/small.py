@@ -18,7 +18,7 @@ SMALL: dict[str, dict[str, Any]] = {
 
 
 def small_settings(env: str) -> dict[str, Any]:
-    """Settings that make an environment of ours and its features small."""
+    """Settings that make a built-in environment and its features small."""
     tiles = make_builtin(env).features[0] == "tiles"
     return SMALL.get(env, {"tilings": 3, "tiles": 3, "table_size": 48} if tiles else {})
 
