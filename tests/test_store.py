@@ -1,4 +1,4 @@
-"""The store: nothing is lost, run twice or half there, and a file that is not ours stays as it is."""
+"""The store: nothing is lost, run twice or half there, and a file of another kind stays as it is."""
 
 import re
 import signal

@@ -34,7 +34,7 @@ Values = Sequence[Any]
 
 
 class Database:
-    """An open file of SQLite with the tables of a store. One that is not ours is never rewritten.
+    """An open file of SQLite with the tables of a store. Any other file is never rewritten.
 
     With `recover` a file that contains more than these tables is read too, and only the tables are.
     """
