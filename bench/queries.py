@@ -4,11 +4,10 @@ Of a thousand cells one failed, one diverged and one waits; the others are done.
 """
 
 import argparse
-import os
+import json
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -85,20 +84,27 @@ def _group(path: Path) -> dict[str, float]:
     return {label: float(np.mean(values)) for label, values in groups.items()}
 
 
+# A process begins with the memory of the one that starts it, so that one has to be small.
+STARTER = """
+import json, resource, subprocess, sys, time
+began = time.perf_counter()
+done = subprocess.run(sys.argv[1:], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+took = time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1000
+print(json.dumps([done.returncode, (done.stderr.strip().splitlines() or ["nothing"])[-1], took]))
+"""
+
+
 def _asked(query: str, command: list[str], times: int) -> Iterator[tuple[str, Any]]:
     """The seconds, CPU seconds and peak megabytes of a command, if it succeeds."""
     samples = []
     for _ in range(times):
-        began = time.perf_counter()
-        with tempfile.TemporaryFile("w+") as errors:
-            asked = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors)
-            _, asked.returncode, used = os.wait4(asked.pid, 0)
-            errors.seek(0)
-            said = errors.read().strip().splitlines() or ["nothing"]
-        if asked.returncode:
-            yield f"{query} failed", said[-1]
+        started = [sys.executable, "-S", "-c", STARTER, *command]
+        code, said, took = json.loads(subprocess.run(started, stdout=subprocess.PIPE, check=True).stdout)
+        if code:
+            yield f"{query} failed", said
             return
-        samples.append((time.perf_counter() - began, used.ru_utime + used.ru_stime, used.ru_maxrss / 1000))
+        samples.append(took)
     for name, column in zip((query, f"{query}, CPU", f"{query}, MB"), np.array(samples).T, strict=True):
         yield name, spread(column)
 

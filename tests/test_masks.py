@@ -37,7 +37,10 @@ def learned(how="info", algorithm="sarsa", steps=200, seed=1, **settings):
 def check_actions_that_are_always_invalid_change_no_reward():
     warnings.simplefilter("ignore")
     for algorithm in set(ALGORITHMS) - {"rlsvi", "rlsvi-tabular", "lsvi-phe", "psrl"}:  # which draw for every feature
-        for env, features in (("ucls/DeepSea-v0", {}), ("ucls/RiverSwim-v0", {"tilings": 4, "tiles": 4})):
+        for env, features in (
+            ("ucls/DeepSea-v0", {"features": "one_hot"}),
+            ("ucls/RiverSwim-v0", {"tilings": 4, "tiles": 4}),
+        ):
             if not suits_env(algorithm, env):
                 continue
             features = {} if algorithm == "dgpq" else features
@@ -52,7 +55,6 @@ def check_actions_that_are_always_invalid_change_no_reward():
 def check_every_algorithm_keeps_its_promise():
     warnings.simplefilter("ignore")  # of a return_max that is too low
     sys.path.append(str(Path(__file__).parents[1] / "examples"))
-    promise.STEPS = 60  # in plain Python; compiled it has more
     for algorithm in (*ALGORITHMS, "my_agent", "my_network"):
         for env in ("ucls/DeepSea-v0", "ucls/RiverSwim-v0"):
             if suits_env(algorithm, env):
