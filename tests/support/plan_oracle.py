@@ -77,12 +77,16 @@ class Plan:
         self.phi = np.linalg.solve(self.M, self.x.T @ (G - self.v0))
         self.w = np.linalg.solve(self.M, self.x.T @ (G_mean - self.base))
         delta = G - self.means(self.pairs, G)  # free of the prior: from the plain mean of the same features
-        leverage = 1 / np.bincount(self.pairs)[self.pairs]
+        visits = np.bincount(self.pairs)
+        leverage, repeated = 1 / visits[self.pairs], np.sum(visits > 1)
         if np.sum(1 - leverage) < 0.1 * len(y):  # hardly any features are met twice: from the regression
             delta = G - self.v0 - self.x @ self.phi
             leverage = np.einsum("ni,ij,nj->n", self.x, self.inverse, self.x, optimize=True)
+            repeated = np.sum(1 - leverage)
         freedom = np.sum(1 - leverage)
-        self.variance = np.sum(delta**2) / freedom if freedom > 1e-9 else 0.0
+        self.variance = ((self.v0 - self.vmin) * 0.5**repeated) ** 2
+        if freedom > 1e-9:
+            self.variance += np.sum(delta**2) / freedom
         weights = delta**2 + leverage * self.variance
         self.C = self.inverse @ (self.x.T * weights) @ self.x @ self.inverse
         after, after_mean = self.targets()

@@ -6,12 +6,20 @@ maximum over actions, so that what followed under earlier policies does not matt
     M     = kappa I + sum x x'                                       kappa = m |x|^2: the prior is worth m visits
     phi   = M^-1 sum x (r + gamma V(s') - v0)                        the regression of what v0 is wrong by
     U     = v0 + x'phi + noise_scale sqrt(x'Cx)                      V(s') = clip(max_a U(s', a), vmin, v0)
-    C     = M^-1 (sum (delta^2 + l sigma^2) x x') M^-1               sigma^2 = sum delta^2 / sum (1 - l)
+    C     = M^-1 (sum (delta^2 + l sigma^2) x x') M^-1
+    sigma^2 = sum delta^2 / sum (1 - l) + ((v0 - vmin) / 2^k)^2      k: pairs of state and action that were repeated
 
 and it maximizes U. delta is how far a target is from the mean of those with the same features, l = 1/n the leverage of
 one of n visits on that mean: both are free of the prior's pull. A single visit has leverage 1 and shows no noise of its
 own, so that the global variance speaks for it (Corollary 1 of the paper); after many visits the residuals of the place
 do (Theorem 1). Where nothing is noisy, one visit is enough.
+
+That nothing is noisy has to be seen first. Each pair of state and action that is visited for a second time halves the
+standard deviation that noise may have without having shown: at first it is the range of values, after ten pairs a
+thousandth of it. Without that term, one action that always has the same reward proved that no other action is noisy
+either. In One-State, 9 of 40 tuning runs gave up the better action after its first reward; with it, 5 of 80 did. Deep
+Sea 20 and 50 take 33 and 112 episodes with and without it. A slower decline takes longer there: with 1 / (1 + k) in
+place of 1 / 2^k, 62 and 128 episodes, in which One-State gains no more.
 
 `w`, the value estimate, is the same without optimism: a ridge toward min(0, v0), with targets clipped as for V. Actions
 that were not tried have no part in its maximum. The prior term of the radius is U - x'w without the noise term.
@@ -85,7 +93,7 @@ from ucls.kernels.planning import sweeping as sw
 from ucls.kernels.planning import trajectory as tr
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Follows, Known, Whole
 
-RESULTS_VERSION = 4  # raised when the results of its runs change
+RESULTS_VERSION = 5  # raised when the results of its runs change
 MORE = 8.0  # times an extrapolated v0 that was attained: the next guess, which greedy periods make affordable
 PERIOD = 500  # steps after which the choice between exploring and exploiting is made again within an episode
 OPTIMISTIC = 10  # periods that are optimistic at first; of n periods, about sqrt(OPTIMISTIC / n) are

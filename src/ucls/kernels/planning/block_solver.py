@@ -187,12 +187,13 @@ def variances(solver, levels):
     """What each cell and action contributes to the middle of C."""
     means = deviate(solver, levels)
     weights = solver.deviation[: solver.cells.count[0]].copy()
-    visits, total, freedom, leverage = 0.0, 0.0, 0.0, np.ones(weights.shape)
+    visits, total, freedom, repeated, leverage = 0.0, 0.0, 0.0, 0.0, np.ones(weights.shape)
     for cell in range(len(weights)):
         for a in range(weights.shape[1]):
             if solver.visits[cell, a] > 0.0:
                 visits += solver.visits[cell, a]
                 freedom += solver.visits[cell, a] - 1.0
+                repeated += 1.0 if solver.visits[cell, a] > 1.0 else 0.0
     alone = freedom < REPEATED * visits
     if alone:
         freedom = 0.0
@@ -206,7 +207,7 @@ def variances(solver, levels):
                 leverage[cell, a] = many * solver.prior[cell, a] * la.square(x) / solver.kappa[0]
                 freedom += many - leverage[cell, a]
             total += weights[cell, a]
-    variance = total / freedom if freedom > 0.0 else 0.0
+    variance = lv.variance(levels, total, freedom, freedom if alone else repeated)
     for cell in range(len(weights)):
         for a in range(weights.shape[1]):
             weights[cell, a] = weights[cell, a] + leverage[cell, a] * variance if solver.visits[cell, a] > 0.0 else 0.0

@@ -9,10 +9,11 @@ action,
     U   = v0 + x'phi + noise_scale sqrt(x'Cx)                      C = M^-1 (sum over cells of (S + sigma^2) x x') M^-1
 
 where S are the summed squared deviations of the targets r + gamma V(s') of a cell from their own mean, which know
-neither the prior nor what the features cannot fit, and sigma^2, the sum of S over that of n - 1 visits, speaks for the
-degree of freedom of that mean. Where states are hardly ever met twice (Fourier features), deviations are from the
-regression instead, S = sum delta^2, with n l sigma^2 in place of sigma^2, l = x'M^-1 x and sigma^2 the sum of S over
-that of n (1 - l). `w` is the same from min(0, v0) without noise.
+neither the prior nor what the features cannot fit, and sigma^2, the sum of S over that of n - 1 visits and a part for
+noise that may not have shown yet (`levels.variance`), speaks for the degree of freedom of that mean. Where states are
+hardly ever met twice (Fourier features), deviations are from the regression instead, S = sum delta^2, with
+n l sigma^2 in place of sigma^2, l = x'M^-1 x and the sum of n (1 - l) in place of that of n - 1. `w` is the same from
+min(0, v0) without noise.
 
 With lambda > 0 the targets are r + gamma V(s') + gamma lambda (G' - V(s')), where G' is the target of the next
 transition, as long as the action taken in s' is the one with the largest U there (Watkins 1989). Otherwise, and for the

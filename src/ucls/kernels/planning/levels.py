@@ -27,3 +27,11 @@ def clip(levels, value):
 def base(levels):
     """What is assumed without optimism: 0, or v0 where that is negative."""
     return min(0.0, levels.v0)
+
+
+@jit
+def variance(levels, total, freedom, repeated):
+    """sigma^2 from the summed squared deviations of targets, their degrees of freedom, and how many pairs of state and
+    action were visited again: each that was halves the belief that noise as large as the range of values may be."""
+    unseen = (levels.v0 - levels.vmin) * 0.5**repeated
+    return unseen * unseen + (max(0.0, total) / freedom if freedom > 0.0 else 0.0)

@@ -5,8 +5,9 @@ With one-hot features least squares is a mean. Of a pair with n visits, whose ta
 
     U = (m v0 + n y) / (m + n) + noise_scale sqrt(S + sigma^2) / (m + n),      V(s) = clip(max_a U(s, a)),
 
-and sigma^2 is the sum of S over that of n - 1, over all pairs. A pair's own mean takes one degree of freedom, for which
-the global variance speaks: of a single visit, all of it. `w` is the same from min(0, v0) without noise, and only
+and sigma^2 is the sum of S over that of n - 1, over all pairs, and a part for noise that may not have shown yet, which
+halves with each pair that is visited again (`levels.variance`). A pair's own mean takes one degree of freedom, for
+which the global variance speaks: of a single visit, all of it. `w` is the same from min(0, v0) without noise, and only
 actions that were tried have a part in its maximum.
 
 When the value of a cell changes, the cells that lead to it are queued, by how much that may change theirs (Moore and
@@ -36,8 +37,8 @@ INVALID = -1e300  # the mean of a pair that was never visited, because its actio
 
 class Sweeper(NamedTuple):
     """Moves; of pairs, visits, the optimistic mean, the summed squared deviations of their targets, and w; of cells, V
-    without and with optimism; the queue; how many cells are known; the sums behind sigma^2, and sigma^2 as U reads it;
-    the settings of the prior."""
+    without and with optimism; the queue; how many cells are known; the sums behind sigma^2, how many pairs were
+    visited again, and sigma^2 as U reads it; the settings of the prior."""
 
     moves: mv.Moves
     visits: Annotated[Vector, NOT_NEGATIVE]
@@ -50,6 +51,7 @@ class Sweeper(NamedTuple):
     known: Annotated[IntScalar, Count("V")]
     total: Scalar
     freedom: Annotated[Scalar, NOT_NEGATIVE]
+    repeated: Annotated[Scalar, NOT_NEGATIVE]
     variance: Annotated[Scalar, NOT_NEGATIVE]
     n_actions: Annotated[IntScalar, MADE]
     prior_visits: Annotated[Scalar, MADE]
@@ -74,6 +76,7 @@ def sweeper(size: int, n_actions: int, prior_visits: float) -> Sweeper:
         known=np.zeros(1, np.int64),
         total=np.zeros(1),
         freedom=np.zeros(1),
+        repeated=np.zeros(1),
         variance=np.zeros(1),
         n_actions=np.array([n_actions]),
         prior_visits=np.array([prior_visits]),
@@ -137,6 +140,8 @@ def observe(solver, levels, pair, r, gamma, cell_next, limit):
     mv.record(solver.moves, pair, cell_next, r, gamma, solver.V, limit)
     if solver.visits[pair] > 0.0:
         solver.freedom[0] += 1.0
+    if solver.visits[pair] == 1.0:
+        solver.repeated[0] += 1.0
     solver.visits[pair] += 1.0
     hp.push(solver.queue, cell, FIRST)
 
@@ -182,7 +187,7 @@ def sweep(solver, levels, most, tolerance):
 @jit
 def pool(solver, levels, change):
     """Take the variance over all pairs for sigma^2 if sigma has changed by this part, and queue all cells then."""
-    found = np.sqrt(max(0.0, solver.total[0]) / solver.freedom[0]) if solver.freedom[0] > 0.0 else 0.0
+    found = np.sqrt(lv.variance(levels, solver.total[0], solver.freedom[0], solver.repeated[0]))
     apart = abs(found - np.sqrt(solver.variance[0]))
     if apart > change * found and apart > FINE * (levels.v0 - levels.vmin):
         solver.variance[0] = found * found
