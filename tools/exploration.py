@@ -9,7 +9,7 @@ from tools.tables import ROOT, markdown
 from ucls._util.files import write_atomic
 from ucls.benchmark import page
 from ucls.benchmark.check import check
-from ucls.benchmark.result import Entered
+from ucls.benchmark.result import Entered, read
 from ucls.benchmark.scale import scale
 from ucls.benchmark.scores import MEASURES, overall, scores_of
 from ucls.benchmark.tasks import PUBLIC, chosen, scales
@@ -45,12 +45,14 @@ def made(docs: Path) -> dict[Path, str]:
     """The text that the page and the README should have, by path.
 
     Files in docs/data/benchmark have all tasks; those in the folder quick have the quick ones, and are compared with
-    the others in these.
+    the others in these. Those in the folder generated are of the tasks drawn from each entry's code.
     """
     entries, quick = (_read(docs / "data" / "benchmark" / name) for name in ("", "quick"))
     sections = {name: page.markdown(entries, [title]).strip() if entries else NONE for name, title in SHOWN.items()}
     every = [*entries, *quick]
     sections |= {f"quick {name}": page.markdown(every, [SHOWN[name]]).strip() if every else NONE for name in QUICK}
+    drawn = [read(file) for file in sorted((docs / "data" / "benchmark" / "generated").glob("*.json"))]  # quickly
+    sections["generated"] = page.markdown(drawn, [SHOWN["scores"], SHOWN["online"]]).strip() if drawn else NONE
     found = marks.made(docs / "benchmark.md", {**sections, "tasks": tasks()})
     readme = docs.parent / "README.md"
     return found | (marks.made(readme, {"benchmark": headline(entries)}) if readme.is_file() else {})
