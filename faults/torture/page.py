@@ -16,20 +16,8 @@ from faults.torture.parts import FAMILIES, parts
 from ucls._util.files import write_atomic
 
 CAMPAIGN = "campaign"
-TRIALS = (
-    "checkpoints",
-    "studies",
-    "stores",
-    "programs",
-    "concurrent",
-    "impatience",
-    "logs",
-    "folders",
-    "environments",
-    "wrapped",
-    "commands",
-)
 SCRIPTS = ("signals", "disk", "memory")
+TRIALS = tuple(family for family in FAMILIES if family not in (*SCRIPTS, "kills", "soak"))
 Found = dict[str, Any]
 
 

@@ -55,20 +55,7 @@ VALUES = (
     *("[" + ", ".join(map(str, range(2000))) + "]", "[" * 2000 + "]" * 2000),
 )
 KEYS = (
-    "name",
-    "steps",
-    "seeds",
-    "run",
-    "set",
-    "sweep",
-    "agent",
-    "p",
-    "alpha",
-    "x" * 300,
-    '""',
-    "a.b.c",
-    "run.set",
-    "é",
+    *("name", "steps", "seeds", "run", "set", "sweep", "agent", "p", "alpha", "x" * 300, '""', "a.b.c", "run.set", "é"),
 )
 
 
