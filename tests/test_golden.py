@@ -26,7 +26,7 @@ import pytest
 import ucls
 from support.params import BASELINES
 from support.uncompiled import run_uncompiled
-from ucls.algorithms import ALGORITHMS
+from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UclsWarning
 
@@ -53,7 +53,7 @@ FEATURES = ("tiles", "scaled", "fourier", "random_fourier")
 def compiled(env, algorithm, features=None, **options):
     """A run in the compiled loop of a built-in environment."""
     settings = dict(SMALL[env])
-    if features not in (None, "tiles") or algorithm == "dgpq":  # which have no tiles
+    if features not in (None, "tiles") or hasattr(algorithm_module(algorithm), "FEATURES"):  # which have no tiles
         settings = {name: value for name, value in settings.items() if name not in TILES}
     return ucls.make_run(env, algorithm, seed=11, settings=settings, features=features, **options)
 
@@ -96,6 +96,7 @@ CASES = [
     case(stepped, "MountainCar-v0", "ucls-exact"),
     case(stepped, "FrozenLake-v1", "ucls-plan"),
     case(stepped, "CartPole-v1", "ucls-plan"),
+    case(stepped, "CartPole-v1", "ucls-deep"),
 ]
 
 
