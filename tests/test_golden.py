@@ -7,13 +7,14 @@ processor rounds differently.
 The record holds only numbers, under names that users type (algorithm, environment, features): it stays valid when
 modules, classes or settings are renamed.
 
-    python tests/test_golden.py          # add runs that are not recorded yet
-    python tests/test_golden.py --all    # record every run again, after raising RESULTS_VERSION
-    python tests/test_golden.py --how    # say how runs are compared on this machine
+    OMP_NUM_THREADS=1 python tests/test_golden.py          # add runs that are not recorded yet
+    OMP_NUM_THREADS=1 python tests/test_golden.py --all    # record every run again, after raising RESULTS_VERSION
+    python tests/test_golden.py --how                      # say how runs are compared on this machine
 """
 
 import hashlib
 import json
+import os
 import platform
 import sys
 import warnings
@@ -257,6 +258,8 @@ def test_every_run_is_recorded():
 
 def write(anew):
     """Record the runs that are not recorded yet, or all of them."""
+    if os.environ.get("OMP_NUM_THREADS") != "1":
+        sys.exit("give products of matrices one thread, as tests have: OMP_NUM_THREADS=1 python tests/test_golden.py")
     here = provenance()
     known = {} if anew else recorded()["runs"]
     if not anew and recorded()["made with"] != here:
