@@ -25,8 +25,9 @@ from ucls.kernels import masks as mk
 from ucls.kernels.active import Active
 from ucls.study.declaration.run_spec import make_run_specs
 from ucls.testing.masks import takes_no_invalid_action
+from ucls.testing.small import NETWORK
 
-RETURN_MAX = {"dgpq": {"r_max": 1.0}, "lspi-rmax": {"return_max": 1.0}}
+NEEDED = {"dgpq": {"r_max": 1.0}, "lspi-rmax": {"return_max": 1.0}, "ucls-deep": NETWORK}
 WALKS = ("info", "method", "observation")
 
 
@@ -40,8 +41,8 @@ def check_actions_that_are_always_invalid_change_no_reward():
         for env, features in (("ucls/DeepSea-v0", {}), ("ucls/RiverSwim-v0", {"tilings": 4, "tiles": 4})):
             if not suits_env(algorithm, env):
                 continue
-            features = {} if algorithm == "dgpq" else features
-            settings = {**features, **RETURN_MAX.get(algorithm, {})}
+            features = {} if hasattr(algorithm_module(algorithm), "FEATURES") else features
+            settings = {**features, **NEEDED.get(algorithm, {})}
             rewards = []
             for where in ([1, 1], [0, 1, 0, 1], [1, 0, 1]):
                 padded = Padded(gymnasium.make(env, **({} if "River" in env else {"size": 4})), where)

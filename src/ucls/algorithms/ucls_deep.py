@@ -102,6 +102,12 @@ class State(NamedTuple):
     greedy: Annotated[IntScalar, ranges.FLAG]
     periods: Annotated[IntScalar, ranges.COUNT]
 
+    def fault(self) -> str:
+        """The stream is at a row in use from which no transition was made yet."""
+        at = int(self.current[0])
+        known = at < int(self.memory.used[0]) and (at < 0 or self.memory.action[at] < 0)
+        return "" if known else "the current state is not remembered"
+
 
 def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
     """Numbers of 8 bytes that `init` allocates."""
