@@ -25,8 +25,9 @@ from ucls.kernels import masks as mk
 from ucls.kernels.active import Active
 from ucls.study.declaration.run_spec import make_run_specs
 from ucls.testing import masks as promise
+from ucls.testing.small import NETWORK
 
-RETURN_MAX = {"dgpq": {"r_max": 1.0}, "lspi-rmax": {"return_max": 1.0}}
+NEEDED = {"dgpq": {"r_max": 1.0}, "lspi-rmax": {"return_max": 1.0}, "ucls-deep": NETWORK}
 WALKS = ("info", "method", "observation")
 
 
@@ -43,8 +44,8 @@ def check_actions_that_are_always_invalid_change_no_reward():
         ):
             if not suits_env(algorithm, env):
                 continue
-            features = {} if algorithm == "dgpq" else features
-            settings = {**features, **RETURN_MAX.get(algorithm, {})}
+            features = {} if hasattr(algorithm_module(algorithm), "FEATURES") else features
+            settings = {**features, **NEEDED.get(algorithm, {})}
             rewards = []
             for where in ([1, 1], [0, 1, 0, 1], [1, 0, 1]):
                 padded = Padded(gymnasium.make(env, **({} if "River" in env else {"size": 4})), where)

@@ -65,7 +65,7 @@ class Settings(NamedTuple):
     train_every: Annotated[int, Whole(1), "steps per gradient step"] = 2
     huber: Annotated[float, POSITIVE, "errors beyond this part of the targets' size count linearly"] = 0.01
     n_steps: Annotated[int, Whole(1, 1000), "steps whose rewards a target adds up"] = 3
-    ridge: Annotated[float, POSITIVE, "regularization of the last layer"] = 0.01
+    ridge: Annotated[float, POSITIVE, "regularization of the last layer"] = 1.0
     shrink: Annotated[float, POSITIVE, "visits that a correction of 0 is worth"] = 1.0
     rounds: Annotated[int, Whole(1, 1000), "regressions in a solve"] = 10
     spacing: Annotated[float, NOT_NEGATIVE, "solves come every 100 steps, and this part of the steps so far"] = 0.01
@@ -101,6 +101,12 @@ class State(NamedTuple):
     clock: Annotated[IntScalar, ranges.COUNT]
     greedy: Annotated[IntScalar, ranges.FLAG]
     periods: Annotated[IntScalar, ranges.COUNT]
+
+    def fault(self) -> str:
+        """The stream is at a row in use from which no transition was made yet."""
+        at = int(self.current[0])
+        known = at < int(self.memory.used[0]) and (at < 0 or self.memory.action[at] < 0)
+        return "" if known else "the current state is not remembered"
 
 
 def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:

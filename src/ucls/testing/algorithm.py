@@ -211,7 +211,8 @@ def is_the_same_in_gymnasium(module: ModuleType, env: str) -> None:
     run = small_run(env, module, seed=11)
     happened = run.advance(STEPS)
     world = {name: value for name, value in small_settings(env).items() if name in run.world.settings}
-    shell = Agent(make_env(env, world), module, seed=11, **run.plan.feature_settings).learn(STEPS)
+    settings = {**run.plan.settings, **run.plan.feature_settings}
+    shell = Agent(make_env(env, world), module, seed=11, settings=settings).learn(STEPS)
     same = np.array_equal(happened.rewards, shell.history.rewards)
     same = same and np.array_equal(happened.ends, shell.history.ends)
     changed = _difference_of(run.learner, shell.learner)
