@@ -1,10 +1,7 @@
 """The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`, and others.
 
-`python -m bench page` writes docs/performance.md from saved measurements. `python -m bench campaign` kills studies;
-`python -m bench torture` does fuzzing and fault injection; `python -m bench environments` runs agents in well-known
-environments; `python -m bench logs` measures the coverage of comparisons from logs; `python -m bench regret` measures
-the regrets of tabular baselines; `python -m bench ablations` changes one part of UCLS-Plan at a time. The last five
-have `--help`.
+`python -m bench page` writes docs/performance.md from saved measurements. The commands in `COMMANDS` have options of
+their own, which `--help` lists.
 """
 
 import argparse
@@ -18,63 +15,45 @@ from pathlib import Path
 from typing import Any
 
 PARTS = (
-    *("first", "step", "exact", "growth", "profile", "runs", "pieces", "shell", "baselines", "study"),
-    *("algorithms", "evaluation", "one_hot", "planners", "lapack", "agents"),
+    *("first", "step", "exact", "runs", "shell", "baselines", "study", "algorithms", "evaluation", "one_hot"),
+    *("planners", "lapack", "agents"),
 )
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "out" / "bench"
 QUICK = MEASURED / "quick"
 
 
+COMMANDS = {
+    "ablations": "bench.ablations.runs",  # UCLS-Plan with one part changed
+    "deep": "bench.deep.command",  # deep agents with settings that others tuned
+    "environments": "bench.known.command",  # agents in well-known environments
+    "learned": "bench.learned",  # ucls-deep and its ablations
+    "logs": "bench.logs.command",  # coverage of comparisons from logs
+    "network": "bench.network",  # a gradient step of ucls-deep beside PyTorch and JAX
+    "published": "bench.published",  # baselines beside results that their papers report
+    "queries": "bench.queries",  # `study status` and `study compare` on a store of any size
+    "regret": "bench.regret",  # regrets of tabular baselines
+    "torture": "faults.torture.campaign",  # fuzzing and fault injection
+}
+
+
 def main() -> int:
-    """Measure the chosen parts, print them, and write the page if all were chosen."""
-    if sys.argv[1:2] == ["torture"]:
+    """Measure the chosen parts, print them, and write the page if all were chosen; or run another command."""
+    if (name := "".join(sys.argv[1:2])) in COMMANDS:
         _one_thread()
-        from faults.torture import campaign as torture
-
-        return torture.main(sys.argv[2:])
-    if sys.argv[1:2] == ["logs"]:
-        _one_thread()
-        from bench.logs import command as logs
-
-        return logs.main(sys.argv[2:])
-    if sys.argv[1:2] == ["regret"]:
-        _one_thread()
-        from bench import regret
-
-        return regret.main(sys.argv[2:])
-    if sys.argv[1:2] == ["ablations"]:
-        _one_thread()
-        from bench.ablations import runs
-
-        return runs.main(sys.argv[2:])
-    if sys.argv[1:2] == ["environments"]:
-        _one_thread()
-        from bench.known import command
-
-        return command.main(sys.argv[2:])
+        return import_module(COMMANDS[name]).main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure performance.")
-    parser.add_argument(
-        "parts",
-        nargs="*",
-        metavar="PART",
-        help=f"{', '.join(PARTS)} (default: all of these); page; check; count; campaign; torture; environments.",
-    )
+    more = f"{', '.join(PARTS)} (default: all of these); page; check; count; {', '.join(COMMANDS)}."
+    parser.add_argument("parts", nargs="*", metavar="PART", help=more)
     parser.add_argument("--quick", action="store_true", help="less than a minute, to check that everything runs")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-    parser.add_argument("--compiled", action="store_true", help="compile kernels in the campaign")
     asked = parser.parse_args()
-    if unknown := set(asked.parts) - {*PARTS, "page", "check", "count", "campaign"}:
+    if unknown := set(asked.parts) - {*PARTS, "page", "check", "count"}:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
 
     _one_thread()
     from bench.harness import cores, pin
 
-    if asked.parts and asked.parts[0] == "campaign":
-        from bench import campaign
-
-        folder = MEASURED if asked.quick else ROOT / "docs"
-        return campaign.run(asked.quick, asked.compiled, folder / "robustness.md")
     if asked.parts and asked.parts[0] in ("check", "count"):
         pin(cores()[-1])
         return _gate(asked.parts[0], asked.json)

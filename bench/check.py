@@ -111,7 +111,7 @@ def _numba() -> str:
 
 
 def commit_count() -> None:
-    """Write the number that later counts are held against."""
+    """Write the number that later counts are compared with."""
     about = {"instructions": round(count_instructions()), "numba": _numba()}
     COMMITTED.write_text(json.dumps(about) + "\n")
 

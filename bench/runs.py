@@ -55,7 +55,7 @@ def _runs(domain: Domain, effort: Effort) -> dict[str, Any]:
 
 
 def two_processes(effort: Effort) -> dict[str, Any]:
-    """The steps a second of two processes on two cores, over those of one alone, in turns."""
+    """The steps per second of two processes on two cores, over those of one alone, in turns."""
     if len(ALL_CORES) < 2:
         return {"skipped": "only one core"}
     steps = effort.of(12_000, 1500)

@@ -59,10 +59,13 @@ def plain(table: Table) -> str:
     return "\n".join([table.title, "", text[0], rule, *text[1:], *([table.note] if table.note else []), ""])
 
 
-def markdown(table: Table) -> str:
-    """A table for the page: columns that are mostly numbers are aligned to the right."""
+def grid(table: Table) -> str:
+    """The rows of a table as Markdown: columns that are mostly numbers are aligned to the right."""
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.head)
     rules = ["---", *("---:" if _is_numeric(column) else "---" for column in columns[1:])]
-    rows = [table.head, rules, *table.rows]
-    lines = ["| " + " | ".join(row) + " |" for row in rows]
-    return "\n".join([f"## {table.title}", "", *([table.note, ""] if table.note else []), *lines, ""])
+    return "\n".join("| " + " | ".join(row) + " |" for row in [table.head, rules, *table.rows])
+
+
+def markdown(table: Table) -> str:
+    """A section of a page: title, note and rows."""
+    return "\n".join([f"## {table.title}", "", *([table.note, ""] if table.note else []), grid(table), ""])

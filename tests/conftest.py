@@ -19,8 +19,19 @@ from ucls.envs import ENVIRONMENTS
 # minute; the next four hardly need its kernels.
 FIRST = (
     *("contract", "runners", "pages", "planning", "site"),
-    *("ucls", "ucls_plan", "ucls_exact", "rlsvi", "coverage", "lstd_cg", "jit", "cli", "lspi_rmax", "survival"),
-    *("gv_ucb", "foreign_study", "learning", "lapack"),
+    *(
+        "model_based",
+        "ucls",
+        "ucls_plan",
+        "ucls_exact",
+        "coverage",
+        "export",
+        "jit",
+        "survival",
+        "foreign_study",
+        "masks",
+    ),
+    *("diagnostics", "naming", "plain_engine", "rlsvi", "identity", "lstd_cg", "spaces", "learning", "cli", "lapack"),
 )
 
 

@@ -1,7 +1,7 @@
 """A loaded agent answers as it did when it was saved, in every version of Python, NumPy and numba after it.
 
 The files in data/answers were written by `python tests/test_answers.py`; write them again only with a new format, for
-what is tested is that answers of before are those of now.
+what is tested is that answers stay the same.
 """
 
 import json

@@ -110,7 +110,7 @@ def test_returns_that_have_no_mean_keep_no_agent_from_being_saved(tmp_path):
 def test_a_file_that_is_no_card_stays_as_it_is(tmp_path):
     mine = tmp_path / "a.card.md"
     mine.write_text("my own words\n")
-    with pytest.warns(UclsWarning, match="no card of ours and stays"):
+    with pytest.warns(UclsWarning, match="was not written by ucls: the agent is saved without a card"):
         lake().learn(5).save(tmp_path / "a.safetensors")
     assert mine.read_text() == "my own words\n"
     assert Agent.load(tmp_path / "a.safetensors").steps == 5

@@ -66,7 +66,7 @@ def last_line(*words, **environment):
     return told.stdout.strip().splitlines()[-1]
 
 
-@pytest.mark.parametrize("processes", [(), ("-n", "1")])
+@pytest.mark.parametrize("processes", [pytest.param((), marks=pytest.mark.slow), ("-n", "1")])
 def test_the_tests_end_by_saying_how_many_found_no_browser_and_why(processes):
     words = ("tests/test_report_browser.py", "-k", "walk or filtered", *processes)
     said = last_line(*words, UCLS_CHROMIUM="/nowhere/chromium")

@@ -21,9 +21,9 @@ from ucls.testing.algorithm import ALONE, IN_A_WORLD
 # others without the compiler.
 OFTEN = {"ucls/RiverSwim-v0", "sarsa"}
 OUTSIDE = (
-    "its state says its ranges, and it chooses an action",
-    "looking changes nothing",
-    "loop and Gymnasium are the same run",
+    "its state declares its ranges, and it chooses an action",
+    "queries change nothing",
+    "the compiled loop and Gymnasium give the same run",
 )
 OFTEN_OUTSIDE = {"ucls-exact", "ucls", "gv-ucb", "sarsa"}
 IN_FULL, IN_CALLS = ("ucls/RiverSwim-v0", "ucls/DeepSea-v0"), 260  # steps that suffice for a run in three calls
@@ -67,15 +67,16 @@ def test_in_every_world(promise, agent, env):
 
 
 def check_outside(steps):
-    """Check the promises outside the loop, in every environment, of the algorithms seldom compiled there; and all
+    """Check the promises outside the loop, in every environment, of the algorithms seldom compiled there; and all other
     promises of the baselines, in two environments."""
     warnings.simplefilter("ignore", UclsWarning)
     for agent in [name for name in ALGORITHMS if name not in OFTEN_OUTSIDE]:
         for env in [env for env in ENVIRONMENTS if suits_env(agent, env)]:
             everything = agent in BASELINES and env in IN_FULL
             checks.STEPS = IN_CALLS if everything else steps
-            for promise in (promise for promise in IN_A_WORLD if promise.words in OUTSIDE or everything):
-                promise.check(algorithm_module(agent), env)
+            for promise in IN_A_WORLD:
+                if promise.words in OUTSIDE or (everything and promise.words != MASKED):
+                    promise.check(algorithm_module(agent), env)
 
 
 def test_the_promises_outside_the_loop_hold_without_the_compiler():

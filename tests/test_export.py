@@ -17,6 +17,7 @@ from ucls.policy import Policy
 
 OTHERS = {"lspi-rmax": {"return_max": 1.0}, "dgpq": {"r_max": 1.0}}
 EXPORTED = ("ucls-exact", "ucls", "ucls-l", "gv-ucb", "rlsvi", "lspi-rmax", "sarsa", "lstd-sm", "lstd-cg", "dgpq")
+HERE = "import warnings\nfrom test_export import *\nwarnings.simplefilter('ignore')\n"
 TILES = {"features": "tiles", "tilings": 3, "tiles": 2}
 ALONE = """
 import sys
@@ -92,10 +93,10 @@ def seen(env, n=150):
     return np.array(found)
 
 
-def test_policies_act_alone_as_their_agents_do(tmp_path):
+def check_policies_act_alone(tmp_path):
     given, expected = {}, {}
     for name, env, algorithm, settings in agents():
-        agent = trained(env, algorithm, settings)
+        agent = trained(env, algorithm, settings, 150)
         agent.export(tmp_path / f"{name}.npz", runtime=True)
         given[name] = seen(env)
         expected[name] = (*agent.value_estimates(given[name]), agent.predict(given[name], deterministic=True)[0])
@@ -114,6 +115,10 @@ def test_policies_act_alone_as_their_agents_do(tmp_path):
         best = np.sort(mean, axis=1)
         clear = best[:, -1] - best[:, -2] > 1e-9 * size  # a tie may be decided by the last digit
         np.testing.assert_array_equal(found[f"{name}.action"][clear], action[clear], err_msg=name)
+
+
+def test_policies_act_alone_as_their_agents_do(tmp_path):
+    run_uncompiled(f"{HERE}check_policies_act_alone(Path({str(tmp_path)!r}))")
 
 
 def test_an_exploring_policy_takes_the_actions_of_its_agent(tmp_path):
@@ -156,7 +161,7 @@ def check_planner(agent, given, folder):
 
 
 def test_planners_are_exported_with_every_solver_and_explore_also_in_greedy_periods():
-    run_uncompiled("import warnings\nfrom test_export import *\nwarnings.simplefilter('ignore')\ncheck_planners()")
+    run_uncompiled(f"{HERE}check_planners()")
 
 
 @pytest.mark.parametrize("how", ["info", "observation"])

@@ -1,17 +1,21 @@
 """Features, environments and observers are added by what they declare, without naming them anywhere else."""
 
+import re
 import sys
 import types
+from typing import NamedTuple
 
 import gymnasium
+import numba
 import numpy as np
 import pytest
 
+import my_agent
 from ucls import Agent, make_run
 from ucls.agent.maps import component_names
 from ucls.envs import ENVIRONMENTS, module_of
 from ucls.errors import UserError
-from ucls.features import one_hot
+from ucls.features import one_hot, scaled
 from ucls.gym import registry, spaces
 
 LAKE = "FrozenLake-v1"
@@ -54,6 +58,30 @@ def test_component_names_are_those_that_the_environment_declares(id):
     names = component_names(agent, agent._stage)
     assert len(names) == len(agent.plan.low)
     assert tuple(names) == declared or not declared
+
+
+class Bare(NamedTuple):
+    """A setting without its values."""
+
+    alpha: float = 0.1
+
+
+@pytest.mark.parametrize(
+    ("example", "changes", "words"),
+    [
+        (my_agent, {"update": lambda *_: None}, "update of module 'broken_module' is not compiled: put @jit"),
+        (scaled, {"encode": lambda *_: None}, "encode of module 'broken_module' is not compiled: put @exact"),
+        (my_agent, {"Settings": Bare}, "setting 'alpha' does not say which values it takes: declare it as in alpha: "),
+    ],
+)
+@pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")
+def test_mistakes_in_a_module_are_refused_in_one_line(monkeypatch, example, changes, words):
+    module = types.ModuleType("broken_module", "A mistake.")
+    vars(module).update({**vars(example), **changes, "__name__": module.__name__})
+    monkeypatch.setitem(sys.modules, "broken_module", module)
+    chosen = {"features": module} if example is scaled else {"algorithm": module}
+    with pytest.raises(UserError, match=re.escape(words)):
+        Agent("ucls/PuddleWorld-v0", **{"algorithm": "sarsa", **chosen})
 
 
 class Notes:

@@ -7,13 +7,14 @@ processor rounds differently.
 The record holds only numbers, under names that users type (algorithm, environment, features): it stays valid when
 modules, classes or settings are renamed.
 
-    python tests/test_golden.py          # add runs that are not recorded yet
-    python tests/test_golden.py --all    # record every run again, after raising RESULTS_VERSION
-    python tests/test_golden.py --how    # say how runs are compared on this machine
+    OMP_NUM_THREADS=1 python tests/test_golden.py          # add runs that are not recorded yet
+    OMP_NUM_THREADS=1 python tests/test_golden.py --all    # record every run again, after raising RESULTS_VERSION
+    python tests/test_golden.py --how                      # say how runs are compared on this machine
 """
 
 import hashlib
 import json
+import os
 import platform
 import sys
 import warnings
@@ -26,7 +27,7 @@ import pytest
 import ucls
 from support.params import BASELINES
 from support.uncompiled import run_uncompiled
-from ucls.algorithms import ALGORITHMS
+from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UclsWarning
 
@@ -53,7 +54,7 @@ FEATURES = ("tiles", "scaled", "fourier", "random_fourier")
 def compiled(env, algorithm, features=None, **options):
     """A run in the compiled loop of a built-in environment."""
     settings = dict(SMALL[env])
-    if features not in (None, "tiles") or algorithm == "dgpq":  # which have no tiles
+    if features not in (None, "tiles") or hasattr(algorithm_module(algorithm), "FEATURES"):  # which have no tiles
         settings = {name: value for name, value in settings.items() if name not in TILES}
     return ucls.make_run(env, algorithm, seed=11, settings=settings, features=features, **options)
 
@@ -96,6 +97,7 @@ CASES = [
     case(stepped, "MountainCar-v0", "ucls-exact"),
     case(stepped, "FrozenLake-v1", "ucls-plan"),
     case(stepped, "CartPole-v1", "ucls-plan"),
+    case(stepped, "CartPole-v1", "ucls-deep"),
 ]
 
 
@@ -256,6 +258,8 @@ def test_every_run_is_recorded():
 
 def write(anew):
     """Record the runs that are not recorded yet, or all of them."""
+    if os.environ.get("OMP_NUM_THREADS") != "1":
+        sys.exit("give products of matrices one thread, as tests have: OMP_NUM_THREADS=1 python tests/test_golden.py")
     here = provenance()
     known = {} if anew else recorded()["runs"]
     if not anew and recorded()["made with"] != here:

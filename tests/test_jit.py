@@ -321,13 +321,6 @@ def test_an_empty_name_of_the_cache_is_no_name(tmp_path, monkeypatch):
     assert _files.cache_dir("kernels") == tmp_path / "general" / "ucls" / "kernels"
 
 
-def test_numbas_own_cache_folder_is_left_alone():
-    before = numba.config.CACHE_DIR
-
-    assert before == numba.config.CACHE_DIR
-    assert "kernels" not in (numba.config.CACHE_DIR or "")
-
-
 @compiled
 def test_a_kernel_that_only_kernels_call_has_no_wrapper_for_python(made):
     around = built(made, 2.0)

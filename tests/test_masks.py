@@ -24,9 +24,10 @@ from ucls.gym.action_masks import MaskReader, checked_mask, checked_masks, has_m
 from ucls.kernels import masks as mk
 from ucls.kernels.active import Active
 from ucls.study.declaration.run_spec import make_run_specs
-from ucls.testing.masks import takes_no_invalid_action
+from ucls.testing import masks as promise
+from ucls.testing.small import NETWORK
 
-RETURN_MAX = {"dgpq": {"r_max": 1.0}, "lspi-rmax": {"return_max": 1.0}}
+NEEDED = {"dgpq": {"r_max": 1.0}, "lspi-rmax": {"return_max": 1.0}, "ucls-deep": NETWORK}
 WALKS = ("info", "method", "observation")
 
 
@@ -37,15 +38,18 @@ def learned(how="info", algorithm="sarsa", steps=200, seed=1, **settings):
 def check_actions_that_are_always_invalid_change_no_reward():
     warnings.simplefilter("ignore")
     for algorithm in set(ALGORITHMS) - {"rlsvi", "rlsvi-tabular", "lsvi-phe", "psrl"}:  # which draw for every feature
-        for env, features in (("ucls/DeepSea-v0", {}), ("ucls/RiverSwim-v0", {"tilings": 4, "tiles": 4})):
+        for env, features in (
+            ("ucls/DeepSea-v0", {"features": "one_hot"}),
+            ("ucls/RiverSwim-v0", {"tilings": 4, "tiles": 4}),
+        ):
             if not suits_env(algorithm, env):
                 continue
-            features = {} if algorithm == "dgpq" else features
-            settings = {**features, **RETURN_MAX.get(algorithm, {})}
+            features = {} if hasattr(algorithm_module(algorithm), "FEATURES") else features
+            settings = {**features, **NEEDED.get(algorithm, {})}
             rewards = []
             for where in ([1, 1], [0, 1, 0, 1], [1, 0, 1]):
                 padded = Padded(gymnasium.make(env, **({} if "River" in env else {"size": 4})), where)
-                rewards.append(Agent(padded, algorithm, seed=3, **settings).learn(150).history.rewards.tolist())
+                rewards.append(Agent(padded, algorithm, seed=3, **settings).learn(80).history.rewards.tolist())
             assert rewards[0] == rewards[1] == rewards[2], (algorithm, env)
 
 
@@ -55,7 +59,7 @@ def check_every_algorithm_keeps_its_promise():
     for algorithm in (*ALGORITHMS, "my_agent", "my_network"):
         for env in ("ucls/DeepSea-v0", "ucls/RiverSwim-v0"):
             if suits_env(algorithm, env):
-                takes_no_invalid_action(algorithm_module(algorithm), env)
+                promise.takes_no_invalid_action(algorithm_module(algorithm), env)
 
 
 def check_planning_takes_no_maximum_over_invalid_actions():

@@ -92,7 +92,7 @@ def test_a_name_without_a_version_means_the_newest_there_is(lakes):
 @pytest.mark.parametrize(
     ("words", "code", "said"),
     [
-        (["lakes:make_lake", "--set", "env.is_slippery=false"], 0, "kept    reset with a seed repeats"),
+        (["lakes:make_lake", "--set", "env.is_slippery=false"], 0, "passed  reset with a seed repeats"),
         (["lakes:make_lake", "--set", "p=1"], 2, "setting 'p' is not a setting of the environment"),
         (["sarsa", "--set", "env.x=1"], 2, "--set applies to environments only"),
     ],

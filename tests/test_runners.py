@@ -68,7 +68,7 @@ def wanted(want):
 
 
 class TestEveryRunner:
-    """The same promises of every runner, held against one study that has a cell that fails and one that never ends,
+    """The same promises of every runner, tested with one study that has a cell that fails and one that never ends,
     whose workers are all killed once, and which is stopped when nothing but the endless cell is left."""
 
     def test_every_cell_gets_one_outcome(self, seen, wanted):

@@ -1,6 +1,5 @@
 """An agent whose state can no longer be saved says so while it learns, once, and what to do."""
 
-import time
 import warnings
 
 import gymnasium
@@ -77,18 +76,20 @@ def test_a_compiled_run_says_after_a_chunk_that_it_can_no_longer_be_saved():
     assert not run.diverged
 
 
-def test_checks_cost_a_small_part_of_the_time():
+def test_checks_cost_a_small_part_of_the_time(monkeypatch):
     class Slow:
-        looked = 0
+        now = looked = 0
 
         def refuse_unsound(self):
             self.looked += 1
-            time.sleep(0.01)
+            self.now += 10
 
-    slow, saveable, began = Slow(), Saveable(), time.perf_counter()
-    while time.perf_counter() - began < 0.3:
-        saveable.look(slow, 1, share=0.1)
-    assert 2 <= slow.looked <= 4
+    slow, checks = Slow(), Saveable()
+    monkeypatch.setattr("ucls.core.saving.saveable.time.perf_counter", lambda: slow.now)
+    while slow.now < 300:
+        checks.look(slow, 1, share=0.1)
+        slow.now += 1
+    assert slow.looked == 3
 
 
 MODULE = """

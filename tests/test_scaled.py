@@ -1,9 +1,8 @@
-"""Scaled features: the state between 0 and 1, the same for every action, in blocks of their own."""
+"""Scaled features: the state between 0 and 1. What all features promise is in test_testing.py."""
 
 import numpy as np
 import pytest
 
-from support.transitions import dense
 from ucls.features import scaled
 from ucls.kernels import active as la
 
@@ -20,21 +19,6 @@ def test_bounds_become_0_and_1_and_a_state_outside_stays_outside():
     for s, expected in cases:
         _, xs = encoded(s, [-1.0, 0.0], [1.0, 4.0])
         np.testing.assert_array_equal(xs.value, [expected] * 3)
-
-
-def test_actions_are_interleaved_and_share_nothing():
-    coder, xs = encoded([0.5, 1.0], [-1.0, 0.0], [1.0, 4.0])
-    np.testing.assert_array_equal(xs.index, [[0, 3], [1, 4], [2, 5]])
-    rows = dense(xs, coder.size)
-    np.testing.assert_allclose(rows @ rows.T, np.eye(3) * (0.75**2 + 0.25**2))
-
-
-def test_looking_is_encoding():
-    coder, xs = encoded([0.2], [0.0], [1.0])
-    seen = la.no_features(3, 1)
-    scaled.lookup(coder, np.array([0.2]), seen)
-    np.testing.assert_array_equal(seen.index, xs.index)
-    np.testing.assert_array_equal(seen.value, xs.value)
 
 
 def test_a_number_that_cannot_vary_is_0():

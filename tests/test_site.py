@@ -9,13 +9,13 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from support.browsers import in_a_browser, launched
 from support.plan_oracle import Plan
-from support.transitions import Transition
 from ucls import Agent
 
 pytest.importorskip("mkdocs", reason="mkdocs is not installed: pip install -e '.[docs]'")
@@ -26,18 +26,20 @@ MODULES = (
     *("docsite.outside", "docsite.pictures", "docsite.sentences", "docsite.titles", "docsite.whole"),
     *("tools.marks", "tools.prose", "tools.sections", "tools.tables"),
 )
-DATA = {  # a number in a page or in its data, and the files that then differ from their data
-    "environments.md": (r"(?<=CartPole-v1 \| )[\d.]+", {"environments.md"}),
-    "data/environments.csv": (r"(?<=000,)[\d.]+", {"data/environments-summary.csv"}),
-    "data/environments-summary.csv": (r"(?<=ucls-exact,10,0,10,)[\d.]+", {"data/environments-summary.csv"}),
-    "data/reproduction-checks.csv": (r",yes,", {"data/reproduction-checks.csv"}),
-    "reproduction.md": (r"(?<=of )\d+(?= checks)", {"reproduction.md"}),
-    "beyond.md": (r"(?<=total reward \| )10,537", {"beyond.md"}),
-    "data/benchmarks/ablation.csv": (r"(?<=noise term only,\")576.7", {"beyond.md"}),
-    "data/deviations.csv": (r"(?<=final reward per step,)[\d.]+,[\d.]+", {"deviations.md"}),
-    "deviations.md": (r"(?<=per step \*\*)-[\d.]+", {"deviations.md"}),
-    "data/robustness.json": (r'(?<="kills": )\d+', {"robustness.md"}),
-    "choose.md": (r"(?<=\| ucls \| )[\d.]+", {"choose.md"}),
+PAGES = {  # a number in a file that is made from data
+    "environments.md": r"(?<=CartPole-v1 \| )[\d.]+",
+    "data/environments-summary.csv": r"(?<=ucls-exact,10,0,10,)[\d.]+",
+    "reproduction.md": r"(?<=of )\d+(?= checks)",
+    "beyond.md": r"(?<=total reward \| )10,537",
+    "deviations.md": r"(?<=per step \*\*)-[\d.]+",
+    "choose.md": r"(?<=\| ucls \| )[\d.]+",
+}
+DATA = {  # a number in data, and the file that then differs from them
+    "data/environments.csv": (r"(?<=000,)[\d.]+", "data/environments-summary.csv"),
+    "data/reproduction-checks.csv": (r",yes,", "data/reproduction-checks.csv"),
+    "data/benchmarks/ablation.csv": (r"(?<=noise term only,\")576.7", "beyond.md"),
+    "data/deviations.csv": (r"(?<=final reward per step,)[\d.]+,[\d.]+", "deviations.md"),
+    "data/robustness.json": (r'(?<="kills": )\d+', "robustness.md"),
 }
 
 
@@ -119,12 +121,11 @@ def test_formulas_are_mathml_and_no_page_fetches_anything(site):
     (site / "spoilt.html").unlink()
 
 
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory):
+@pytest.fixture
+def copy(tmp_path):
     """The pages and their data, without the figures."""
-    folder = tmp_path_factory.mktemp("docs") / "docs"
-    shutil.copytree(ROOT / "docs", folder, ignore=shutil.ignore_patterns("*.png", "*.svg", "*.gif", "paper", "site"))
-    return folder
+    shutil.copytree(ROOT / "docs", tmp_path / "docs", ignore=shutil.ignore_patterns("*.png", "*.svg", "*.gif", "paper"))
+    return tmp_path / "docs"
 
 
 def test_every_page_agrees_with_its_data():
@@ -133,20 +134,23 @@ def test_every_page_agrees_with_its_data():
     assert list(pages.complaints()) == []
 
 
-@pytest.mark.parametrize("file", DATA)
-def test_a_page_that_differs_from_its_data_is_noticed_and_rewritten(copy, file):
+CHANGES = ({name: (number, name) for name, number in PAGES.items()}, DATA)
+
+
+@pytest.mark.parametrize("changes", CHANGES, ids=["pages", "data"])
+def test_pages_that_differ_from_their_data_are_noticed_and_rewritten(copy, changes):
     from tools import pages
 
-    number, differ = DATA[file]
-    before = (copy / file).read_text()
-    after = re.sub(number, "12345", before, count=1)
-    assert after != before
-    (copy / file).write_text(after)
+    for name, (number, _) in changes.items():
+        before = (copy / name).read_text()
+        after = re.sub(number, "12345", before, count=1)
+        assert after != before, name
+        (copy / name).write_text(after)
+    differ = {name for _, name in changes.values()}
+    assert len(differ) == len(changes), "each is noticed for its own number"
     assert differ <= {line.split()[0].removeprefix("docs/") for line in pages.stale(copy)}
     assert differ <= {str(path.relative_to(copy)) for path in pages.fill(copy)}
     assert list(pages.stale(copy)) == []
-    (copy / file).write_text(before)
-    pages.fill(copy)
 
 
 def test_a_mark_without_an_end_or_without_a_source_is_an_error():
@@ -269,20 +273,19 @@ def test_the_chain_computes_the_complete_bound(look):
 
 
 @in_a_browser
-def test_the_planning_chain_computes_the_fixed_point(look):
-    """Against the oracle of UCLS-Plan, which sweeps over all transitions."""
+def test_the_chain_plans_like_the_batch_formulas(look):
     page = look("planning.html")
     page.locator("[data-steps='100']").click()
     page.locator("[data-bar='3']").click()
-    rows = np.eye(12).reshape(6, 2, 12)
+    rows, pairs, visited = np.eye(12), np.arange(12), page.evaluate("chain.learner.visits")
     transitions = [
-        Transition(xs=rows[i // 2], a=i % 2, r=r, gamma=0.9, xs_next=rows[j // 2], a_next=j % 2, starts=False)
-        for i, r, j in page.evaluate("chain.learner.transitions")
+        SimpleNamespace(xs=rows[i - i % 2 :][:2], a=i % 2, r=r, gamma=0.9, xs_next=rows[2 * s :][:2], starts=False)
+        for i, r, s in page.evaluate("chain.learner.transitions")
     ]
+    oracle = Plan(transitions, v0=10, vmin=0, prior_visits=0.03, noise_scale=2, lambda_=0)
     assert len(transitions) == 101
-    oracle = Plan(transitions, 10.0, 0.0, 0.03, 2.0, 0.0)
     assert oracle.solve() < 1e-9
-    upper = page.evaluate("[...Array(12).keys()].map((i) => chain.learner.upper(i))")
-    tried = np.array(page.evaluate("chain.learner.visits")) > 0
-    np.testing.assert_allclose(np.array(upper)[tried], oracle.upper(np.eye(12))[tried], atol=1e-6)
-    np.testing.assert_allclose(np.array(page.evaluate("chain.learner.found().w"))[tried], oracle.w[tried], atol=1e-6)
+    bounds = page.evaluate("[...Array(12).keys()].map((i) => chain.learner.upper(i, 10))")
+    np.testing.assert_allclose(bounds, oracle.upper(rows), atol=1e-7)
+    tried = pairs[np.array(visited) > 0]
+    np.testing.assert_allclose(np.array(page.evaluate("chain.learner.w"))[tried], oracle.w[tried], atol=1e-7)

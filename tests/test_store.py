@@ -1,4 +1,4 @@
-"""The store: nothing is lost, run twice or half there, and a file that is not ours stays as it is."""
+"""The store: nothing is lost, run twice or half there, and a file of another kind stays as it is."""
 
 import re
 import signal
@@ -20,7 +20,7 @@ from ucls.study.storage.database import APPLICATION
 from ucls.study.storage.export import export_csv, export_parquet
 from ucls.study.storage.rescue import recover
 from ucls.study.storage.result import summarize
-from ucls.study.storage.schema import MIGRATIONS
+from ucls.study.storage.schema import VERSION
 
 RIVER = "ucls/RiverSwim-v0"
 
@@ -72,9 +72,10 @@ def test_one_writer_at_a_time_and_readers_beside_it(tmp_path):
 
 @pytest.mark.parametrize("write", [False, True])
 def test_foreign_newer_and_corrupted_files_are_left_as_they_are(tmp_path, write):
-    newer, foreign, text = tmp_path / "newer.sqlite", tmp_path / "foreign.sqlite", tmp_path / "text.sqlite"
+    newer, older, foreign, text = (tmp_path / f"{name}.sqlite" for name in ("newer", "older", "foreign", "text"))
     for path, script in (
-        (newer, f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {len(MIGRATIONS) + 1};"),
+        (newer, f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION + 1};"),
+        (older, f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {VERSION - 1};"),
         (foreign, "PRAGMA user_version = 3;"),
     ):
         db = sqlite3.connect(path)
@@ -87,6 +88,7 @@ def test_foreign_newer_and_corrupted_files_are_left_as_they_are(tmp_path, write)
     cut.write_bytes((tmp_path / "whole.sqlite").read_bytes()[:1500])
     for path, words in (
         (newer, "newer ucls"),
+        (older, "earlier ucls"),
         (foreign, "not a ucls store"),
         (text, "corrupted or not a store"),
         (cut, "corrupted or not a store"),
@@ -95,19 +97,6 @@ def test_foreign_newer_and_corrupted_files_are_left_as_they_are(tmp_path, write)
         with pytest.raises(UserError, match=words):
             Store(path, write=write)
         assert path.read_bytes() == before
-
-
-def test_an_older_schema_is_brought_to_the_newest_with_its_results(tmp_path, monkeypatch):
-    path, cells = tmp_path / "s.sqlite", make_run_specs(RIVER, "sarsa", steps=10, seeds=[0])
-    with Store(path, write=True) as store:
-        run_study(store, study_of(cells), pretend(), quiet=True)
-    monkeypatch.setattr(
-        "ucls.study.storage.schema.MIGRATIONS", (*MIGRATIONS, "ALTER TABLE study ADD COLUMN note TEXT;")
-    )
-    with Store(path, write=True) as store:
-        assert store.rows("s")[0].status == "done"
-        assert store._db.rows("PRAGMA user_version") == [(len(MIGRATIONS) + 1,)]
-        assert store._db.rows("SELECT note FROM study") == [(None,)]
 
 
 def test_there_is_no_store_to_look_at(tmp_path):
@@ -180,15 +169,8 @@ def test_nothing_in_the_schema_of_a_store_is_trusted(tmp_path, write):
         assert store._db.rows("PRAGMA trusted_schema") == [(0,)]
 
 
-@pytest.mark.parametrize("old", [False, True])
-def test_results_are_rescued_from_a_store_with_triggers(tmp_path, old):
+def test_results_are_rescued_from_a_store_with_triggers(tmp_path):
     path, cells = programmed(tmp_path, PROGRAMS["a trigger"])
-    if old:  # which is brought to the newest schema in memory: no trigger may fire there
-        db = sqlite3.connect(path)
-        drops = "".join(f"ALTER TABLE {t} DROP COLUMN seal;" for t in ("study", "member", "result", "choice"))
-        db.executescript(f"{drops} CREATE TRIGGER u AFTER UPDATE ON result BEGIN DELETE FROM cell; END;")
-        db.executescript("PRAGMA user_version = 1;")
-        db.close()
     assert recover(path, tmp_path / "new.sqlite") == (2, ("s",))
     with Store(tmp_path / "new.sqlite") as store:
         assert [store.result(cell.id).metrics.reward for cell in cells] == [0.0, 10.0]

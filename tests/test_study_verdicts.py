@@ -128,6 +128,12 @@ def test_a_label_whose_runs_diverge_loses():
     assert (verdict.winner, verdict.difference, verdict.better, verdict.decided) == ("sound", None, 1.0, True)
 
 
+def test_two_runs_that_diverged_tie():
+    values = np.append(np.arange(11.0), -np.inf)
+    [verdict] = verdicts_of({("e", name): sample(values) for name in ("one", "other")})
+    assert (verdict.winner, verdict.better, verdict.p_sequential) == (None, 0.5, 1.0)
+
+
 def test_of_many_labels_the_best_are_compared_and_correction_is_for_all_pairs():
     rng = np.random.default_rng(7)
     samples = {("e", str(i)): sample(rng.normal(size=8) + (10 if i == 3 else 0)) for i in range(40)}

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import signal
 import sqlite3
 import subprocess
@@ -22,7 +21,7 @@ from support.studies import pretend, study_of
 from ucls._util import files as _files
 from ucls.core.saving import checkpoint
 from ucls.errors import UserError
-from ucls.study import Member, Store, Study, make_run_specs, parse_study, run_study
+from ucls.study import Store, make_run_specs, run_study
 from ucls.study.runners.base import outcome_of
 from ucls.study.runners.cores import _quota, cores
 from ucls.study.runners.local import run_local
@@ -35,7 +34,6 @@ from ucls.study.storage.result import pack
 
 RIVER = "ucls/RiverSwim-v0"
 SMALL = {"tilings": 2, "tiles": 2, "table_size": 4}
-DATA = Path(__file__).parent / "data"
 
 
 def cells_of(n, steps=10):
@@ -175,32 +173,6 @@ def test_processes_at_once_and_signals_at_any_moment_lose_nothing(part, ends):
     done = subprocess.run([sys.executable, "-c", code], cwd=root, env=environment, capture_output=True, text=True)
     found = json.loads(done.stdout.splitlines()[-1])
     assert {end for _, end, _ in found} == ends, [each for each in found if each[1] not in ends]
-
-
-# Stores of the version before
-
-
-def test_a_store_of_schema_1_is_read_as_it_is_and_goes_on(tmp_path):
-    path = tmp_path / "v1.sqlite"
-    shutil.copy(DATA / "v1.sqlite", path)
-    shutil.copytree(DATA / "v1.sqlite.partial", tmp_path / "v1.sqlite.partial")
-    before = path.read_bytes()
-    with Store(path) as store:
-        old = {row.id: row.metrics for row in store.rows("old")}
-        assert [row.status for row in store.rows("old")] == ["done"] * 6 + ["waiting", "failed"]
-        study = Study("old", tuple(Member("sarsa", cell) for _, cell in store.members("old")))
-        with pytest.raises(UserError, match="unknown setting 'memory'"):
-            parse_study(store.study("old").definition)
-    assert path.read_bytes() == before
-    with Store(path, write=True) as store:
-        assert run_study(store, study, attempting, quiet=True).failed == 1
-        rows = store.rows("old")
-        assert [row.status for row in rows] == ["done"] * 6 + ["failed"] * 2
-        assert all(row.metrics == old[row.id] for row in rows[:6])
-
-
-def attempting(cells, checkpoints, stop):
-    yield from (outcome_of(cell, checkpoints) for cell in cells)
 
 
 # Unfinished cells

@@ -1,7 +1,8 @@
-"""`ucls.testing` and `ucls check`: what breaks a promise is told which, and how to mend it; the rest passes."""
+"""`ucls.testing` and `ucls check`: what breaks a promise is told which, and how to fix it; the rest passes."""
 
 import json
 import sys
+from types import ModuleType
 
 import gymnasium
 import numpy as np
@@ -12,7 +13,9 @@ from support.foreign import Corridor
 from support.uncompiled import run_uncompiled
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.errors import UserError
-from ucls.testing import check_environment
+from ucls.features import FEATURES, one_hot, scaled
+from ucls.kernels import exact
+from ucls.testing import check_environment, check_features
 
 BROKEN = """
 from types import ModuleType
@@ -117,7 +120,7 @@ piles = lambda *sizes: Piles(*my_agent.init(*sizes), np.zeros(4), np.zeros(4))
 together = lambda *sizes: Together(*my_agent.init(*sizes), np.zeros(4), np.zeros(4))
 for change, words in [
     ({"value": None}, "is not an algorithm: it lacks value"),
-    ({"act": lambda state, xs: 0}, "act does not take what it is given: declare it act(state, hyper, xs, rng)"),
+    ({"act": lambda state, xs: 0}, "act has other arguments: declare it act(state, hyper, xs, rng)"),
     ({"Settings": Bare}, "setting 'alpha' does not say which values it takes: declare it as in alpha: Annotated"),
     ({"Settings": Mute}, "setting 'alpha' has no sentence that says what it is"),
     ({"__doc__": ""}, "does not begin with a line for lists"),
@@ -131,7 +134,7 @@ for change, words in [
     ({"update": blow_up}, "its values diverged after 1 steps"),
     ({"update": blow_up_apart}, "state.u is not finite"),
     ({"interval": below_zero}, "its radius is -1: a radius is 0 or more"),
-    ({"start": crash}, "it cannot be checked, mend what raises KeyError: 'oh'"),
+    ({"start": crash}, "it cannot be checked: fix what raises KeyError: 'oh'"),
 ]:
     try:
         check_algorithm(broken(**change), ["ucls/RiverSwim-v0"])
@@ -146,7 +149,7 @@ check_algorithm(broken(State=Together, init=together), ["ucls/RiverSwim-v0"])
 """
 
 
-def test_a_broken_algorithm_is_told_what_is_broken_and_how_to_mend_it():
+def test_a_broken_algorithm_is_told_what_is_broken_and_how_to_fix_it():
     run_uncompiled("import sys; sys.path.append('../examples')\n" + BROKEN)
 
 
@@ -187,7 +190,7 @@ class Escaping(gymnasium.Env):
         (Escaping(), "lies outside Box"),
     ],
 )
-def test_a_broken_environment_is_told_what_is_broken_and_how_to_mend_it(env, words):
+def test_a_broken_environment_is_told_what_is_broken_and_how_to_fix_it(env, words):
     with pytest.raises(UserError) as error:
         check_environment(env)
     assert words in str(error.value)
@@ -200,17 +203,62 @@ def test_sound_environments_keep_every_promise(env_id):
     check_environment("CartPole-v1")
 
 
+@pytest.mark.parametrize("name", FEATURES)
+def test_built_in_features_keep_every_promise(name):
+    check_features(name)
+
+
+@exact
+def encode_by_action(coder, s, xs):
+    scaled.encode(coder, s, xs)
+    for a in range(coder.n_actions):
+        for i in range(coder.n_active):
+            xs.index[a, i] = a * coder.n_active + i
+
+
+@exact
+def encode_from_the_end(coder, s, xs):
+    one_hot.encode(coder, s, xs)
+    for a in range(len(xs.index)):
+        xs.index[a, 0] = coder.size - len(xs.index) - xs.index[a, 0] + 2 * a
+
+
+@exact
+def look_by_encoding(coder, s, xs):
+    one_hot.encode(coder, s, xs)
+
+
+@pytest.mark.parametrize(
+    ("features", "changes", "words"),
+    [
+        (scaled, {"encode": lambda coder, s: None}, "declare it encode(coder, s, xs)"),
+        (scaled, {"allocation": lambda *_: (6, 3, 4)}, "allocation says 6 and 3, make has size 6 and n_active 2"),
+        (scaled, {"encode": encode_by_action}, "give state feature * number of actions + action"),
+        (one_hot, {"encode": encode_from_the_end}, "number them by first visit"),
+        (one_hot, {"lookup": look_by_encoding}, "lookup changes coder.number, coder.count: only encode may"),
+    ],
+)
+def test_broken_features_are_told_what_is_broken_and_how_to_fix_it(features, changes, words, monkeypatch):
+    broken = ModuleType("broken_features")
+    vars(broken).update({**vars(features), **changes, "__name__": broken.__name__})
+    monkeypatch.setitem(sys.modules, broken.__name__, broken)
+    with pytest.raises(UserError) as error:
+        check_features(broken)
+    assert words in str(error.value)
+
+
 def test_the_command_says_each_promise_in_a_line_and_how_many_broke_by_its_code(tmp_path, monkeypatch):
     kept = ucls("check", "ucls/OneState-v0")
     assert kept.exit_code == 0
-    assert {line.split()[0] for line in kept.stdout.splitlines()} == {"kept"}
+    assert {line.split()[0] for line in kept.stdout.splitlines()} == {"passed"}
     (tmp_path / "half_an_agent.py").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
     broken = ucls("check", "half_an_agent")
     assert broken.exit_code == 1
-    assert "broken  it has the parts of an algorithm: module 'half_an_agent' is not an algorithm" in broken.stdout
+    assert "failed  it has the parts of an algorithm: module 'half_an_agent' is not an algorithm" in broken.stdout
     rows = json.loads(ucls("check", "half_an_agent", "--json").stdout)
-    assert rows[0]["kept"] is False
+    assert rows[0]["passed"] is False
+    assert "passed  state features are numbered by first visit" in ucls("check", "one_hot").stdout
     for name in ("nobody", "Nowhere-v0", "ucls/Nowhere-v0"):
         with pytest.raises(UserError, match="unknown"):
             ucls("check", name)

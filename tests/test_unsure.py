@@ -110,7 +110,7 @@ def test_without_an_environment_that_can_be_made_again_there_is_no_list(tmp_path
 
     page = Agent(Unknown()).explain(tmp_path / "maps.html")
     assert page_data(page)["unsure"] == []
-    assert "without its environment nobody knows" in page.read_text()
+    assert "without its environment its visits are unknown" in page.read_text()
 
 
 def test_the_table_has_names_and_escapes_them():

@@ -42,7 +42,7 @@ def test_one_failure_of_many_checks_decides_only_if_their_number_does_not_explai
     assert Claim(1, "", None, (check(False, 0.04),)).verdict is Verdict.NOT_REPRODUCED
     assert Claim(1, "", None, (check(False, 0.04), *many)).words == "inconclusive with 30 runs"
     assert Claim(1, "", None, (check(False, 0.001), *many)).verdict is Verdict.NOT_REPRODUCED
-    assert Claim(1, "", None, (check(False), *many)).verdict is Verdict.NOT_REPRODUCED  # of before, without p
+    assert Claim(1, "", None, (check(False), *many)).verdict is Verdict.NOT_REPRODUCED  # without p
 
 
 def test_false_failures_stay_rare_however_many_checks_there_are():

@@ -135,7 +135,7 @@ def test_diagnose_says_what_it_leaves_out_and_is_valid_json(tmp_path):
     ]
     told = foreign.command(tmp_path, *words, "--set", "env.steps=7", "--out", "why")
     assert told.returncode == 0, told.stderr
-    assert "regret and its bound f + g are left out: nobody knows the optimum of lakes:make_lake" in told.stdout
+    assert "regret and its bound f + g are left out: there is no known optimum of lakes:make_lake" in told.stdout
     assert (tmp_path / "why" / "diagnosis.png").stat().st_size > 5000
 
     def refuse(word):

@@ -9,7 +9,9 @@ from tools.tables import ROOT, markdown
 from ucls._util.files import write_atomic
 from ucls.benchmark import page
 from ucls.benchmark.check import check
+from ucls.benchmark.result import Entered, read
 from ucls.benchmark.scale import scale
+from ucls.benchmark.scores import MEASURES, overall, scores_of
 from ucls.benchmark.tasks import PUBLIC, chosen, scales
 from ucls.settings import listed
 
@@ -23,6 +25,7 @@ SHOWN = {
     "cost": "Cost",
     "provenance": "Provenance",
 }
+QUICK = ("scores", "online", "greedy")  # sections of the quick tasks
 NONE = "No entry is complete yet."
 
 
@@ -39,10 +42,45 @@ def compute_scales(ids: Sequence[str]) -> list[str]:
 
 
 def made(docs: Path) -> dict[Path, str]:
-    """The text that the page should have, by its path."""
-    entries = [check(file)[0] for file in sorted((docs / "data" / "benchmark").glob("*.json"))]
+    """The text that the page and the README should have, by path.
+
+    Files in docs/data/benchmark have all tasks; those in the folder quick have the quick ones, and are compared with
+    the others in these. Those in the folder generated are of the tasks drawn from each entry's code.
+    """
+    entries, quick = (_read(docs / "data" / "benchmark" / name) for name in ("", "quick"))
     sections = {name: page.markdown(entries, [title]).strip() if entries else NONE for name, title in SHOWN.items()}
-    return marks.made(docs / "benchmark.md", {**sections, "tasks": tasks()})
+    every = [*entries, *quick]
+    sections |= {f"quick {name}": page.markdown(every, [SHOWN[name]]).strip() if every else NONE for name in QUICK}
+    drawn = [read(file) for file in sorted((docs / "data" / "benchmark" / "generated").glob("*.json"))]  # quickly
+    sections["generated"] = page.markdown(drawn, [SHOWN["scores"], SHOWN["online"]]).strip() if drawn else NONE
+    found = marks.made(docs / "benchmark.md", {**sections, "tasks": tasks()})
+    readme = docs.parent / "README.md"
+    return found | (marks.made(readme, {"benchmark": headline(entries)}) if readme.is_file() else {})
+
+
+def _read(folder: Path) -> list[Entered]:
+    return [check(file)[0] for file in sorted(folder.glob("*.json"))]
+
+
+def headline(entries: Sequence[Entered]) -> str:
+    """The table of the README: every entry with its scores, and in how many tasks and seeds they were measured."""
+    if not entries:
+        return NONE
+    ids = [task.id for task in page.common(entries)]
+    open_to_all = [id for id in ids if not any(id in e.refused for e in entries)]
+    rows = []
+    for e in page.ranked(entries, page.common(entries)):
+        found = [overall(scores_of(e, ids), measure) for measure in MEASURES]
+        cells = [cell for one in found for cell in (_span(one.iqm), f"{one.mean[0]:.2f}")]
+        rows.append([f"`{e.entry.label}`", *cells, _span(overall(scores_of(e, open_to_all), "online").mean)])
+    seeds = sorted({e.seeds for e in entries})
+    counted = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else str(seeds[0])
+    head = [f"{len(ids)} tasks, {counted} seeds", *(f"{m}: {of}" for m in MEASURES for of in ("IQM", "mean"))]
+    return markdown([*head, f"online: mean in the {len(open_to_all)} tasks that none refuses"], rows)
+
+
+def _span(values: tuple[float, float, float]) -> str:
+    return f"{values[0]:.2f} [{values[1]:.2f}, {values[2]:.2f}]"
 
 
 def tasks() -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 from docsite import pictures
 from docsite.algorithms import LABELS
 from faults.torture import page as robustness
-from tools import benchmarks, deviations, environments, exploration, marks, prose, reproduction
+from tools import benchmarks, deviations, environments, exploration, logs, marks, prose, reproduction
 from tools.tables import ROOT, markdown, read, table
 from ucls._util.files import write_atomic
 from ucls.algorithms import ALGORITHMS
@@ -36,8 +36,9 @@ def made(docs: Path = DOCS) -> dict[Path, str]:
         **exploration.made(docs),
         **deviations.made(docs),
         **environments.made(docs),
+        **logs.made(docs),
         **marks.made(docs / "choose.md", {"costs and results": costs_and_results()}),
-        docs / "robustness.md": robustness.text(tallies),
+        **marks.made(docs / "robustness.md", robustness.sections(tallies)),
     }
 
 
@@ -53,7 +54,8 @@ def stale(docs: Path = DOCS) -> Iterator[str]:
     """Yield one line for every file that differs from what its data make of it."""
     for path, text in made(docs).items():
         if not path.is_file() or path.read_text() != text:
-            yield f"docs/{path.relative_to(docs)} differs from its data: python -m tools fill"
+            name = f"docs/{path.relative_to(docs)}" if path.is_relative_to(docs) else path.name
+            yield f"{name} differs from its data: python -m tools fill"
 
 
 def complaints() -> Iterator[str]:
@@ -101,7 +103,8 @@ def costs_and_results() -> str:
 
 
 def _of_readme() -> set[str]:
-    lines = (ROOT / "README.md").read_text().split("## Results")[1].split("\n## ")[0].splitlines()
+    text = (ROOT / "README.md").read_text().split("## Results")[1].split("\n## ")[0]
+    lines = marks.SECTION.sub("", text).splitlines()
     rows = [line.split("|")[2:] for line in lines if line.startswith("|")][2:]
     cells = [re.sub(r"\(.*?\)", "", cell) for row in rows for cell in row if " of " not in cell]
     return {number for cell in cells for number in NUMBER.findall(cell)}

@@ -1,4 +1,4 @@
-"""`python -m bench environments`: run the study and the Stable-Baselines3 baselines, and write the page."""
+"""`python -m bench environments`: run the study, and save its results."""
 
 import argparse
 import sys
@@ -14,19 +14,14 @@ def main(words: list[str]) -> int:
     sys.path.append(str(STUDY.parent))
     from ucls.study.declaration.declare import read_study
 
-    if asked.baselines:
-        from bench.known import baselines
-
-        baselines.measure(read_study(asked.study), asked.store, asked.only, asked.seeds or 3)
-    elif not asked.no_run:
+    if not asked.no_run:
         from bench.known import run
 
         run.measure(read_study(asked.study), asked.store, asked.only, asked.seeds, asked.agents)
-    if asked.page:
+    if asked.data:
         from bench.known import page
-        from bench.known.tasks import baselines_of
 
-        page.write(asked.store, baselines_of(asked.store), asked.page)
+        page.update(asked.store, asked.data)
     return 0
 
 
@@ -42,9 +37,6 @@ def _asked(words: list[str]) -> argparse.Namespace:
     )
     parser.add_argument("--agents", nargs="*", default=[], metavar="LABEL", help="agents with one of these labels")
     parser.add_argument("--seeds", type=int, help="number of seeds to run")
-    parser.add_argument(
-        "--baselines", action="store_true", help="DQN and PPO from Stable-Baselines3 (pip install 'ucls[baselines]')"
-    )
     parser.add_argument("--no-run", action="store_true", help="run nothing")
-    parser.add_argument("--page", type=Path, help="write this page from the results so far, and its data beside it")
+    parser.add_argument("--data", type=Path, help="add the results so far to this CSV file")
     return parser.parse_args(words)

@@ -1,13 +1,15 @@
-"""The runs behind the page: those of built-in algorithms from the store, those of the baselines from a file."""
+"""The runs behind the page: those of built-in algorithms from the store, and CSV files of runs."""
 
 import csv
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.known.tasks import TASKS, measured_of, reached, task_of
 from ucls.study.storage.store import Store
+
+SHOWN = ("DQN", "QR-DQN", "PPO")  # deep agents beside the others
 
 
 class Found(NamedTuple):
@@ -24,13 +26,6 @@ class Found(NamedTuple):
     cpu_seconds: float
     diverged: bool
     commit: str
-
-
-def asked_for(store: Path, name: str) -> list[tuple[str, str]]:
-    """The pairs of environment and agent in a study, whether they were run or not."""
-    with Store(store) as opened:
-        members = opened.members(name)
-    return list(dict.fromkeys((task_of(cell.env, dict(cell.settings)).title, label) for label, cell in members))
 
 
 def of_store(store: Path, name: str) -> list[Found]:
@@ -51,21 +46,6 @@ def of_store(store: Path, name: str) -> list[Found]:
     return runs
 
 
-def of_baselines(path: Path) -> list[Found]:
-    """The runs of the baselines, one per line."""
-    return [
-        Found(
-            *(
-                line[name]
-                for name in ("task", "label", "seed", "steps", "last", "greedy", "episodes", "reached", "cpu")
-            ),
-            diverged=False,
-            commit=line["commit"],
-        )
-        for line in _lines(path)
-    ]
-
-
 def _lines(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
@@ -74,6 +54,14 @@ def merged(earlier: Iterable[Found], runs: Iterable[Found]) -> list[Found]:
     """All runs; one with the task, agent and seed of an earlier one replaces it."""
     by_name = {(run.task, run.agent, run.seed): run for run in earlier}
     return list((by_name | {(run.task, run.agent, run.seed): run for run in runs}).values())
+
+
+def together(runs: Sequence[Found], deep: Iterable[Found]) -> list[Found]:
+    """All runs in the environments of the page; those of deep agents with tuned settings replace the agent's others."""
+    titles = {run.task for run in runs}
+    tuned = [run for run in deep if run.task in titles and run.agent in SHOWN]
+    pairs = {(run.task, run.agent) for run in tuned}
+    return ordered([run for run in runs if (run.task, run.agent) not in pairs] + tuned)
 
 
 def ordered(runs: Iterable[Found]) -> list[Found]:

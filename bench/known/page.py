@@ -1,24 +1,21 @@
-"""The page docs/environments.md and its data, made from the saved runs and nothing else."""
+"""The data of docs/environments.md, and the sections of that page which are made from them: `python -m tools fill`."""
 
 import csv
-import datetime
 import io
 import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from bench.deep import tables as deep_tables
 from bench.known import found
 from bench.known.found import Found
-from bench.known.notes import AFTER, BEFORE, DATA, FINDINGS, NOTES
 from bench.known.tasks import TASKS, Task
-from bench.machine import describe
-from bench.tables import Table, markdown
+from bench.tables import Table, grid
 from ucls._util.files import write_atomic
 from ucls.stats import summarize
 
 STUDY, DEFAULT, NAME = "environments", "ucls-plan", "UCLS-Plan"
-GREEDY, TRAINING, STEPS = "Return of the greedy policy", "Return during training", "Steps to threshold"
 MEASURED = ("final_return", "greedy_return", "steps_to_threshold", "cpu_seconds")
 HEAD = [
     *("environment", "agent", "runs", "diverged", "reached_threshold"),
@@ -26,30 +23,20 @@ HEAD = [
 ]
 
 
-def write(store: Path, baselines: Path, page: Path) -> None:
-    """Write the page and, in the folder `data` beside it, all runs and the means with their intervals.
-
-    Runs that are in the data already stay there, unless the store or the baselines have new ones in their place.
-    """
-    data = page.parent / "data" / f"{page.stem}.csv"
+def update(store: Path, data: Path) -> None:
+    """Add the runs of the store to the file of runs, in the place of earlier ones."""
     earlier = found.of_csv(data) if data.exists() else []
-    runs = found.ordered(found.merged(earlier, [*found.of_store(store, STUDY), *found.of_baselines(baselines)]))
+    runs = found.ordered(found.merged(earlier, found.of_store(store, STUDY)))
+    data.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(data, lambda path: found.as_csv(path, runs))
-    shipped = found.of_csv(data)  # the page shows the data as shipped, digit for digit
-    write_summary(shipped, data)
-    text = _text(shipped, found.asked_for(store, STUDY))
-    write_atomic(page, lambda path: path.write_text(text))
 
 
-def summary_of(data: Path) -> Path:
-    """The file of means that belongs to a file of runs."""
-    return data.with_name(f"{data.stem}-summary.csv")
-
-
-def write_summary(runs: Sequence[Found], data: Path) -> None:
-    """Write the means with their intervals beside the file of the runs."""
-    text = "".join(f"{line}\n" for line in summary(runs))
-    write_atomic(summary_of(data), lambda path: path.write_text(text))
+def sections(runs: Sequence[Found], deep: Sequence[Found] = ()) -> dict[str, str]:
+    """What the page has between its marks, by name; `deep` are the runs of deep agents with tuned settings."""
+    every = found.together(runs, deep)
+    said = {"finding": finding(every), "runs": counted(runs), "deep runs": counted(deep)}
+    shown = [*tables_of(every), deep_tables.table(runs, deep)]
+    return {name: textwrap.fill(text, 120) for name, text in said.items()} | {t.title: grid(t) for t in shown}
 
 
 def summary(runs: Sequence[Found]) -> list[str]:
@@ -58,14 +45,15 @@ def summary(runs: Sequence[Found]) -> list[str]:
     return [_csv_line(row) for row in (HEAD, *rows)]
 
 
-def tables(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> list[Table]:
-    """The tables of the page: a row for each environment with runs, a column for each agent of these pairs or runs."""
-    agents = list(dict.fromkeys(agent for _, agent in (*pairs, *_pairs_of(runs))))
+def tables_of(runs: Sequence[Found]) -> list[Table]:
+    """The tables of the page: a row for each environment, a column for each agent, the default first."""
+    agents = sorted(dict.fromkeys(run.agent for run in runs), key=lambda agent: agent != DEFAULT)
     titles = {run.task for run in runs}
-    tasks = [task for task in TASKS if task.title in titles]
-
-    groups = [(task, [[r for r in runs if (r.task, r.agent) == (task.title, a)] for a in agents]) for task in tasks]
-    head = ["environment", *agents]
+    groups = [
+        (task, [[r for r in runs if (r.task, r.agent) == (task.title, a)] for a in agents])
+        for task in TASKS
+        if task.title in titles
+    ]
     greedy = [[task.title, *(_center([r.greedy_return for r in some]) for some in each)] for task, each in groups]
     training = [[task.title, *(_center([r.final_return for r in some]) for some in each)] for task, each in groups]
     steps = [
@@ -73,21 +61,16 @@ def tables(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> list[Tabl
         for task, each in groups
     ]
     return [
-        Table(GREEDY, head, greedy, "Mean return of the greedy policy after training; a dash means not run."),
-        Table(TRAINING, head, training, "Mean return of the last 20 training episodes, exploration included."),
-        Table(
-            STEPS,
-            ["environment", "threshold", "steps per run", *agents],
-            steps,
-            "Mean over the runs that reach the threshold; their number is given where some do not.",
-        ),
+        Table("greedy", ["environment", *agents], greedy),
+        Table("training", ["environment", *agents], training),
+        Table("steps", ["environment", "threshold", "steps per run", *agents], steps),
     ]
 
 
 def counted(runs: Sequence[Found]) -> str:
     """How many runs the page is of, and at which commits they were made."""
     commits = ", ".join(f"`{commit}`" for commit in sorted({run.commit for run in runs}))
-    return f"{len(runs):,} runs, made with commit {commits}"
+    return f"{len(runs):,} runs, made with commits {commits}."
 
 
 def finding(runs: Sequence[Found]) -> str:
@@ -109,44 +92,6 @@ def _best(runs: Sequence[Found]) -> dict[str, list[str]]:
         values = {agent: float(text.replace(",", "")) for agent, text in shown.items() if text != "-"}
         best[title] = [agent for agent, value in values.items() if value == max(values.values())]
     return best
-
-
-def _text(runs: Sequence[Found], pairs: Sequence[tuple[str, str]]) -> str:
-    about, day = describe(), datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d")
-    versions = ", ".join(f"{name} {about[name]}" for name in ("python", "numpy", "numba", "gymnasium"))
-    made = f"{counted(runs)}. Machine: {about['processor']}; {versions}. Page written on {day}."
-    return text(runs, pairs, made)
-
-
-def text(runs: Sequence[Found], pairs: Sequence[tuple[str, str]], made: str) -> str:
-    """The page, with a sentence on how it was made."""
-    greedy, training, steps = map(markdown, tables(runs, pairs))
-    begun = {run.task for run in runs}
-    notes = [_filled(f"- **{title}**: {note}") for title, note in NOTES.items() if title in begun]
-    parts = ["# Gymnasium environments", "", BEFORE.strip(), "", "## Findings", "", _filled(f"- {finding(runs)}")]
-    parts += [FINDINGS.strip(), "", greedy, training, steps, DATA.strip(), "", AFTER.strip(), "", *notes, ""]
-    missing = [title for title in dict.fromkeys(title for title, _ in pairs) if title and title not in begun]
-    if missing:
-        parts += ["## In the study, but not run yet", "", f"{', '.join(missing)}.", ""]
-    return "\n".join([*parts, PROVENANCE, "", made]).rstrip() + "\n"
-
-
-PROVENANCE = """## Provenance
-
-<!-- not run: it takes hours, and installs from the network -->
-```sh
-pip install 'ucls[environments]'
-python -m bench environments               # the study examples/environments.toml, in one process
-pip install 'ucls[baselines]'
-python -m bench environments --baselines   # DQN and PPO from Stable-Baselines3
-python -m bench environments --no-run --page docs/environments.md
-```
-
-`ucls study run` runs the same study on all cores; these commands also measure processor time and greedy policies."""
-
-
-def _filled(item: str) -> str:
-    return textwrap.fill(item, 120, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
 
 
 def _pairs_of(runs: Sequence[Found]) -> list[tuple[str, str]]:

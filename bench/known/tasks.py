@@ -59,11 +59,6 @@ def measured_of(store: Path) -> Path:
     return store.with_name(store.name + ".measured.jsonl")
 
 
-def baselines_of(store: Path) -> Path:
-    """The file beside a store that has the runs of the baselines, one JSON object per line."""
-    return store.with_name(store.name + ".baselines.jsonl")
-
-
 def limited(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
     """The environment, with a time limit if it has none."""
     endless = env.spec is None or env.spec.max_episode_steps is None

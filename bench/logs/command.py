@@ -1,24 +1,20 @@
-"""`python -m bench logs`: run replications, and print the tables of docs/log-coverage.md.
+"""`python -m bench logs`: run replications; `python -m tools fill` then writes the tables of docs/log-coverage.md.
 
-`python -m bench logs cautious` measures policies that were learned from logs, `calibration` fitted probabilities,
-`cost` processor time and memory, `large CASE RUNS` coverage with 5,000 episodes, and `baselines FOLDER` compares with
-other packages. `marginalized` compares LSTD-Q with marginalized ratios.
+`python -m bench logs cautious` measures policies that were learned from logs, `cost` processor time and memory, `large
+CASE RUNS` coverage with 5,000 episodes, and `baselines FOLDER` compares with other packages.
 """
 
 import argparse
 from pathlib import Path
 
-from bench.logs import baselines, calibration, cautious, cost, large, marginalized
+from bench.logs import baselines, cautious, cost, large
 from bench.logs.study import CASES, RUNS, SIZES, run_all
-from bench.logs.tables import fill_page, summarize, tables
+from bench.logs.tables import summarize
 
-PAGE = Path(__file__).parents[2] / "docs" / "log-coverage.md"
 DATA = Path(__file__).parents[2] / "docs" / "data" / "log-coverage.csv"
 CAUTIOUS = DATA.with_name("log-cautious.csv")
 LARGE = DATA.with_name("log-large.csv")
 REPLICATIONS = DATA.with_name("log-replications.csv")  # shipped, so that the study continues from them
-
-CALIBRATIONS = 10  # runs
 
 
 def main(arguments: list[str]) -> int:
@@ -27,17 +23,8 @@ def main(arguments: list[str]) -> int:
         return baselines.main(Path(arguments[1]))
     if arguments[:1] == ["cost"]:
         return cost.main(arguments[1:])
-    if arguments == ["marginalized"]:
-        fill_page(PAGE, marginalized.table(), "marginalized")
-        return 0
-    if arguments[:1] == ["large"]:
-        if len(arguments) == 3:
-            large.measure(LARGE, arguments[1], int(arguments[2]))
-        fill_page(PAGE, large.table(LARGE), "large")
-        return 0
-    if arguments == ["calibration"]:
-        print(text := calibration.table(CALIBRATIONS))
-        fill_page(PAGE, text, "calibration")
+    if arguments[:1] == ["large"] and len(arguments) == 3:
+        large.measure(LARGE, arguments[1], int(arguments[2]))
         return 0
     if arguments[:1] == ["cautious"]:
         return _cautious(arguments[1:])
@@ -57,9 +44,6 @@ def main(arguments: list[str]) -> int:
     for row in run_all(given.replications, runs, cases):
         print(f"{row.case}, {row.episodes} episodes, run {row.run}: {row.seconds:.2f} s", flush=True)
     summarize(given.replications, given.out)
-    print(tables(given.out))
-    if given.out == DATA:
-        fill_page(PAGE, tables(DATA))
     return 0
 
 
@@ -70,7 +54,4 @@ def _cautious(arguments: list[str]) -> int:
     given = parser.parse_args(arguments)
     for row in cautious.run_all(given.out, given.runs):
         print(f"{row.domain}, {row.episodes} episodes, run {row.run}", flush=True)
-    print(cautious.table(given.out))
-    if given.out == CAUTIOUS:
-        fill_page(PAGE, cautious.table(CAUTIOUS), "cautious")
     return 0

@@ -1,4 +1,4 @@
-"""The summary of the replications, and its tables for docs/log-coverage.md."""
+"""The summary of the replications, and its part on docs/log-coverage.md."""
 
 import csv
 from pathlib import Path
@@ -9,18 +9,17 @@ from bench.logs.study import CASES, SIZES, read_rows
 
 NO_TRUTH = "changing demand"
 FIELDS = (
+    *("case", "episodes", "runs", "covers_logged", "covers_new", "covers_difference", "covers_equal", "better"),
     *(
-        "case",
-        "episodes",
-        "runs",
-        "covers_logged",
-        "covers_new",
-        "covers_difference",
-        "covers_equal",
-        "better",
         "worse",
+        "wrong",
+        "equal_better",
+        "equal_worse",
+        "width",
+        "bootstrap_covers",
+        "bootstrap_better",
+        "bootstrap_wrong",
     ),
-    *("wrong", "equal_better", "equal_worse", "width", "bootstrap_covers", "bootstrap_better", "bootstrap_wrong"),
 )
 
 
@@ -54,24 +53,16 @@ def read_summary(path: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def tables(path: Path) -> str:
-    """The tables of the page: coverage and decisions, of all logs together and of each."""
+def pooled(path: Path) -> tuple[str, str]:
+    """The tables of the page: coverage and decisions for each number of episodes, all logs together."""
     every = read_summary(path)
-    pooled = [row for size in SIZES if (row := _pooled(every, size)) is not None]
-    return "\n\n".join("\n".join(part) for rows in (pooled, every) for part in _two(rows))
-
-
-def _two(rows: list[dict[str, str]]) -> list[list[str]]:
-    coverage = [
-        "| log | episodes | runs | logged | new | difference | equal policies |",
-        "|---|--:|--:|--:|--:|--:|--:|",
-    ]
+    rows = [row for size in SIZES if (row := _pooled(every, size)) is not None]
+    coverage = ["| episodes | runs | logged | new | difference | equal policies |", "|--:|--:|--:|--:|--:|--:|"]
     head = ("better", "worse", "wrong", "equal: better", "equal: worse", "bootstrap: covers", "better", "wrong")
-    decisions = [f"| log | episodes | {' | '.join(head)} |", f"|---|--:|{'--:|' * len(head)}"]
-    for row in rows:
-        coverage.append(_line(row, ("covers_logged", "covers_new", "covers_difference", "covers_equal"), row["runs"]))
-        decisions.append(_line(row, (*FIELDS[7:12], *FIELDS[13:])))
-    return [coverage, decisions]
+    decisions = [f"| episodes | {' | '.join(head)} |", f"|--:|{'--:|' * len(head)}"]
+    coverage += [_line(row, FIELDS[3:7], row["runs"]) for row in rows]
+    decisions += [_line(row, (*FIELDS[7:12], *FIELDS[13:])) for row in rows]
+    return "\n".join(coverage), "\n".join(decisions)
 
 
 def _pooled(rows: list[dict[str, str]], episodes: int) -> dict[str, str] | None:
@@ -81,17 +72,10 @@ def _pooled(rows: list[dict[str, str]], episodes: int) -> dict[str, str] | None:
         return None
     runs = np.array([int(row["runs"]) for row in some])
     means = {name: float(runs @ [float(row[name]) for row in some] / runs.sum()) for name in FIELDS[3:]}
-    about = {"case": "all with a truth", "episodes": str(episodes), "runs": str(runs.sum())}
+    about = {"episodes": str(episodes), "runs": str(runs.sum())}
     return {**about, **{name: f"{mean:.4f}" for name, mean in means.items()}}
 
 
 def _line(row: dict[str, str], names: tuple[str, ...], *more: str) -> str:
-    cells = [row["case"].replace("_", " "), f"{int(row['episodes']):,}", *more]
+    cells = [f"{int(row['episodes']):,}", *more]
     return "| " + " | ".join([*cells, *(f"{100 * float(row[name]):.0f}" for name in names)]) + " |"
-
-
-def fill_page(path: Path, text: str, name: str = "tables") -> None:
-    """Put tables between the marks of the page."""
-    begin, end = f"<!-- {name} -->", f"<!-- end of {name} -->"
-    before, _, rest = path.read_text().partition(begin)
-    path.write_text(f"{before}{begin}\n\n{text}\n\n{end}{rest.partition(end)[2]}")

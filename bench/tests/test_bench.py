@@ -2,12 +2,14 @@
 
 import json
 import sys
+from collections import Counter
+from importlib import import_module
 
 import numpy as np
 import pytest
 
 from bench import __main__ as command
-from bench import agents, check, evaluation, exact, first, harness, native, opening, profile, report
+from bench import agents, check, evaluation, exact, first, harness, native, opening, queries, report
 from bench.step import check_agreement
 from bench.steps.dense_numpy import DenseNumpy
 from bench.steps.kernel import Kernel
@@ -15,9 +17,12 @@ from bench.steps.stream import N_ACTIVE, make_stream
 from bench.steps.tuned_numpy import LazyNumpy, TunedNumpy
 from bench.tables import Table, markdown, plain
 from ucls.evaluation import LSTD
+from ucls.study import Store
+from ucls.study.storage.result import Circumstance
 
 D, STEPS = 64, 300
-GROWTH = {"room": 64, "us": {"64": [1.0, 2.0, 3.0]}}
+THREE = [1.0, 2.0, 3.0]
+SHELL = {"sarsa": dict.fromkeys(("agent", "environment", "step", "more"), THREE)}
 
 
 @pytest.fixture(scope="module")
@@ -97,16 +102,6 @@ def test_a_wrong_version_is_refused(kernel):
         check_agreement("wrong", other, kernel, 1e-8)
 
 
-@pytest.mark.slow
-def test_the_step_taken_apart_is_the_step(kernel):
-    apart = Kernel(make_stream(D), "float64")
-    parts = profile.walk(apart, STEPS)
-    assert parts.shape == (STEPS, len(profile.PARTS))
-    assert (parts >= 0).all()
-    assert np.array_equal(apart.w, kernel.w)
-    assert np.array_equal(apart.C, kernel.C)
-
-
 def test_jobs_take_turns_in_whole_units():
     taken = {"one": [], "many": []}
 
@@ -116,6 +111,26 @@ def test_jobs_take_turns_in_whole_units():
     samples = harness.interleave({"one": harness.Job(job("one")), "many": harness.Job(job("many"), 8)}, 0.01, 3)
     assert len(samples["one"]) == len(samples["many"]) >= 3
     assert all(steps % 8 == 0 for steps, _ in taken["many"])
+
+
+def test_every_part_can_be_measured_and_shown():
+    for part in command.PARTS:
+        module = import_module(f"bench.{part}")
+        assert callable(module.measure), part
+        assert callable(module.tables), part
+
+
+def test_a_store_that_was_filled_at_once_is_like_one_that_was_filled_run_by_run(tmp_path):
+    queries.fill(tmp_path / "filled", 1000)
+    with Store(tmp_path / "filled", write=True) as store:
+        before = store.rows(queries.NAME)
+        assert Counter(row.status for row in before) == {"done": 997, "diverged": 1, "failed": 1, "waiting": 1}
+        for row in before[3:5]:
+            result, about = store.account(row.id)
+            assert isinstance(about, Circumstance)
+            store._db.write("DELETE FROM result WHERE cell = (SELECT number FROM cell WHERE id = ?)", (row.id,))
+            assert store.finish(row.id, result, about)
+        assert store.rows(queries.NAME) == before
 
 
 def case(d, dtype):
@@ -172,18 +187,18 @@ def test_the_page_opens_with_sentences_of_every_part_that_has_some():
 
 def test_the_page_of_a_quick_run_stays_beside_it(tmp_path, monkeypatch):
     monkeypatch.setattr(command, "QUICK", tmp_path)
-    report.keep({"machine": {"processor": "abacus"}, "when": {"growth": "a day"}, "growth": GROWTH}, tmp_path)
+    report.keep({"machine": {"processor": "abacus"}, "when": {"shell": "a day"}, "shell": SHELL}, tmp_path)
     monkeypatch.setattr(sys, "argv", ["bench", "page", "--quick"])
     monkeypatch.setattr(command, "_one_thread", lambda: None)
     assert command.main() == 0
     assert "Made by `python -m bench --quick`" in (tmp_path / "performance.md").read_text()
     [table] = json.loads((tmp_path / "data" / "performance.json").read_text())["tables"]
-    assert table["rows"] == [["64", "2 (1..3)", "0.488"]]
+    assert table["rows"] == [["sarsa", *["2 (1..3)"] * 4]]
 
 
 def test_the_page_shows_the_first_tables_and_the_data_have_all(tmp_path):
-    about = {"machine": {"processor": "abacus"}, "when": {"step": "a day", "growth": "a day"}}
-    found = {**about, "step": {"cases": [case(512, "float64")], "skipped": []}, "growth": GROWTH}
+    about = {"machine": {"processor": "abacus"}, "when": {"step": "a day", "shell": "a day"}}
+    found = {**about, "step": {"cases": [case(512, "float64")], "skipped": []}, "shell": SHELL}
     text = report.write(found, tmp_path, "python -m bench").read_text()
     titles = [table["title"] for table in json.loads((tmp_path / "data" / "performance.json").read_text())["tables"]]
     assert titles == [table.title for table in report.tables(found)]

@@ -9,7 +9,7 @@ import pytest
 from bench.logs import domains as worlds
 from bench.logs import study
 from bench.logs.command import main
-from bench.logs.tables import FIELDS, read_summary, tables
+from bench.logs.tables import FIELDS, pooled, read_summary
 from ucls.evaluation import read_log
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +33,7 @@ def test_logs_have_the_probabilities_of_the_logged_policy_and_unequal_episodes()
     assert log.lengths.max() == 40
 
 
-def test_a_study_continues_where_it_was_stopped_and_is_summarized(tmp_path, monkeypatch, capsys):
+def test_a_study_continues_where_it_was_stopped_and_is_summarized(tmp_path, monkeypatch):
     cases = (study.Case("ring"), study.Case("inventory", "poor features"))
     monkeypatch.setattr("bench.logs.command.run_all", lambda path, runs, _: study.run_all(path, runs, cases))
     rows, out = tmp_path / "rows.csv", tmp_path / "out.csv"
@@ -49,7 +49,7 @@ def test_a_study_continues_where_it_was_stopped_and_is_summarized(tmp_path, monk
     assert [row["runs"] for row in summary] == ["3", "3"]
     mean = np.mean([float(row["covers_difference"]) for row in found if row["case"] == "ring"])
     assert float(summary[0]["covers_difference"]) == pytest.approx(mean, abs=1e-4)
-    assert "| ring | 50 | 3 |" in capsys.readouterr().out
+    assert pooled(out)[0].splitlines()[2].startswith("| 50 | 6 |")
 
 
 def test_a_change_of_demand_is_flagged():
@@ -62,7 +62,5 @@ def test_a_change_of_demand_is_flagged():
     assert any(check.name == "stationarity" and check.failed for check in one.checks)
 
 
-def test_the_page_shows_the_numbers_of_its_data():
-    page, data = ROOT / "docs" / "log-coverage.md", ROOT / "docs" / "data" / "log-coverage.csv"
-    assert tables(data) in page.read_text(), "print the tables with `python -m bench logs`"
-    assert list(read_summary(data)[0]) == list(FIELDS)
+def test_the_shipped_summary_has_its_columns():
+    assert list(read_summary(ROOT / "docs" / "data" / "log-coverage.csv")[0]) == list(FIELDS)

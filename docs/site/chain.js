@@ -1,11 +1,10 @@
-// A chain of states in which an agent learns before your eyes, with one feature for each state and action. ucls-exact:
-// its recursions, dense, with no trace (lambda = 0). ucls-plan, if data-algorithm says so: value iteration after every
-// step. tests/test_site.py holds these numbers against the batch formulas.
+// A chain of states in which ucls-plan or ucls-exact learns, with one feature for each state and action. The attribute
+// data-algorithm of the element says which. tests/test_site.py compares these numbers with the batch formulas.
 "use strict";
 
 (() => {
   const STATES = 6, ACTIONS = 2, SIZE = STATES * ACTIONS;
-  const GAMMA = 0.9, M = 1, FACTOR = 1, PLAN_M = 0.03, PLAN_FACTOR = 2;
+  const GAMMA = 0.9;
   const NAMES = ["left", "right"];
 
   function generator(seed) { // mulberry32: the same walk for everybody
@@ -17,11 +16,14 @@
     };
   }
 
-  class Learner {
+  // UCLS-Exact: its recursions, without a trace (lambda = 0).
+  class Exact {
     constructor() {
+      this.priorVisits = 1;
+      this.noiseScale = 1;
       const square = (diagonal) =>
         Array.from({ length: SIZE }, (_, i) => Array.from({ length: SIZE }, (_, j) => (i === j ? diagonal : 0)));
-      this.inverse = square(1 / M);
+      this.inverse = square(1 / this.priorVisits);
       this.C = square(0);
       this.w = Array(SIZE).fill(0);
       this.h = Array(SIZE).fill(0);
@@ -30,9 +32,9 @@
     }
 
     mean(i) { return this.w[i]; }
-    unknown(i) { return Math.min(1, Math.max(0, 1 - this.h[i])); }
-    noise(i) { return FACTOR * Math.sqrt(Math.max(0, this.C[i][i])); }
-    upper(i, v0) { return this.mean(i) + v0 * this.unknown(i) + this.noise(i); }
+    prior(i, v0) { return v0 * Math.min(1, Math.max(0, 1 - this.h[i])); }
+    noise(i) { return this.noiseScale * Math.sqrt(Math.max(0, this.C[i][i])); }
+    plan() {} // nothing to do where v0 is only added in the end
 
     update(i, reward, j) { // x is 1 at i, x' is 1 at j, d = x - gamma x', z = x
       const { inverse, C, w, h } = this;
@@ -56,61 +58,67 @@
     }
   }
 
-  class Planner {
-    constructor(v0) { // a function: the maximum return as it is set now
-      this.v0 = v0;
-      this.visits = Array(SIZE).fill(0);
-      this.moves = Array.from({ length: SIZE }, () => []); // of each pair: reward, next state, how often
+  // UCLS-Plan: sweeps over everything that was observed, until nothing changes.
+  class Plan {
+    constructor() {
+      this.priorVisits = 0.03;
+      this.noiseScale = 2;
+      const zeros = () => Array(SIZE).fill(0);
+      [this.visits, this.w, this.optimistic, this.squares, this.noises] = [zeros(), zeros(), zeros(), zeros(), zeros()];
+      this.moves = this.visits.map(() => []); // of each state and action: [reward, next state, how often]
       this.transitions = [];
-      this.solved = null;
     }
 
-    mean(i) { return this.found().w[i]; }
-    noise(i) { return this.found().noise[i]; }
-    upper(i) { return this.visits[i] ? this.found().y[i] + this.noise(i) : this.v0(); }
-    unknown(i) { return this.v0() ? Math.max(0, this.upper(i) - this.noise(i) - this.mean(i)) / this.v0() : 0; }
+    mean(i) { return this.w[i]; }
+    prior(i, v0) { return (this.visits[i] ? this.optimistic[i] : v0) - this.w[i]; }
+    noise(i) { return this.noises[i]; }
 
-    update(i, reward, j) {
+    update(i, reward, j, v0) {
       const next = Math.floor(j / ACTIONS);
-      const known = this.moves[i].find((move) => move.reward === reward && move.next === next);
-      if (known) known.n += 1;
-      else this.moves[i].push({ reward, next, n: 1 });
+      const known = this.moves[i].find(([r, s]) => r === reward && s === next);
+      if (known) known[2] += 1;
+      else this.moves[i].push([reward, next, 1]);
       this.visits[i] += 1;
-      this.transitions.push([i, reward, j]);
-      this.solved = null;
+      this.transitions.push([i, reward, next]);
+      this.plan(v0);
     }
 
-    found() { // the fixed point, from v0 down
-      const v0 = this.v0();
-      if (this.solved?.v0 === v0) return this.solved;
-      const clip = (value) => Math.min(Math.max(value, 0), v0);
-      const sure = (i, mean, base) => (PLAN_M * base + this.visits[i] * mean) / (PLAN_M + this.visits[i]);
-      const made = { v0, y: Array(SIZE).fill(v0), w: Array(SIZE).fill(0), noise: Array(SIZE).fill(0) };
-      let V = Array(STATES).fill(v0), means = Array(STATES).fill(0);
-      for (let sweep = 0, change = 1; sweep < 2000 && change > 1e-12; sweep++) {
-        const S = Array(SIZE).fill(0);
-        for (let i = 0; i < SIZE; i++) {
-          if (!this.visits[i]) continue;
-          const over = (f) => this.moves[i].reduce((sum, move) => sum + move.n * f(move), 0);
-          const target = (move) => move.reward + GAMMA * V[move.next];
-          const y = over(target) / this.visits[i];
-          S[i] = over((move) => (target(move) - y) ** 2);
-          made.y[i] = sure(i, y, v0);
-          made.w[i] = sure(i, over((move) => move.reward + GAMMA * means[move.next]) / this.visits[i], 0);
-        }
-        const freedom = this.visits.reduce((sum, n) => sum + Math.max(0, n - 1), 0);
-        const doubt = v0 * 0.5 ** this.visits.filter((n) => n > 1).length;
-        const sigma2 = doubt ** 2 + (freedom ? S.reduce((sum, each) => sum + each, 0) / freedom : 0);
-        made.noise = S.map((own, i) => (this.visits[i] ? PLAN_FACTOR * Math.sqrt(own + sigma2) / (PLAN_M + this.visits[i]) : 0));
-        const pairs = (state) => [0, 1].map((a) => state * ACTIONS + a);
-        const tops = V.map((_, s) => clip(Math.max(...pairs(s).map((i) => (this.visits[i] ? made.y[i] + made.noise[i] : v0)))));
-        const bests = V.map((_, s) => clip(Math.max(0, ...pairs(s).filter((i) => this.visits[i]).map((i) => made.w[i]))));
-        change = Math.max(...tops.map((top, s) => Math.max(Math.abs(top - V[s]), Math.abs(bests[s] - means[s]))));
-        [V, means] = [tops, bests];
-      }
-      this.solved = made;
-      return made;
+    plan(v0) {
+      for (let sweep = 0; sweep < 1000 && this.sweep(v0) > 1e-10; sweep++);
     }
+
+    sweep(v0) { // one step of value iteration; returns the largest change
+      const clip = (value) => Math.min(v0, Math.max(0, value));
+      const states = Array.from({ length: STATES }, (_, s) => [s * ACTIONS, s * ACTIONS + 1]);
+      const V = states.map((pairs) => clip(Math.max(...pairs.map((i) => this.upper(i, v0)))));
+      const greedy = states.map((pairs) => clip(Math.max(0, ...pairs.map((i) => this.w[i])))); // no value is negative
+      const add = (values) => values.reduce((total, value) => total + value, 0);
+      let change = 0;
+      this.visits.forEach((visits, i) => {
+        if (!visits) return;
+        const expected = (ahead) => add(this.moves[i].map(([r, s, n]) => n * (r + GAMMA * ahead[s])));
+        const mean = expected(V) / visits, n = visits + this.priorVisits;
+        const optimistic = (this.priorVisits * v0 + visits * mean) / n, w = expected(greedy) / n;
+        change = Math.max(change, Math.abs(optimistic - this.optimistic[i]), Math.abs(w - this.w[i]));
+        this.optimistic[i] = optimistic;
+        this.w[i] = w;
+        this.squares[i] = add(this.moves[i].map(([r, s, n]) => n * (r + GAMMA * V[s] - mean) ** 2));
+      });
+      const freedom = add(this.visits.map((n) => Math.max(0, n - 1)));
+      const unseen = v0 * 0.5 ** this.visits.filter((n) => n > 1).length; // noise that may not have shown yet
+      const variance = unseen ** 2 + (freedom ? add(this.squares) / freedom : 0); // for what a single visit cannot show
+      this.visits.forEach((visits, i) => {
+        if (!visits) return;
+        const noise = this.noiseScale * Math.sqrt(this.squares[i] + variance) / (visits + this.priorVisits);
+        change = Math.max(change, Math.abs(noise - this.noises[i]));
+        this.noises[i] = noise;
+      });
+      return change;
+    }
+  }
+
+  for (const Learner of [Exact, Plan]) {
+    Learner.prototype.upper = function (i, v0) { return this.mean(i) + this.prior(i, v0) + this.noise(i); };
   }
 
   class World {
@@ -132,7 +140,7 @@
     }
 
     restart() {
-      this.learner = this.place.dataset.algorithm === "ucls-plan" ? new Planner(() => this.v0) : new Learner();
+      this.learner = new (this.place.dataset.algorithm === "ucls-plan" ? Plan : Exact)();
       this.world = new World();
       this.state = 0;
       this.steps = 0;
@@ -147,7 +155,7 @@
 
     take(state, action) {
       const [next, reward] = this.world.step(state, action);
-      this.learner.update(state * ACTIONS + action, reward, next * ACTIONS + this.choice(next));
+      this.learner.update(state * ACTIONS + action, reward, next * ACTIONS + this.choice(next), this.v0);
       this.state = next;
       this.steps += 1;
       this.reward += reward;
@@ -159,8 +167,9 @@
     }
   }
 
-  // The picture: for every state two bars, left and right, each with its mean, what is noisy and what is unknown.
+  // The picture: for every state two bars, left and right, each with its mean, its noise term and its prior term.
   const HIGH = 330, BASE = 265, SCALE = 15;
+  const visits = (n) => `${n} visit${n === 1 ? "" : "s"}`;
   const layout = (narrow) => (narrow ? { wide: 400, first: 58, gap: 62, bar: 27 } : { wide: 720, first: 95, gap: 115, bar: 34 });
 
   function shape(name, attributes, parent, text) {
@@ -195,7 +204,7 @@
     const x = at.first + at.gap * state + (action ? 1 : -1 - at.bar);
     const middle = x + at.bar / 2, width = at.bar - 2;
     const mean = learner.mean(i), noisy = mean + learner.noise(i), top = learner.upper(i, v0);
-    const said = `state ${state + 1}, ${NAMES[action]}: upper bound ${top.toFixed(2)}, ${learner.visits[i]} visits`;
+    const said = `state ${state + 1}, ${NAMES[action]}: upper bound ${top.toFixed(2)}, ${visits(learner.visits[i])}`;
     const bar = shape("g", { class: "bar", tabindex: 0, role: "button", "aria-label": said, "data-bar": i }, svg);
     shape("rect", { x, y: 0, width, height: BASE + 28, class: "room" }, bar);
     shape("rect", { x, y: y(noisy), width, height: Math.max(0, y(mean) - y(noisy)), class: "noisy" }, bar);
@@ -211,13 +220,26 @@
     const whole = `${chain.steps} steps, reward ${chain.reward.toFixed(1)}, ${rate} per step.`;
     if (chain.picked === null) return `${whole} Click a bar, or press a button.`;
     const { learner, picked: i, v0 } = chain;
-    const [mean, unknown, noise] = [learner.mean(i), learner.unknown(i), learner.noise(i)].map((n) => n.toFixed(3));
-    const which = `State ${Math.floor(i / ACTIONS) + 1}, ${NAMES[i % ACTIONS]}, ${learner.visits[i]} visits`;
-    return `${whole} ${which}: mean ${mean}, prior ${unknown} × ${v0}, noise ${noise}, ` +
+    const [mean, prior, noise] = [learner.mean(i), learner.prior(i, v0), learner.noise(i)].map((n) => n.toFixed(3));
+    const which = `State ${Math.floor(i / ACTIONS) + 1}, ${NAMES[i % ACTIONS]}, ${visits(learner.visits[i])}`;
+    return `${whole} ${which}: mean ${mean}, prior ${prior}, noise ${noise}, ` +
       `upper bound ${learner.upper(i, v0).toFixed(3)}.`;
   }
 
+  const CONTROLS = `<div class="controls">
+    <button type="button" data-steps="1">one step</button>
+    <button type="button" data-steps="10">10 steps</button>
+    <button type="button" data-steps="100">100 steps</button>
+    <button type="button" data-restart>restart</button>
+    <label>maximum return v0 = <b>10</b> <input type="range" min="0" max="15" step="1" value="10"></label>
+    </div>
+    <svg role="group" aria-label="Bars of the upper bounds of two actions in six states"></svg>
+    <output></output>
+    <div class="controls"><span><i class="mean"></i> mean</span> <span><i class="noisy"></i> noise term</span>
+    <span><i class="unknown"></i> prior term</span> <span>bold arrow: chosen action</span></div>`;
+
   function open(place) {
+    place.innerHTML = CONTROLS;
     const chain = new Chain(place);
     const svg = place.querySelector("svg"), output = place.querySelector("output");
     const show = () => { draw(chain, svg); output.textContent = tell(chain); };
@@ -238,6 +260,7 @@
     place.querySelector("[data-restart]").addEventListener("click", () => { chain.restart(); show(); });
     place.querySelector("input").addEventListener("input", (event) => {
       chain.v0 = Number(event.target.value);
+      chain.learner.plan(chain.v0);
       place.querySelector("b").textContent = event.target.value;
       show();
     });

@@ -1,7 +1,7 @@
 """Fuzzing and fault injection: `python -m bench torture [--only NAME] [--minutes N] [--seed S]`.
 
-Each part runs in its own process and writes its tally as JSON to a folder; `--page` merges the tallies into the data of
-a page, so that parts can be run at different times.
+Each part runs in its own process and writes its tally as JSON to a folder; `--data` merges the tallies into the data of
+docs/robustness.md, so that parts can be run at different times.
 """
 
 import argparse
@@ -23,7 +23,7 @@ LEAST = 600.0  # seconds that a part may take however small its share is, becaus
 
 
 def main(words: list[str]) -> int:
-    """Run the chosen parts and write the page; the exit code is 1 if there were faults."""
+    """Run the chosen parts; the exit code is 1 if there were faults."""
     asked = _asked(words)
     if asked.part:
         part = next(part for part in parts() if part.name == asked.part)
@@ -41,8 +41,8 @@ def main(words: list[str]) -> int:
         print(f"{part.name}: {found['tried']:,}, {found['ends']}, {found['seconds']:.0f} s", flush=True)
         for fault in found["shown"]:
             print(f"  {fault}", flush=True)
-    if asked.page:
-        page.write(page.read(asked.out), asked.page)
+    if asked.data:
+        page.merge(page.read(asked.out), asked.data)
     return 1 if faults else 0
 
 
@@ -78,9 +78,7 @@ def _asked(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--minutes", type=float, help="approximate time limit")
     parser.add_argument("--seed", type=int, default=0, help="seed of the mutants")
     parser.add_argument("--out", type=Path, default=ROOT / "out" / "torture", help="folder of the tallies")
-    parser.add_argument(
-        "--page", type=Path, help="page to write with the tallies in the folder, e.g. docs/robustness.md"
-    )
+    parser.add_argument("--data", type=Path, help="file to merge them into, e.g. docs/data/robustness.json")
     for hidden, kind in (("--part", str), ("--count", int), ("--seconds", float)):
         parser.add_argument(hidden, type=kind, help=argparse.SUPPRESS)
     asked = parser.parse_args(words)

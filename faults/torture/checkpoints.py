@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from faults.torture.damage import cut, flip
 from ucls import Agent, UserError
 from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.core.run import Run, make_run, suits_env
@@ -215,19 +216,6 @@ def _other_text(rng: random.Random, text: str) -> str:
     )()
 
 
-def truncate(rng: random.Random, blob: bytes) -> bytes:
-    """The end is missing."""
-    return blob[: rng.randrange(len(blob))]
-
-
-def flip(rng: random.Random, blob: bytes) -> bytes:
-    """Some bytes are others."""
-    spoilt = bytearray(blob)
-    for _ in range(rng.choice((1, 2, 8))):
-        spoilt[rng.randrange(len(spoilt))] = rng.randrange(256)
-    return bytes(spoilt)
-
-
 def header(rng: random.Random, blob: bytes) -> bytes:
     """The header says something else."""
     length = int.from_bytes(blob[:8], "little")
@@ -246,7 +234,7 @@ def header(rng: random.Random, blob: bytes) -> bytes:
 
 
 OF_CONTENT = (integer, integer, integer, integers, real, real, shape, dtype, lack, extra, word, word)
-OF_BYTES = (truncate, flip, header)
+OF_BYTES = (cut, flip, header)
 
 
 def _try(blob: bytes, algorithm: Any) -> str:

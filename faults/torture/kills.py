@@ -1,4 +1,4 @@
-"""SIGKILLs of drivers and workers on every runner, with compiled kernels, by `faults.kills`."""
+"""SIGKILLs of drivers and workers on every runner, and of a Ray node, with compiled kernels, by `faults.kills`."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from faults.kills import Trial, kill_the_driver, kill_workers, undisturbed
+from faults.kills import Trial, kill_the_driver, kill_workers, lose_a_node, undisturbed
 from faults.torture.parts import Ask
 
 SHARES = {"driver": 0.35, "local": 0.3, "ray": 0.175, "submitit": 0.175}
@@ -30,6 +30,7 @@ def carry_out(ask: Ask) -> dict[str, Any]:
             until = time.monotonic() + (ask.until - time.monotonic()) * still[0] / sum(still)
             rows.append(_trial(name, lambda n=name, k=number, u=until: _kill(n, folder, cells, k, want, ask.seed, u)))
             print(rows[-1], file=sys.stderr, flush=True)
+        rows.append(_trial("one of two nodes of Ray", lambda: lose_a_node(folder, cells, want)))
     tried = sum(row["kills"] for row in rows)
     spoilt = [row for row in rows if row["fault"]]
     ends = {key: sum(row[key] for row in rows) for key in ("cells", "lost", "repeated", "different")}

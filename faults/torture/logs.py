@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from faults.torture.damage import cut, flip
 from ucls.errors import UserError
 from ucls.evaluation.logs import logfile
 
@@ -132,18 +133,6 @@ def claim(rng: random.Random, content: bytes) -> bytes:
     return target.getvalue()
 
 
-def _flip(rng: random.Random, content: bytes) -> bytes:
-    changed = bytearray(content)
-    for _ in range(rng.choice((1, 1, 4, 30))):
-        if changed:
-            changed[rng.randrange(len(changed))] = rng.randrange(256)
-    return bytes(changed)
-
-
-def _cut(rng: random.Random, content: bytes) -> bytes:
-    return content[: rng.randrange(len(content) + 1)]
-
-
 def _other(rng: random.Random, content: bytes) -> bytes:
     """Something else under this name."""
     file = io.BytesIO()
@@ -151,4 +140,4 @@ def _other(rng: random.Random, content: bytes) -> bytes:
     return rng.choice((file.getvalue(), b"", rng.randbytes(300), "täxt".encode("utf-16"), b"\x00" * 100, b"PK\x03\x04"))
 
 
-BYTES = (_flip, _flip, _cut, _other)
+BYTES = (flip, flip, cut, _other)

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from faults.torture import damage
+from faults.torture.damage import PAGE
 from ucls.core.history import History
 from ucls.errors import UserError
 from ucls.study import Member, Store, Study, make_run_specs, run_study
@@ -24,7 +26,7 @@ from ucls.study.storage.partial import Checkpoints
 from ucls.study.storage.rescue import recover
 from ucls.study.storage.result import Circumstance, pack, summarize
 
-RIVER, NAME, PAGE = "ucls/RiverSwim-v0", "s", 4096
+RIVER, NAME = "ucls/RiverSwim-v0", "s"
 SMALL = {"tilings": 2, "tiles": 2, "table_size": 4}
 ABOUT = Circumstance(2.0, 500.0, "here", "ucls 0", "now")
 
@@ -48,9 +50,9 @@ def attempt(seed: int) -> str:
     """Damage a store (or, one time in four, a partial cell) and use it: "refused" or "fine"."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as folder:
-        damage = _partial if rng.random() < 0.25 else _store
+        trial = _partial if rng.random() < 0.25 else _store
         try:
-            return damage(rng, Path(folder), whole_store())
+            return trial(rng, Path(folder), whole_store())
         except UserError as error:
             one_line(error)
             return "refused"
@@ -127,7 +129,7 @@ def _partial(rng: random.Random, folder: Path, whole: _Whole) -> str:
     """Damage a cell that was kept unfinished: it goes on, or starts again, to the same end."""
     path = folder / f"{whole.cell.id}.safetensors"
     path.write_bytes(whole.kept)
-    rng.choice((*BYTES, _claim, _claim))(rng, path)
+    rng.choice((*[_damage] * 8, _claim, _claim))(rng, path)
     done = run_cell(whole.cell, Checkpoints(folder))
     if done is None or _content(done.result) != whole.result:
         raise Different("a damaged partial cell ended with another result")
@@ -181,43 +183,9 @@ def whole_store() -> _Whole:
 # Damages
 
 
-def _flip(rng: random.Random, path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    for _ in range(rng.choice((1, 1, 1, 2, 8, 64))):
-        content[rng.randrange(len(content))] ^= 1 << rng.randrange(8)
-    path.write_bytes(content)
-
-
-def _overwrite(rng: random.Random, path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    start = rng.randrange(len(content))
-    size = rng.choice((1, 4, 16, 100, 1000))
-    content[start : start + size] = rng.randbytes(len(content[start : start + size]))
-    path.write_bytes(content)
-
-
-def _zero(rng: random.Random, path: Path) -> None:
-    content = bytearray(path.read_bytes())
-    page = min(PAGE, len(content))
-    start = rng.randrange(max(1, len(content) // page)) * page
-    content[start : start + page] = bytes(len(content[start : start + page]))
-    path.write_bytes(content)
-
-
-def _cut(rng: random.Random, path: Path) -> None:
-    content = path.read_bytes()
-    path.write_bytes(
-        content[: rng.choice((0, 1, 8, 100, PAGE, rng.randrange(len(content)), rng.randrange(len(content))))]
-    )
-
-
-def _append(rng: random.Random, path: Path) -> None:
-    with path.open("ab") as file:
-        file.write(rng.randbytes(rng.choice((1, 100, PAGE))))
-
-
-def _garbage(rng: random.Random, path: Path) -> None:
-    path.write_bytes(rng.randbytes(rng.choice((1, 100, 5000))))
+def _damage(rng: random.Random, path: Path) -> None:
+    """Change the bytes of the file."""
+    path.write_bytes(rng.choice(damage.ALL)(rng, path.read_bytes()))
 
 
 def _claim(rng: random.Random, path: Path) -> None:
@@ -319,5 +287,4 @@ def _strange(rng: random.Random, path: Path) -> None:
 
 
 Damage = Callable[[random.Random, Path], None]
-BYTES: tuple[Damage, ...] = (_flip, _flip, _flip, _overwrite, _zero, _cut, _append, _garbage)
-DAMAGES: tuple[Damage, ...] = (*BYTES, *BYTES, _pages, _edit, _edit, _edit, _forget, _drop, _marks, _other, _strange)
+DAMAGES: tuple[Damage, ...] = (*[_damage] * 16, _pages, _edit, _edit, _edit, _forget, _drop, _marks, _other, _strange)

@@ -5,6 +5,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from faults.torture.damage import cut, flip
 from ucls.errors import UserError
 from ucls.study import read_study
 from ucls.study.declaration.declare import name_of
@@ -54,20 +55,7 @@ VALUES = (
     *("[" + ", ".join(map(str, range(2000))) + "]", "[" * 2000 + "]" * 2000),
 )
 KEYS = (
-    "name",
-    "steps",
-    "seeds",
-    "run",
-    "set",
-    "sweep",
-    "agent",
-    "p",
-    "alpha",
-    "x" * 300,
-    '""',
-    "a.b.c",
-    "run.set",
-    "é",
+    *("name", "steps", "seeds", "run", "set", "sweep", "agent", "p", "alpha", "x" * 300, '""', "a.b.c", "run.set", "é"),
 )
 
 
@@ -146,20 +134,8 @@ def _insert(rng: random.Random, content: bytes) -> bytes:
     return content[:place] + some + content[place:]
 
 
-def _flip(rng: random.Random, content: bytes) -> bytes:
-    changed = bytearray(content)
-    for _ in range(rng.choice((1, 1, 3))):
-        if changed:
-            changed[rng.randrange(len(changed))] = rng.randrange(256)
-    return bytes(changed)
-
-
-def _cut(rng: random.Random, content: bytes) -> bytes:
-    return content[: rng.randrange(len(content) + 1)]
-
-
 def _grow(rng: random.Random, content: bytes) -> bytes:
     return content + b"# " + b"x" * rng.choice((10, 10, 10, 2_000_000)) + b"\n"
 
 
-MUTATIONS = (_value, _value, _value, _value, _inner, _inner, _key, _drop, _repeat, _again, _insert, _flip, _cut, _grow)
+MUTATIONS = (_value, _value, _value, _value, _inner, _inner, _key, _drop, _repeat, _again, _insert, flip, cut, _grow)

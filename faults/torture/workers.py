@@ -26,7 +26,7 @@ class Outcome(NamedTuple):
 
     @property
     def sound(self) -> bool:
-        """Whether the trial ended by itself, without an exception that nobody meant."""
+        """Whether the trial ended by itself, without an unexpected exception."""
         return self.end not in ("traceback", "signal", "hang")
 
 

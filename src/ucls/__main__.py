@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def _on_interrupt(handler: Any) -> None:
-    """Set what Ctrl-C does, unless whoever started this process made it ignore that."""
+    """Set what Ctrl-C does, unless this process was started with Ctrl-C ignored."""
     if signal.getsignal(signal.SIGINT) != signal.SIG_IGN:
         signal.signal(signal.SIGINT, handler)
 
@@ -47,7 +47,7 @@ def _terminate(_number: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _on_unraisable(unraisable: Any) -> None:
-    """End where Python would print a traceback and go on: the signal came while no exception could be raised."""
+    """End where Python would print a traceback and continue: the signal came while no exception could be raised."""
     if issubclass(unraisable.exc_type, KeyboardInterrupt | Terminated):
         _quit(signal.SIGTERM if issubclass(unraisable.exc_type, Terminated) else signal.SIGINT)
     sys.__unraisablehook__(unraisable)

@@ -62,10 +62,12 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> UserError:
 
     >>> print(unknown("algorithm", "ulcs", ["ucls", "sarsa"]))
     unknown algorithm 'ulcs': did you mean 'ucls'? (known: ucls, sarsa)
+    >>> print(unknown("algorithm", "MlpPolicy", ["ucls", "sarsa"]))
+    unknown algorithm 'MlpPolicy' (known: ucls, sarsa)
     """
     names = list(known)
     near = difflib.get_close_matches(name[:100], names, n=1, cutoff=0.5)
-    hint = f" did you mean {near[0]!r}?" if near else ""
+    hint = f": did you mean {near[0]!r}?" if near else ""
     shown = repr(name if len(name) <= 100 else f"{name[:97]}...")
     key = {"setting": name, "environment": "env"}.get(kind, kind)
-    return UserError(f"unknown {kind} {shown}:{hint} (known: {printable(', '.join(names))})", key)
+    return UserError(f"unknown {kind} {shown}{hint} (known: {printable(', '.join(names))})", key)

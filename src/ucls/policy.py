@@ -24,7 +24,15 @@ values mu_i, and the points p_j of a Gaussian process for each action, then
     mean   = min(0, min_i mu_i + slope |x - s_i|)
     radius = sqrt(max(0, 1 - |L^-1 k|^2))                           k_j = exp(-|x - p_j|^2 / (2 bandwidth))
 
-and an exploring agent takes the action with the highest mean. A matrix has a block for each
+and an exploring agent takes the action with the highest mean. If it has a network, phi are the features that this
+makes of z = (s - center) / spread, and x = (phi, 1); means over random partitions of the state space, whose cells for z
+have n visits, squared residuals S and corrections c, are written as < >. With q = prior_visits <1 / (n + 0.01)>,
+
+    mean   = min(0, v0) + x'w + <c_w>
+    upper  = v0 + (x'phi + <c_u>) / (1 + q) + noise,                 noise = noise_scale sqrt(<S / (n + 0.01)^2>)
+    radius = max(upper - noise - mean, 0) + noise
+
+and an exploring agent takes the action with the highest min(upper, v0). A matrix has a block for each
 action if all features are active; otherwise it has a diagonal, and the other entries only for pairs of features that
 can be active together.
 """
@@ -36,11 +44,13 @@ from typing import Any
 
 import numpy as np
 
-FORMAT = 2  # of files with masks or planners; format 1 lacks them
+FORMAT = 3  # of files with networks; format 2 has masks and planners, format 1 neither
 ENTRIES = ("blocks", "diagonal", "entries")  # of a symmetric matrix
 MASK = "action_mask"  # the key of a mask in Dict observations
 INVALID = 1  # of a feature that was met only where its action was invalid
 PRIME = 2**31 - 1
+PRIMES = 73856093, 19349663  # of the hash of partitions
+LAYERS = ("W1", "b1", "gain1", "bias1"), ("W2", "b2", "gain2", "bias2")
 
 
 class Policy:
@@ -139,6 +149,8 @@ class Policy:
         form, zeros = self._form, np.zeros(self.n_actions)
         if "slope" in form:
             return self._basis_bounds(value)
+        if "W1" in form:
+            return self._network_bounds(value[0])
 
         def dot(name: str) -> Any:
             return (value * form[name][index]).sum(axis=1) if name in form else zeros
@@ -172,6 +184,30 @@ class Policy:
         k = np.exp(-np.square(form["points"] - value[:, None]).sum(axis=2) / (2.0 * form["bandwidth"]))
         explained = np.square((form["inverse_factor"] @ k[:, :, None])[:, :, 0]).sum(axis=1)
         return mean, np.sqrt(np.maximum(0.0, 1.0 - explained)), mean
+
+    def _network_bounds(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The same for a network, a last layer, and random partitions."""
+        form, n = self._form, self.n_actions
+        z = ((s - form["center"]) / form["spread"]).astype(np.float32)
+        at = np.floor(z @ form["directions"].T + form["shifts"]).astype(np.int64)
+        cells = ((at[0::2] * PRIMES[0]) ^ (at[1::2] * PRIMES[1])) % form["correction"].shape[1]
+        every = np.arange(len(cells))
+        far = np.abs(z) - form["clip"]
+        h = np.where(far > 0.0, np.sign(z) * (form["clip"] + np.log1p(np.maximum(far, 0.0))), z)
+        for W, b, gain, bias in LAYERS:
+            h = h @ form[W] + form[b]
+            h = (h - h.mean()) / np.sqrt(h.var() + form["tiny"])
+            h = np.maximum(0.0, form[gain] * h + form[bias])
+        out = form["solution"] @ np.append(h / np.sqrt(len(h) / 2), 1.0)
+        mean = min(0.0, form["v0"]) + out[:n] + form["correction"][every, cells].mean(axis=0)
+        if not self.about["intervals"]:
+            return mean, mean + np.nan, mean + np.nan
+        visits = form["visits"][every, cells] + 0.01
+        noise = form["noise_scale"] * np.sqrt((form["squares"][every, cells] / visits**2).mean(axis=0))
+        q = form["prior_visits"] * (1.0 / visits).mean(axis=0)
+        without = form["v0"] + (out[n:] + form["correction_upper"][every, cells].mean(axis=0)) / (1.0 + q)
+        radius = np.maximum(0.0, without - mean) + noise
+        return mean, radius, np.minimum(without + noise, form["v0"])
 
     def _quadratic(self, name: str, index: np.ndarray, value: np.ndarray) -> Any:
         """x'Mx of every action, for the matrix M with this name; 0 if it is not in the file."""

@@ -146,12 +146,18 @@ def describe(cls: type) -> list[Setting]:
     """The settings that a NamedTuple class declares, in order."""
     settings = []
     for field, hint in get_type_hints(cls, include_extras=True).items():
-        marks = hint.__metadata__
-        check = next(mark for mark in marks if isinstance(mark, Real | Whole | Choice))
+        marks = getattr(hint, "__metadata__", ())
+        check = next((mark for mark in marks if isinstance(mark, Real | Whole | Choice)), None)
+        if check is None:
+            example = f'{field}: Annotated[float, UNIT, "what it is"] = 0.5'
+            raise UserError(f"setting {field!r} does not say which values it takes: declare it as in {example}")
         followed = next((mark for mark in marks if isinstance(mark, Follows)), None)
         follows, otherwise = (followed.name, followed.otherwise) if followed else (None, None)
         doc = next((mark for mark in marks if isinstance(mark, str)), "")
-        default = follows or check.show(cls._field_defaults[field])  # pyright: ignore[reportAttributeAccessIssue]
+        defaults: dict[str, Any] = getattr(cls, "_field_defaults", {})
+        if follows is None and field not in defaults:
+            raise UserError(f"setting {field!r} has no default: declare one, or that it `Follows` another value")
+        default = follows or check.show(defaults[field])
         settings.append(Setting(field, field.rstrip("_"), check, default, follows, otherwise, doc))
     return settings
 

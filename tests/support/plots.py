@@ -29,8 +29,8 @@ def learning(name="figure-1", places=500, algorithms=NAMES, runs=30):
             panel.append(Line(label, color, at, center, center - width, center + width, counts))
     x = "thousand steps"
     panels = (
-        Panel("Sparse Mountain Car", x, "steps an episode", tuple(lines[0]), 97.7, log_y=True),
-        Panel("River Swim", x, "reward a step", tuple(lines[1]), 0.222),
+        Panel("Sparse Mountain Car", x, "steps per episode", tuple(lines[0]), 97.7, log_y=True),
+        Panel("River Swim", x, "reward per step", tuple(lines[1]), 0.222),
         Panel("Puddle World", x, "return of an episode", tuple(lines[2]), -36.3, limits=(-400, 0)),
     )
     caption = "Learning curves: the mean of the runs and its 95% bootstrap interval."

@@ -49,7 +49,7 @@ CLAIMS = (
 TABLES = [("Settings chosen by the sweeps", ["agent", "domain", "alpha"], [["sarsa", "River <Swim>", 0.01]])]
 
 
-FACTS = {"ucls": "0.1.0", "seeds": "0 to 29", "numpy": "2.1", "steps a second": 123456.0, "versions": {"numba": "0.61"}}
+FACTS = {"ucls": "0.1.0", "seeds": "0 to 29", "numpy": "2.1", "steps per s": 123456.0, "versions": {"numba": "0.61"}}
 
 
 OPENING = Opening(["UCLS <leads>."], "It took a minute.", [("ucls paper run --full", "more")])

@@ -43,7 +43,7 @@ def write_document(path: Path, title: str, body: str, style: str, script: str, d
 
 
 def refuse_page(path: Path) -> None:
-    """Refuse, before the work, a page that cannot be written, or that would replace a file which is not ours."""
+    """Refuse, before the work, a page that cannot be written, or that would replace a file of another kind."""
     refuse_file(path, "page", MARK.encode(), path / "maps.html")
 
 

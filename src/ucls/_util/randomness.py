@@ -21,7 +21,7 @@ def spawn(seed: int) -> Seeds:
 
 
 def drawn() -> int:
-    """A seed that nobody chose, short enough to be read and typed."""
+    """A random seed, short enough to be read and typed."""
     return int(np.random.SeedSequence().generate_state(1)[0])
 
 

@@ -52,6 +52,7 @@ DISCOUNT = 0.99
 LOOK = 64  # steps between checks of whether the agent can still be saved
 
 Callback = Callable[["Agent"], bool | None]
+Environment = gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any]
 
 
 class Agent(LearnsFromLogs, AgentQueries, OnHub):
@@ -59,7 +60,7 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
 
     def __init__(
         self,
-        env: gymnasium.Env[Any, Any] | gymnasium.vector.VectorEnv[Any, Any, Any] | str,
+        env: Environment | str,
         algorithm: str | ModuleType = DEFAULT,
         *,
         seed: int | None = 0,
@@ -339,7 +340,7 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
     def load(
         cls,
         path: str | Path,
-        env: gymnasium.Env[Any, Any] | str | None = None,
+        env: Environment | str | None = None,
         algorithm: Any = None,
         features: Any = None,
     ) -> "Agent":
@@ -358,7 +359,7 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
         cls,
         about: Mapping[str, Any],
         arrays: Mapping[str, np.ndarray],
-        env: gymnasium.Env[Any, Any] | str | None = None,
+        env: Environment | str | None = None,
         algorithm: Any = None,
         features: Any = None,
     ) -> "Agent":

@@ -13,7 +13,7 @@ from ucls.core.config import Resolved, Saved, checked_discount, choose, whole
 from ucls.core.learner import Learner, saved_learner
 from ucls.envs import ENVIRONMENTS, BuiltinEnv, make_builtin
 from ucls.errors import UserError
-from ucls.features import PRECOMPUTED, is_discrete, is_precomputed
+from ucls.features import PRECOMPUTED, is_discrete, is_precomputed, needs_bounds
 from ucls.gym import observations, registry, spaces
 from ucls.gym.adapter import EnvAdapter
 from ucls.gym.bounds import bounds_of, with_room
@@ -66,9 +66,9 @@ def configure(
         layout = layout_of(spaces.describe(env.observation_space))
         own = spaces.own_features(layout, n_actions, ours and ours.world)
         chosen = choose(algorithm, own, settings, features)
-        if features is None:
-            spaces.advise_on_pixels(env.observation_space, stacklevel=4)
-        bounds = bounds_of(env, layout, low, high, seed)
+        if features is None and not hasattr(algorithm, "FEATURES") and ours is None:
+            spaces.advise_on_learned_features(env.observation_space, layout, stacklevel=4)
+        bounds = bounds_of(env, layout, low, high, seed, needs_bounds(chosen.module))
         bounds = bounds if is_discrete(chosen.module) else with_room(*bounds)
     else:
         chosen = choose(algorithm, (PRECOMPUTED, {}), settings, PRECOMPUTED)

@@ -52,7 +52,7 @@ def maps_of(
         maps, noted = explain.look(agent, views, *walked), f"in {WALK:,} steps that it took here, without learning"
     title = f"What is {plan.agent} unsure of in {id or 'its environment'}?"
     facts = {"seed": plan.seed, "steps": f"{agent.steps:,}", "features": plan.features}
-    facts["states noted"] = noted if maps.unsure else "none: without its environment nobody knows where it goes"
+    facts["states noted"] = noted if maps.unsure else "none: without its environment its visits are unknown"
     return explain.write_page(Path(path), title, maps, action_names(agent, stage), facts, numbers)
 
 

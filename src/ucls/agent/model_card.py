@@ -49,7 +49,7 @@ def write(path: Path, about: Mapping[str, Any], last: Last, claimed: bool = Fals
     """
     card = beside(path)
     if card.exists() and not is_ours(card):
-        warnings.warn(f"{card} is no card of ours and stays: the agent is saved without one", UclsWarning, stacklevel=3)
+        warnings.warn(f"{card} was not written by ucls: the agent is saved without a card", UclsWarning, stacklevel=3)
         return
     try:
         text = text_of(about, last, path.name, claimed)

@@ -21,7 +21,8 @@ Optional:
 - `allocation(hyper, size, n_actions, n_active) -> int`, the number of array elements that `init` allocates, so that a
   configuration that exceeds the machine's memory is refused before anything is allocated. Without it, four times
   `size` squared is assumed. If its data grow, `allocation_at(hyper, size, n_actions, n_active, steps) -> int` is the
-  number after so many steps. A run that would exceed the memory at its end is then refused before it begins;
+  number of all elements after so many steps. A run that would exceed the memory at its end is then refused before it
+  begins;
 - compiled `encode(state, hyper, x) -> Active`, if it learns its features: those of one action, made from what the
   coder gives, as many for every action. `act`, `value`, `interval`, `upper`, `radius_terms` and `learned` then get
   features that `encode` has just made, and `update` gets the coder's, so that it can learn `encode` too;
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
 
 ALGORITHMS = {
     "ucls-plan": "ucls.algorithms.ucls_plan",
+    "ucls-deep": "ucls.algorithms.ucls_deep",
     "ucls-exact": "ucls.algorithms.ucls_exact",
     "ucls": "ucls.algorithms.ucls",
     "ucls-l": "ucls.algorithms.ucls_l",
@@ -179,6 +181,7 @@ def needs_discrete(module: Any) -> bool:
 
 CONTRACT = ("Settings", "State", "init", "start", "act", "update", "value")
 GROWTH = ("full", "grow")
+KERNELS = ("start", "act", "update", "value")  # compiled, unless the module declares `COMPILED = False`
 
 
 def name_of(module: Algorithm) -> str:
@@ -203,6 +206,10 @@ def _checked(module: ModuleType, name: str) -> Algorithm:
     missing = [part for part in CONTRACT + GROWTH * grows if not hasattr(module, part)]
     if missing:
         raise UserError(f"module {name!r} is not an algorithm: it lacks {', '.join(missing)}")
+    if is_compiled(module):
+        from ucls.kernels.compilation.jit import refuse_plain
+
+        refuse_plain(module, name, KERNELS, "put @jit (from ucls.kernels) above it, or say COMPILED = False")
     if hasattr(module, "encode") and hasattr(module, "prior_fraction"):
         raise UserError(f"module {name!r} has `encode` and `prior_fraction`, which takes no learned features: drop one")
     return cast(Algorithm, module)

@@ -51,7 +51,7 @@ def common(entries: Sequence[Entered]) -> list[Task]:
 def tables(entries: Sequence[Entered]) -> list[Table]:
     """The tables of the page, the best entry first."""
     tasks = common(entries)
-    scored = {e.entry.label: scores_of(e, [task.id for task in tasks]) for e in _ranked(entries, tasks)}
+    scored = {e.entry.label: scores_of(e, [task.id for task in tasks]) for e in ranked(entries, tasks)}
     by_label = {e.entry.label: e for e in entries}
     return [
         _overview(scored),
@@ -64,7 +64,8 @@ def tables(entries: Sequence[Entered]) -> list[Table]:
     ]
 
 
-def _ranked(entries: Sequence[Entered], tasks: Sequence[Task]) -> list[Entered]:
+def ranked(entries: Sequence[Entered], tasks: Sequence[Task]) -> list[Entered]:
+    """The entries, that with the largest online IQM first."""
     ids = [task.id for task in tasks]
     return sorted(entries, key=lambda e: -overall(scores_of(e, ids), "online").iqm[0])
 
@@ -181,14 +182,14 @@ def write_page(path: Path, entries: Sequence[Entered]) -> None:
     """Write the page to an HTML file that needs nothing else."""
     tasks = common(entries)
     ids = [task.id for task in tasks]
-    ranked = {e.entry.label: scores_of(e, ids) for e in _ranked(entries, tasks)}
+    scored = {e.entry.label: scores_of(e, ids) for e in ranked(entries, tasks)}
     seeds = sorted({e.seeds for e in entries})
     counted = f"{len(tasks)} {entries[0].set} tasks, {' or '.join(map(str, seeds))} seeds."
     body = [f"<header><h1>Exploration benchmark</h1><p>{RULES}</p><p>{counted}</p></header><main>"]
     found = tables(entries)
-    body.append(f"<section><h2>{escape(found[0].title)}</h2>{_intervals(ranked)}{_shown(found[0])}</section>")
+    body.append(f"<section><h2>{escape(found[0].title)}</h2>{_intervals(scored)}{_shown(found[0])}</section>")
     body.append("<section><h2>Performance profiles</h2><p>The fraction of runs that score at least this much.</p>")
-    body += [f"<h3>{measure.capitalize()}</h3>{_profile(ranked, measure)}" for measure in MEASURES]
+    body += [f"<h3>{measure.capitalize()}</h3>{_profile(scored, measure)}" for measure in MEASURES]
     body += ["</section>", *(f"<section><h2>{escape(one.title)}</h2>{_shown(one)}</section>" for one in found[1:])]
     data: dict[str, Any] = {e.entry.label: e.scores for e in entries}
     style = asset("ucls.evaluation.page", "page.css")

@@ -10,7 +10,7 @@ from ucls.callbacks.keeping import refuse_unwritable
 from ucls.callbacks.periodic import Log
 from ucls.errors import UserError
 
-STEP = "time/total_timesteps"  # the first column, which identifies a log of ours
+STEP = "time/total_timesteps"  # the first column, which identifies a log of this callback
 
 
 class CsvLog(Log):

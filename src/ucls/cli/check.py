@@ -1,4 +1,4 @@
-"""`ucls check`: test an algorithm or an environment against its contract."""
+"""`ucls check`: test an algorithm, features or an environment against its contract."""
 
 import re
 from typing import Annotated
@@ -15,7 +15,7 @@ def check(
     name: Annotated[
         str,
         typer.Argument(
-            help="An algorithm from `ucls algorithms`, your own module, or an environment.",
+            help="An algorithm or features, by name or your own module, or an environment.",
             autocompletion=complete.algorithms_and_envs,
         ),
     ],
@@ -30,11 +30,12 @@ def check(
     settings: Settings = None,
     as_json: Json = False,
 ) -> None:
-    """Test an algorithm or an environment against its contract and report what fails."""
+    """Test an algorithm, features or an environment against its contract and report what fails."""
     from ucls.gym.registry import opened
     from ucls.settings import parse
-    from ucls.testing import examine_algorithm, examine_environment
+    from ucls.testing import examine_algorithm, examine_environment, examine_features
     from ucls.testing.algorithm import WORLDS
+    from ucls.testing.features import is_features
 
     if "/" in name or ":" in name or re.search(r"-v\d+$", name):
         made, others = opened(name, parse(settings or []))
@@ -42,15 +43,17 @@ def check(
             raise UserError(f"setting {next(iter(others))!r} is not a setting of the environment: write env.NAME=VALUE")
         verdicts = examine_environment(made, numbers_of("--low", low), numbers_of("--high", high))
     elif settings:
-        raise UserError("--set applies to environments only: algorithms are checked with their default settings")
+        raise UserError("--set applies to environments only: others are checked with their default settings")
+    elif is_features(name):
+        verdicts = examine_features(name)
     else:
         verdicts = examine_algorithm(name, env or WORLDS)
     rows = []
     for words, broken in verdicts:
-        rows.append({"promise": words, "kept": broken is None, "broken": broken and str(broken)})
+        rows.append({"check": words, "passed": broken is None, "error": broken and str(broken)})
         if not as_json:
-            print(f"kept    {words}" if broken is None else f"broken  {words}: {broken}", flush=True)
+            print(f"passed  {words}" if broken is None else f"failed  {words}: {broken}", flush=True)
     if as_json:
         print_json(rows)
-    if not all(row["kept"] for row in rows):
+    if not all(row["passed"] for row in rows):
         raise typer.Exit(1)

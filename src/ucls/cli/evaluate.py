@@ -37,14 +37,17 @@ def evaluate(
     from ucls.cli.input.subject import subject_of
     from ucls.core.saving import checkpoint
     from ucls.gym.spaces import id_of
+    from ucls.train.run_folder import checkpoint_of
+    from ucls.train.same_env import where_saved
 
     if not checkpoint.found(run).exists():
         raise UserError(f"there is no run at {run}: give the folder of `ucls train --out` or the file of an agent")
     subject, _, name = subject_of(str(checkpoint.found(run)), agent, None, 0, env, settings, None, None, features)
     if subject.env is None:
+        where = where_saved(checkpoint.load(checkpoint_of(checkpoint.found(run)))[0])
         raise UserError(
-            f"{run} was trained in an environment that cannot be recreated from the file: name it with --env, and "
-            "its settings with --set env.NAME=VALUE"
+            f"{run} was trained in {where}; a file may not select such code: name it with --env, and its settings "
+            "with --set env.NAME=VALUE"
         )
     found = evaluate_policy(
         subject, n_eval_episodes=episodes, deterministic=not explore, seed=seed, max_steps=max_steps

@@ -109,7 +109,7 @@ class CompileProgress:
 
 
 def tell_of_compiling() -> None:
-    """Say when this process compiles for long, unless somebody has said how it is to be told."""
+    """Say when this process compiles for long, unless there is another watcher."""
     if not _compiling.is_watched():
         _compiling.watch(CompileProgress())
 

@@ -96,7 +96,7 @@ def _diagnose_visited(
     from ucls.diagnostics.visited import judge, visited
 
     if distribution not in (None, default_distribution(env)):
-        raise UserError(f"the distribution can only be {VISITED!r} in {env}: of its other states nobody knows")
+        raise UserError(f"the distribution can only be {VISITED!r} in {env}: its other states are unknown")
     diagnoses = []
     for seed in seeds:
         into: list[dict[str, float]] = []
@@ -109,7 +109,7 @@ def _diagnose_visited(
 
 
 def default_distribution(env: str) -> str:
-    """Where to look if nobody says: where episodes start, or where the agent has been."""
+    """Where to look by default: where episodes start, or where the agent has been."""
     return DISTRIBUTIONS[0] if env in ENVIRONMENTS else VISITED
 
 

@@ -16,7 +16,7 @@ class Policies(NamedTuple):
 
     `mean` is the value of the policy greedy on the means (M), `bound` of the one greedy on what the agent maximizes,
     mean + radius (M+CIR), and `optimal` is V*; `states` has a row per state, `d` its weight in the distribution.
-    `earned` is what the two earn a step, followed for as many steps as a run of the paper has.
+    `earned` is the reward per step of the two, followed for as many steps as a run of the paper has.
     """
 
     states: np.ndarray

@@ -37,7 +37,7 @@ POINTS = 30
 
 
 class OptimalValues(NamedTuple):
-    """What readings are held against: a world on its grid, its optimal values, and the weights of states there.
+    """What measurements are compared with: an environment on its grid, its optimal values, and weights of states.
 
     `d` are the weights of states and actions, or None where every side takes its own best action in the states `d_s`.
     """
@@ -67,7 +67,7 @@ class Measurement(NamedTuple):
 
 
 def optimal_values(run: Run, distribution: str = "start") -> OptimalValues:
-    """What the readings of a run are held against; the last few are kept in memory."""
+    """What the measurements of a run are compared with; the last few are kept in memory."""
     if distribution not in DISTRIBUTIONS:
         raise unknown("distribution", distribution, DISTRIBUTIONS)
     me = run.learner

@@ -5,8 +5,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-SOUND, PESSIMISTIC, WIDE = "sound", "not optimistic", "radius never shrinks"
-WRONG, DIVERGED = "values do not converge", "diverged"
+NEAR_OPTIMAL, PESSIMISTIC, WIDE = "near-optimal", "not optimistic", "radius stays wide"
+WRONG, DIVERGED = "inaccurate values", "diverged"
 
 SMALL = 0.1  # a regret of at most this part of the optimal value is small
 LATE = 0.2  # the verdict is on the last fifth of the steps
@@ -45,7 +45,7 @@ def verdict(readings: Mapping[str, np.ndarray], diverged: bool = False) -> Verdi
         tested = [(-now["optimism"], below), (radius, f"its radius is {radius:.3g}")]
         tested.append((abs(error), f"its values err by {error:.3g}"))
         unmet = " and ".join(text for number, text in tested if number > small)
-        return Verdict(SOUND, f"{loses}, though {unmet}" if unmet else loses, now)
+        return Verdict(NEAR_OPTIMAL, f"{loses}, though {unmet}" if unmet else loses, now)
     blame = max((-now["optimism"], PESSIMISTIC), (radius, WIDE), (abs(error), WRONG))[1]
     if blame == PESSIMISTIC:
         return Verdict(blame, f"{below}; radius {radius:.2g}, at most {now['widest']:.2g} anywhere", now)

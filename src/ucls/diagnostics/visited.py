@@ -32,8 +32,8 @@ from ucls.diagnostics.probe import refuse_boundless, reward_shift, stops_of
 from ucls.diagnostics.verdict import DIVERGED, LATE, PESSIMISTIC, SMALL, WIDE, WRONG, Verdict
 
 COLUMNS = ("margin", "held", "radius", "widest", "value_error", "earned", "truncated")
-LEFT_OUT = "optimism against the optimum, regret and its bound f + g are left out: nobody knows the optimum of"
-FAULTLESS, EXPLORING, UNSEEN = "no fault seen", "still exploring", "no return seen"
+LEFT_OUT = "optimism against the optimum, regret and its bound f + g are left out: there is no known optimum of"
+FAULTLESS, EXPLORING, UNSEEN = "no problem detected", "still exploring", "no return seen"
 SAMPLE = 256  # visits that a reading looks at, evenly spread
 
 

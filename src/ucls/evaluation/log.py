@@ -34,7 +34,7 @@ class Log(NamedTuple):
 
 
 def empty_log() -> Log:
-    """Make a log with no room."""
+    """Make a log without space for transitions."""
     numbers = [np.zeros(0) for _ in range(4)]
     row, index = np.zeros(0, np.int64), np.zeros(0, np.int32)
     return Log(np.zeros(1, np.int64), index, np.zeros(0), row, *numbers, used=np.zeros(4, np.int64))

@@ -1,4 +1,4 @@
-"""The paper's one-state argument: what an optimist spends on a dull lever depends on whose variance it uses.
+"""The paper's one-state argument: how often an optimist takes the worse action depends on which variance it uses.
 
 Left always earns 1, right earns -5 to 10, 2 on average. With one feature for each action and discount 0, LSTD is the
 mean reward of each action, and the bound of Theorem 1 is mean + sqrt((1 + 1/p) variance of that mean).
@@ -17,11 +17,11 @@ KINDS = {
     "global, corrected": GLOBAL,
     "global, as printed": PRINTED,
 }
-FIRST = 5  # pulls of each action before the bounds are used
+FIRST = 5  # times that each action is taken before the bounds are used
 
 
 class Spent(NamedTuple):
-    """Pulls of the dull lever up to each of `at` steps, for every run, and the share of the best action in the end."""
+    """Counts of the worse action up to each of `at` steps in every run, and the fraction of the best one in the end."""
 
     at: np.ndarray
     dull: np.ndarray
@@ -30,7 +30,7 @@ class Spent(NamedTuple):
 
 @jit
 def _pull(env, kind, p, first, rng, dull):
-    """Pull the lever with the largest upper bound; `dull[t]` becomes the pulls of the left one so far."""
+    """Take the action with the largest upper bound; `dull[t]` becomes the count of the left one so far."""
     count, total, square = np.zeros(2), np.zeros(2), np.zeros(2)
     s = np.zeros(1)
     for t in range(len(dull)):
@@ -57,7 +57,7 @@ def _pull(env, kind, p, first, rng, dull):
 
 
 def spend(kind: str, runs: int = 200, steps: int = 20_000, p: float = 0.1) -> Spent:
-    """Let an optimist pull levers, with the variance of this kind.
+    """Let an optimist choose actions, with the variance of this kind.
 
     >>> found = spend("context-dependent", runs=20, steps=2000)
     >>> int(np.median(found.dull[:, -1])) < 10

@@ -1,4 +1,4 @@
-"""Features in the forms that people have them, made into rows of active ones; numbers checked at the door."""
+"""Features as users give them, converted to rows of active ones; numbers are checked here."""
 
 from typing import Any
 

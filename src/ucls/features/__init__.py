@@ -7,7 +7,8 @@ A features module has
   made. It is called before `make`, so that no more memory is requested than the machine has;
 - `make(settings, low, high, n_actions) -> Coder`, for states between `low` and `high`. `Coder` is a NamedTuple that
   starts with `size` (the number of features of all actions) and `n_active` (the number of active features per action),
-  and may hold a table that fills as states are visited;
+  and may hold a table that fills as states are visited. Its arrays are saved in checkpoints, so integer ones declare
+  their range as those of an algorithm's `State` do; `MADE` (`kernels.ranges`) says that an array is as `make` makes it;
 - compiled `encode(coder, s, xs)`, which writes indices and values for every action into `xs` (`kernels.Active`, one row
   per action): the same state features in the same order for each action;
 - compiled `lookup(coder, s, xs)`, which writes what `encode` would, without changing the table.
@@ -16,6 +17,7 @@ Optional:
 
 - `DISCRETE = True`, if states must be integers within `low` and `high`. The bounds of the observations are then used
   exactly as they are, other states are refused, continuous environments are refused, and maps show one cell per state;
+- `UNBOUNDED = True`, if they need no bounds: missing ones are then not estimated (`bounds_of` in `ucls.gym`);
 - `fit(dimensions, n_actions)`, settings that depend on the number of components of a state, for environments that have
   no settings of their own for these features; they should give at most `BUDGET` features;
 - `FACTS`, defaults for settings of algorithms, like the `facts` of environments: `one_hot` sets `trace_decay` and
@@ -28,8 +30,9 @@ that would be active twice is active once; its other entry has value 0.
 
 `Features` below gives the signatures.
 
-To add one: one file here and one line in `FEATURES`; or a module of your own, named by its import path. The features
-`PRECOMPUTED` are special: agents use them when the user gives a function of the observation, or an array.
+To add one: one file here and one line in `FEATURES`; or a module of your own, named by its import path. `ucls check
+NAME` tests it. The features `PRECOMPUTED` are special: agents use them when the user gives a function of the
+observation, or an array.
 """
 
 import importlib
@@ -43,7 +46,7 @@ from ucls.errors import UserError, about
 if TYPE_CHECKING:
     from ucls.kernels import Active, Vector
 
-FEATURES = ("tiles", "one_hot", "scaled", "fourier", "random_fourier", "precomputed")
+FEATURES = ("tiles", "one_hot", "scaled", "observation", "fourier", "random_fourier", "precomputed")
 PRECOMPUTED = "precomputed"  # the features used with a user's function or array
 CONTRACT = ("Settings", "Coder", "allocation", "make", "encode", "lookup")
 BUDGET = 2048  # features of all actions that `fit` makes at most: the cost of least squares is quadratic in them
@@ -106,6 +109,11 @@ def is_discrete(features: Any) -> bool:
     return getattr(features, "DISCRETE", False)
 
 
+def needs_bounds(features: Any) -> bool:
+    """Whether features need bounds of every component, so that missing ones must be estimated."""
+    return not getattr(features, "UNBOUNDED", False)
+
+
 def is_precomputed(name: str) -> bool:
     """Whether a learner with these features gets them precomputed, by a user's function or array."""
     return name == PRECOMPUTED
@@ -115,4 +123,7 @@ def _checked(module: ModuleType, name: str) -> Features:
     missing = [part for part in CONTRACT if not hasattr(module, part)]
     if missing:
         raise UserError(f"module {name!r} is not a features module: it lacks {', '.join(missing)}")
+    from ucls.kernels.compilation.jit import refuse_plain
+
+    refuse_plain(module, name, ("encode", "lookup"), "put @exact (from ucls.kernels) above it")
     return cast(Features, module)

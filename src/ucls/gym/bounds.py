@@ -22,6 +22,7 @@ STEPS = 1000  # of the random policy
 EPISODE = 200  # steps after which it resets at the latest, to see more initial states
 HOLD = 5  # an action is repeated for 1, 2, 4, 8 or 16 steps
 MARGIN = 1 / 8  # of the observed range
+UNKNOWN = (-3.0, 3.0)  # bounds of components without any, where nothing but a map reads them
 SHOWN = 6  # bounds that a warning lists
 LAST = [np.finfo(np.float16).max, *(float(np.iinfo(t).max) for t in (np.int32, np.uint32, np.int64, np.uint64))]
 EXTREMES = [*LAST, *(-x for x in LAST), *(float(np.iinfo(t).min) for t in (np.int32, np.int64))]  # they bound nothing
@@ -39,10 +40,17 @@ class Bounds(NamedTuple):
         return np.isnan(self.low) | np.isnan(self.high)
 
 
-def bounds_of(env: Any, layout: Layout, low: Any, high: Any, seed: int) -> tuple[list[float], list[float]]:
-    """The bounds of the observations of an environment; missing ones are estimated with a random policy."""
+def bounds_of(
+    env: Any, layout: Layout, low: Any, high: Any, seed: int, needed: bool = True
+) -> tuple[list[float], list[float]]:
+    """The bounds of the observations of an environment; missing ones are estimated with a random policy.
+
+    If they are not `needed`, missing ones become those of `UNKNOWN`, which only maps show.
+    """
     bounds = given_bounds(layout, low, high)
-    if bounds.missing.any():
+    if not needed:
+        bounds = Bounds(*(np.where(bounds.missing, at, bound) for at, bound in zip(UNKNOWN, bounds, strict=True)))
+    elif bounds.missing.any():
         known = observations.Observed(layout, *bounds)
         met = _meet(_walk(env, known, whole("seed", seed, 0, 2**128)))
         bounds = _tell(_fill(bounds, met, known.names()), bounds, known.names())

@@ -76,7 +76,7 @@ def _set_render_mode(env: Any, render_mode: str) -> None:
     if isinstance(metadata, dict) and render_mode in (metadata.get("render_modes") or ()):
         try:
             base.render_mode = render_mode
-        except Exception:  # an attribute that cannot be set: whoever asked finds that it gives no pictures
+        except Exception:  # an attribute that cannot be set: the caller then finds that it renders no images
             return
 
 

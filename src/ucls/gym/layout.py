@@ -161,7 +161,7 @@ def real_numbers(given: Any) -> np.ndarray | None:
         if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
             return None
         numbers = np.asarray(given)
-    except Exception:  # ragged lists, and whatever the object of a stranger raises
+    except Exception:  # ragged lists, and whatever a third-party object raises
         return None
     return numbers if numbers.dtype.kind in NUMBERS else None
 

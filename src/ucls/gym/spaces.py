@@ -17,6 +17,8 @@ from ucls.gym.wrapping import is_limit, wrapped_world, wrappers_of
 
 ONE_HOT = 5000  # one-hot features at most, for states with several components; `core.advice` reports their cost
 
+FIXED = 6  # components beyond which no algorithm with fixed features did well in `bench environments`
+
 
 def with_discrete_actions(env: Any) -> gymnasium.Env[Any, Any]:
     """Return the environment, or refuse it if its actions are not discrete."""
@@ -111,16 +113,24 @@ def _numbers(low: np.ndarray, high: np.ndarray) -> dict[str, Any]:
     return finite if low.ndim == 1 else {**finite, "shape": list(low.shape)}
 
 
-def advise_on_pixels(space: gymnasium.Space[Any], stacklevel: int) -> None:
-    """Warn that the features chosen for an image know nothing of images."""
+def advise_on_learned_features(space: gymnasium.Space[Any], layout: Layout, stacklevel: int) -> None:
+    """Suggest to learn features, where the default features of an image or of many components are known to fail."""
+    own = leaves(layout)
+    dimensions = sum(len(leaf.low) for leaf in own)
     if isinstance(space, gymnasium.spaces.Box) and space.dtype == np.uint8 and len(space.shape) >= 2:
-        warnings.warn(
+        text = (
             f"the observations are images of shape {space.shape}: the default features are cosines of pixels, which "
-            "rarely suffice; give features=function, which returns what matters in an image, or use a package that "
-            "learns features",
-            UclsWarning,
-            stacklevel=stacklevel,
+            "rarely suffice; use the algorithm ucls-deep, which learns features, or give features=function, which "
+            "returns what matters in an image"
         )
+    elif dimensions > FIXED and not all(leaf.whole for leaf in own):
+        text = (
+            f"the observations have {dimensions} components: fixed features often fail beyond {FIXED}; the algorithm "
+            "ucls-deep learns features"
+        )
+    else:
+        return
+    warnings.warn(text, UclsWarning, stacklevel=stacklevel)
 
 
 def own_features(layout: Layout, n_actions: int, world: BuiltinEnv | None) -> tuple[str, dict[str, Any] | None]:

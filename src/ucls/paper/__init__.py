@@ -1,7 +1,7 @@
-"""The paper, reproduced: every figure, every claim, one command.
+"""The reproduction of the paper: its figures, tables and claims, by `ucls paper`.
 
-A `figure_` is a module with `groups()`, the runs it is made of as data, and `plots(evidence)`; a `table_` has `HEADS`
-and `rows(evidence)`; a module may have both. `reproduce` lists and makes them all. `sweeps` tunes the competitors on
-seeds of their own, and `claims` judges what the paper says. `beyond` is no part of the paper: it shows an agent that
-goes further, and no claim is judged by it.
+A `figure_` is a module with `groups()`, the runs that it needs as data, and `plots(evidence)`; a `table_` has `HEADS`
+and `rows(evidence)`; a module may have both. `contents` lists them, `reproduce` makes them. `sweeps` tunes the
+baselines on separate seeds, and `claims` tests what the paper says. `beyond` compares the package's own algorithms; no
+claim depends on it.
 """

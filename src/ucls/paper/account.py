@@ -89,4 +89,4 @@ def runs_table(store: Store, study: Study, groups: list[Group], scale: Scale) ->
             settings += "; printed memory" if group.reading == PRINTED else "; own features"
         counts = [f"{cells[0].steps:,}", str(len(done)), str(done.count("diverged")), speed]
         rows.append([group.key, DOMAINS[group.env].title, settings, *counts])
-    return RAN, ["what", "domain", "settings", "steps", "runs", "diverged", "steps a second"], rows
+    return RAN, ["what", "domain", "settings", "steps", "runs", "diverged", "steps per second"], rows

@@ -35,7 +35,7 @@ Table = tuple[str, list[str], list[list[str]]]  # the title, the heads, the rows
 class Part(NamedTuple):
     """A part by its name: its module, the title of its table if it has one, and when it is made.
 
-    `beyond` marks what is no part of the paper, `asked` what is made only when it is asked for by name.
+    `beyond` marks what is no part of the paper, `asked` what is made only if it is named.
     """
 
     name: str
@@ -93,7 +93,7 @@ PARTS = (
 
 
 def parts_of(names: Sequence[str]) -> list[Part]:
-    """The parts of these names, in their order; without any, all that nobody has to ask for."""
+    """The parts of these names, in their order; without any, all that are made by default."""
     known = {part.name: part for part in PARTS}
     for name in names:
         if name not in known:

@@ -1,4 +1,4 @@
-"""Figures of the page on coverage: how often intervals hold the truth, and what an optimist spends on a dull lever."""
+"""Figures of the page on coverage: how often intervals cover, and how often an optimist takes the worse action."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -79,7 +79,7 @@ def _panel(axes: Any, rows: Sequence[Any]) -> None:
 
 
 def draw_spent(spent: Mapping[str, Any], path: Path) -> None:
-    """Draw the pulls of the dull lever against steps: some runs thin, and the median of all thick."""
+    """Draw the counts of the worse action against steps: some runs thin, and the median of all thick."""
     with matplotlib.rc_context(STYLE):
         figure = Figure(figsize=(4.8, 3.2), layout="constrained")
         axes = figure.subplots()

@@ -137,7 +137,7 @@ def episodes_band(results: list[tuple[int, Result]], array: str, sign: int = 1) 
 
 
 def reward_band(results: list[tuple[int, Result]], resolution: int) -> stats.Band:
-    """The reward a step over the last 2,000 steps, from curves of a resolution."""
+    """The reward per step over the last 2,000 steps, from curves of a resolution."""
     runs = [result for _, result in results]
     smooth = [stats.moving_mean(r.arrays["curve"], max(1, REWARD_STEPS // resolution)) for r in runs]
     return stats.band(stats.reward_rate(smooth, resolution, [r.steps for r in runs]), "mean")

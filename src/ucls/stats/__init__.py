@@ -17,7 +17,7 @@ its task. Three rules hold in all of them:
 Curves:
 
 - `over_steps`, `over_episodes`: a measure of the last episodes of each run, by step or by episode.
-- `reward_rate`, `cumulative_reward`: the reward a step, or so far, of each run from its sums over bins.
+- `reward_rate`, `cumulative_reward`: the reward per step, or so far, of each run from its sums over bins.
 - `regret`: what an optimal policy would have earned beyond that.
 - `band`: the center of many curves with an interval at each place.
 - `moving_mean`, `area_under`: of one curve, the mean over a window and the area by the trapezoid rule.

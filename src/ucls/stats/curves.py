@@ -90,7 +90,7 @@ def over_episodes(measures: Sequence[ArrayLike], window: int = 1) -> Curves:
 
 
 def reward_rate(rewards: Sequence[ArrayLike], resolution: int, steps: Sequence[int]) -> Curves:
-    """The mean reward a step in each bin of `resolution` steps, placed at the bin's last step.
+    """The mean reward per step in each bin of `resolution` steps, placed at the bin's last step.
 
     `rewards` are the sums over each run's bins and `steps` all the steps it took. The last bin may be shorter; a run
     that stopped inside a bin (it diverged) does not know that bin.
@@ -115,7 +115,7 @@ def cumulative_reward(rewards: Sequence[ArrayLike], resolution: int, steps: Sequ
 
 
 def regret(cumulative: Curves, optimal_rate: float) -> Curves:
-    """What an optimal policy, earning `optimal_rate` a step, would have earned by each step beyond what each run did.
+    """What an optimal policy, earning `optimal_rate` per step, would have earned by each step beyond what each run did.
 
     >>> regret(cumulative_reward([[2.0, 4.0, 1.0]], 2, steps=[5]), optimal_rate=2.0).heights
     array([[2., 2., 3.]])

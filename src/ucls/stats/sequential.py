@@ -3,7 +3,7 @@
 A p-value holds for a number of seeds that was fixed in advance. Whoever adds seeds until it falls below 0.05 finds a
 difference sooner or later, also where there is none. `sequential_p` may be looked at after every seed: the probability
 that it *ever* falls to 0.05 is at most 0.05 where differences are as likely to have either sign, the assumption of the
-sign-flip test. It takes more seeds than one test at the right moment, which nobody knows beforehand. Holm's correction
+sign-flip test. It takes more seeds than one test at the right moment, which is not known beforehand. Holm's correction
 of such p-values holds for many comparisons at any time too.
 
 It is the inverse of a test martingale, the wealth of a gambler who bets on the sign of each difference before seeing

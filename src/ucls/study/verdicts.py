@@ -72,7 +72,8 @@ def _compared(samples: Samples, env: str, first: str, second: str, level: float)
     pair, better = paired(x, y), probability_of_improvement(mine.scores, theirs.scores)
     if pair is None or better is None:
         return None
-    difference = np.where(x == y, 0.0, np.nan_to_num(x - y, nan=0.0, posinf=np.inf, neginf=-np.inf))
+    with np.errstate(invalid="ignore"):  # two runs that diverged tie
+        difference = np.where(x == y, 0.0, x - y)
     wanted = seeds_to_decide(difference, level)
     more = None if wanted is None or wanted > FAR else max(1, wanted - len(x))
     ends = None if pair.difference is None else ends_of(signed(pair.difference, sign_of(mine.metric)))

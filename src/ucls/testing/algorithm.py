@@ -1,12 +1,11 @@
-"""What every algorithm promises: by itself (`ALONE`), and in an environment of ours (`IN_A_WORLD`)."""
+"""What every algorithm promises: by itself (`ALONE`), and in a built-in environment (`IN_A_WORLD`)."""
 
 import importlib
-import inspect
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import ModuleType
-from typing import Any, get_type_hints
+from typing import Any
 
 import numpy as np
 
@@ -19,16 +18,18 @@ from ucls.core.saving import state as states
 from ucls.errors import UserError
 from ucls.features import is_discrete
 from ucls.gym.registry import make_env
-from ucls.kernels import dot
 from ucls.kernels.ranges import declared
-from ucls.settings import Choice, Follows, Real, Whole, describe
+from ucls.settings import Choice, describe
 from ucls.testing.masks import takes_no_invalid_action
-from ucls.testing.requirement import Requirement, Verdict, examine, insist
+from ucls.testing.requirement import SMALL, Requirement, Verdict, examine, insist, insist_on_signatures
 from ucls.testing.small import small_run, small_settings
 
 STEPS = 600
-SMALL = 50  # numbers that need not be counted: counters and the like
-WORLDS = ("ucls/RiverSwim-v0", "ucls/PuddleWorld-v0", "ucls/DeepSea-v0")  # goes on, has a goal, and whole states
+WORLDS = (
+    "ucls/RiverSwim-v0",
+    "ucls/PuddleWorld-v0",
+    "ucls/DeepSea-v0",
+)  # one continues, one has a goal, one is discrete
 
 COMPILED = ("start", "act", "update", "value", "interval", "upper", "radius_terms", "learned", "full", "encode")
 
@@ -36,8 +37,8 @@ COMPILED = ("start", "act", "update", "value", "interval", "upper", "radius_term
 def check_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> None:
     """Raise a `UserError` for the first promise that an algorithm, by its name, import path or module, breaks.
 
-    Some environments of ours serve unless others are named by their ids; an algorithm that learns a table is let only
-    into those with discrete states.
+    It is tested in some built-in environments unless others are named by their ids; one that learns a table only in
+    those with discrete states.
     """
     for verdict in examine_algorithm(agent, worlds):
         if verdict.broken is not None:
@@ -45,7 +46,7 @@ def check_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> 
 
 
 def examine_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> Iterator[Verdict]:
-    """Check every promise of an algorithm. Where one is broken by itself, it is not let into an environment."""
+    """Check every promise of an algorithm: first by itself and, if that holds, in environments."""
     module, sound = _imported(agent), True
     for verdict in examine(ALONE, module):
         sound = sound and verdict.broken is None
@@ -70,38 +71,14 @@ def has_its_parts(module: ModuleType) -> None:
 
 
 def takes_what_it_is_given(module: ModuleType) -> None:
-    compiling = hasattr(dot, "py_func") and is_compiled(module)
-    asked = {**vars(Algorithm), **vars(Extras)}
-    for name, member in asked.items():
-        function = getattr(module, name, None)
-        if name.startswith("_") or not inspect.isfunction(member) or function is None:
-            continue
-        words = [*inspect.signature(member).parameters][1:]
-        plain = getattr(function, "py_func", function)
-        insist(_takes(plain, words), f"{name} does not take what it is given: declare it {name}({', '.join(words)})")
-        compiled = not compiling or name not in COMPILED or hasattr(function, "py_func")
-        insist(compiled, f"{name} is not compiled: put @jit (from ucls.kernels) above it, or say COMPILED = False")
+    asked, kernels = {**vars(Algorithm), **vars(Extras)}, COMPILED if is_compiled(module) else ()
+    insist_on_signatures(module, asked, kernels, "put @jit (from ucls.kernels) above it, or say COMPILED = False")
     hooks = [hasattr(module, name) for name in ("to_arrays", "from_arrays")]
     insist(all(hooks) or not any(hooks), "it has one of to_arrays and from_arrays: give both")
     insist(not any(hooks) or not is_compiled(module), "to_arrays needs the plain engine: say COMPILED = False")
 
 
-def _takes(function: Any, words: list[str]) -> bool:
-    try:
-        inspect.signature(function).bind(*words)
-    except TypeError:
-        return False
-    return True
-
-
 def settings_say_what_they_are(module: Any) -> None:
-    for field, hint in get_type_hints(module.Settings, include_extras=True).items():
-        marks = getattr(hint, "__metadata__", ())
-        example = f'{field}: Annotated[float, UNIT, "what it is"] = 0.5'
-        checked = any(isinstance(mark, Real | Whole | Choice) for mark in marks)
-        insist(checked, f"setting {field!r} does not say which values it takes: declare it as in {example}")
-        has_default = field in module.Settings._field_defaults or any(isinstance(mark, Follows) for mark in marks)
-        insist(has_default, f"setting {field!r} has no default: declare it as in {example}")
     for setting in describe(module.Settings):
         insist(setting.doc, f"setting {setting.name!r} has no sentence that says what it is: add one to its Annotated")
         for nonsense in ("nan", "nothing", True):
@@ -148,17 +125,17 @@ def is_exactly_its_budget_and_finite(module: ModuleType, env: str) -> None:
 
 def says_what_memory_it_takes(module: ModuleType, env: str) -> None:
     run = small_run(env, module)
-    me, said = run.learner, {}
+    me, said = run.learner, dict[int, tuple[str, int]]()
     sizes = me.coder.size, me.plan.n_actions, me.coder.n_active
-    if hasattr(module, "allocation"):
-        said[0] = module.allocation(me.hyper, *sizes)
     if hasattr(module, "allocation_at"):
-        said |= {steps: module.allocation_at(me.hyper, *sizes, steps) for steps in (0, STEPS)}
-    for steps, numbers in said.items():
+        said = {steps: ("allocation_at", module.allocation_at(me.hyper, *sizes, steps)) for steps in (0, STEPS)}
+    if hasattr(module, "allocation"):
+        said[0] = "allocation", module.allocation(me.hyper, *sizes)
+    for steps, (name, numbers) in sorted(said.items()):
         run.advance(steps - run.steps)
         held = sum(array.nbytes for array in states.to_arrays(module, me.state).values()) // 8
-        words = f"its state has {held:,} numbers of 8 bytes after {steps} steps, more than the {numbers:,} of"
-        insist(held <= numbers + SMALL, f"{words} allocation{'_at' if steps else ''}: count every array")
+        words = f"its state has {held:,} numbers of 8 bytes after {steps} steps, more than the {numbers:,} of {name}"
+        insist(held <= numbers + SMALL, f"{words}: count every array")
 
 
 def looking_changes_nothing(module: ModuleType, env: str) -> None:
@@ -188,7 +165,7 @@ def does_not_depend_on_the_number_of_calls(module: ModuleType, env: str) -> None
     expected = whole.advance(STEPS)
     happened = join([parts.advance(n) for n in (1, STEPS // 2, STEPS - 1 - STEPS // 2)])
     same = np.array_equal(expected.rewards, happened.rewards) and _difference_of(whole.learner, parts.learner) is None
-    insist(same, "a run in three calls is another than in one: keep all that it knows in State, and in no global")
+    insist(same, "a run in three calls differs from one call: keep all that it knows in State, and in no global")
 
 
 def goes_on_from_a_file_bit_for_bit(module: ModuleType, env: str) -> None:
@@ -199,7 +176,7 @@ def goes_on_from_a_file_bit_for_bit(module: ModuleType, env: str) -> None:
     rest, resumed = run.advance(STEPS), again.advance(STEPS)
     same = again.steps == run.steps and np.array_equal(rest.rewards, resumed.rewards)
     same = same and np.array_equal(rest.ends, resumed.ends) and _difference_of(run.learner, again.learner) is None
-    insist(same, "a run from its file goes on as another: keep all that it knows in arrays of State")
+    insist(same, "a run from its file continues differently: keep all that it knows in arrays of State")
 
 
 def refuses_files_whose_arrays_disagree(module: ModuleType, env: str) -> None:
@@ -234,7 +211,8 @@ def is_the_same_in_gymnasium(module: ModuleType, env: str) -> None:
     run = small_run(env, module, seed=11)
     happened = run.advance(STEPS)
     world = {name: value for name, value in small_settings(env).items() if name in run.world.settings}
-    shell = Agent(make_env(env, world), module, seed=11, **run.plan.feature_settings).learn(STEPS)
+    settings = {**run.plan.settings, **run.plan.feature_settings}
+    shell = Agent(make_env(env, world), module, seed=11, settings=settings).learn(STEPS)
     same = np.array_equal(happened.rewards, shell.history.rewards)
     same = same and np.array_equal(happened.ends, shell.history.ends)
     changed = _difference_of(run.learner, shell.learner)
@@ -253,19 +231,19 @@ def _difference(one: dict[str, np.ndarray], other: dict[str, np.ndarray]) -> str
 
 ALONE = (
     Requirement("it has the parts of an algorithm", has_its_parts),
-    Requirement("its functions take what they are given, and kernels are compiled", takes_what_it_is_given),
-    Requirement("settings say what they are and refuse nonsense", settings_say_what_they_are),
+    Requirement("its functions have the right signatures, and kernels are compiled", takes_what_it_is_given),
+    Requirement("settings declare their values and refuse others", settings_say_what_they_are),
     Requirement("its docstring begins with a line that says what it is", says_what_it_is),
 )
 IN_A_WORLD = (
-    Requirement("its state says its ranges, and it chooses an action", chooses_an_action),
-    Requirement("a run is exactly its budget, and finite", is_exactly_its_budget_and_finite),
-    Requirement("it takes no more memory than it says", says_what_memory_it_takes),
-    Requirement("looking changes nothing", looking_changes_nothing),
-    Requirement("a run repeats under its seed, and not under another", repeats_under_its_seed_alone),
-    Requirement("the number of calls does not matter", does_not_depend_on_the_number_of_calls),
-    Requirement("a saved run goes on bit for bit", goes_on_from_a_file_bit_for_bit),
+    Requirement("its state declares its ranges, and it chooses an action", chooses_an_action),
+    Requirement("a run takes the steps that it is given, and stays finite", is_exactly_its_budget_and_finite),
+    Requirement("its state fits the declared allocation", says_what_memory_it_takes),
+    Requirement("queries change nothing", looking_changes_nothing),
+    Requirement("a run repeats with its seed, and differs with another", repeats_under_its_seed_alone),
+    Requirement("a run in several calls is the same run", does_not_depend_on_the_number_of_calls),
+    Requirement("a saved run resumes bit for bit", goes_on_from_a_file_bit_for_bit),
     Requirement("files whose arrays disagree in length are refused", refuses_files_whose_arrays_disagree),
-    Requirement("loop and Gymnasium are the same run", is_the_same_in_gymnasium),
+    Requirement("the compiled loop and Gymnasium give the same run", is_the_same_in_gymnasium),
     Requirement("invalid actions are never taken", takes_no_invalid_action),
 )

@@ -83,7 +83,7 @@ def repeats_under_a_seed(subject: Subject) -> None:
 
 def begins_again(subject: Subject) -> None:
     list(subject.walk(steps=STEPS // 3))
-    for _ in range(2):  # in the midst of an episode too: an agent that is stopped there begins another
+    for _ in range(2):  # in the middle of an episode too: an agent that is stopped there begins another
         list(subject.walk(seed=None, steps=3))
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from ucls.agent.agent import Agent
 from ucls.algorithms import needs_discrete
+from ucls.features import features_module
 from ucls.gym.registry import make_env
 from ucls.testing.requirement import insist
 from ucls.testing.small import small_run, small_settings
@@ -56,6 +57,7 @@ def _agent(module: ModuleType, env: str, masks: str) -> Agent:
     plan, world = small_run(env, module).plan, small_run(env, module).world
     settings = {name: value for name, value in plan.settings.items() if value == value}
     made = make_env(env, {name: value for name, value in small_settings(env).items() if name in world.settings})
-    features = plan.features if needs_discrete(module) else None  # which `Masked` hides
+    discrete = needs_discrete(module) or getattr(features_module(plan.features), "DISCRETE", False)
+    features = plan.features if discrete else None  # which `Masked` hides
     both = {**settings, **plan.feature_settings}
     return Agent(cast(Any, Masked(made, masks)), module, seed=4, features=features, settings=both)

@@ -1,10 +1,15 @@
 """A promise, and whether it is kept."""
 
-from collections.abc import Callable, Iterable, Iterator
+import inspect
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 from ucls.core.config import brief
 from ucls.errors import UserError, without_notices
+from ucls.kernels import dot
+
+SMALL = 50  # numbers that need not be counted as memory: counters and the like
 
 
 class Requirement(NamedTuple):
@@ -22,9 +27,30 @@ class Verdict(NamedTuple):
 
 
 def insist(kept: Any, broken: str) -> None:
-    """Say what is broken, and how to mend it, unless the promise is kept."""
+    """Raise an error that says what is broken and how to fix it, unless the promise is kept."""
     if not kept:
         raise UserError(broken)
+
+
+def insist_on_signatures(module: Any, asked: Mapping[str, Any], kernels: Collection[str], fix: str) -> None:
+    """Compare the functions of a module with those of its contract; `kernels` names those that must be compiled."""
+    for name, member in asked.items():
+        function = getattr(module, name, None)
+        if name.startswith("_") or not inspect.isfunction(member) or function is None:
+            continue
+        words = [*inspect.signature(member).parameters][1:]
+        plain = getattr(function, "py_func", function)
+        insist(_takes(plain, words), f"{name} has other arguments: declare it {name}({', '.join(words)})")
+        compiled = name not in kernels or not hasattr(dot, "py_func") or hasattr(function, "py_func")
+        insist(compiled, f"{name} is not compiled: {fix}")
+
+
+def _takes(function: Any, words: list[str]) -> bool:
+    try:
+        inspect.signature(function).bind(*words)
+    except TypeError:
+        return False
+    return True
 
 
 def examine(promises: Iterable[Requirement], *subject: Any) -> Iterator[Verdict]:
@@ -35,18 +61,20 @@ def examine(promises: Iterable[Requirement], *subject: Any) -> Iterator[Verdict]
                 promise.check(*subject)
         except UserError as error:
             yield Verdict(promise.words, error)
-        except Exception as error:  # whatever the code of a stranger raises
+        except Exception as error:  # third-party code may raise anything
             raised = f"{type(error).__name__}: {brief(_Plain(error), 300)}"
-            yield Verdict(promise.words, UserError(f"it cannot be checked, mend what raises {raised}"))
+            if type(error).__module__.startswith("numba"):
+                raised += " (with NUMBA_DISABLE_JIT=1 it runs as plain Python, whose errors are easier to read)"
+            yield Verdict(promise.words, UserError(f"it cannot be checked: fix what raises {raised}"))
         else:
             yield Verdict(promise.words, None)
 
 
 class _Plain:
-    """An error whose `repr` is its message."""
+    """An error whose `repr` is its message, without colors."""
 
     def __init__(self, error: Exception) -> None:
         self._error = error
 
     def __repr__(self) -> str:
-        return str(self._error)
+        return re.sub(r"\x1b\[\d*m", "", str(self._error))

@@ -16,9 +16,11 @@ SMALL: dict[str, dict[str, Any]] = {
     "ucls/DeepSea-v0": {"size": 4, "stochastic": True},
 }
 
+NETWORK = {"hidden": 8, "batch": 8}
+
 
 def small_settings(env: str) -> dict[str, Any]:
-    """Settings that make an environment of ours and its features small."""
+    """Settings that make a built-in environment and its features small."""
     tiles = make_builtin(env).features[0] == "tiles"
     return SMALL.get(env, {"tilings": 3, "tiles": 3, "table_size": 48} if tiles else {})
 
@@ -26,8 +28,10 @@ def small_settings(env: str) -> dict[str, Any]:
 def small_run(
     env: str, agent: str | ModuleType = DEFAULT, seed: int = 0, dtype: str = "float64", **settings: Any
 ) -> Run:
-    """A run with small tilings, where the agent uses tiles."""
-    sizes = small_settings(env)
-    if hasattr(algorithm_module(agent), "FEATURES"):
+    """A run with small tilings, where the agent uses tiles, and with a small network, where it has one."""
+    sizes, module = small_settings(env), algorithm_module(agent)
+    if NETWORK.keys() <= set(module.Settings._fields):
+        sizes = {**sizes, **NETWORK}
+    if hasattr(module, "FEATURES"):
         sizes = {name: size for name, size in sizes.items() if name not in ("tilings", "tiles", "table_size")}
     return make_run(env, agent, seed=seed, settings={**sizes, **settings}, dtype=dtype)

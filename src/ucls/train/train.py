@@ -166,7 +166,7 @@ class _Checkpoints:
         self._last = self._previous = time.monotonic()
 
     def finish(self) -> None:
-        """Save the run when it ends. If its folder has no room, save it elsewhere."""
+        """Save the run when it ends. If the disk is full, save it elsewhere."""
         if self._out is None:
             return
         try:

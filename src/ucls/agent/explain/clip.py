@@ -14,8 +14,8 @@ from ucls.errors import UserError
 
 MARK = b"made by ucls record-video"
 SUFFIXES = (".gif", ".mp4")
-FASTEST = 50  # frames a second: browsers show a GIF that asks for more slowly
-NEAR = 8  # steps of a color that nobody sees
+FASTEST = 50  # frames per second: browsers show a GIF that asks for more slowly
+NEAR = 8  # steps of a color that are not visible
 HOLD = 1.5  # seconds that the last frame of an episode stays
 
 

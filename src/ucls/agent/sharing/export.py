@@ -18,11 +18,13 @@ from ucls.errors import UserError, printable
 from ucls.gym.adapter import EnvAdapter
 
 SUFFIX = ".npz"
-FEATURES = ("tiles", "one_hot", "fourier", "random_fourier", "scaled", "precomputed")
+FEATURES = ("tiles", "one_hot", "fourier", "random_fourier", "scaled", "observation", "precomputed")
 MEAN = (
     *("w", "h", "constant", "prior_mean"),
     *("inverse", "kappa", "tried", "lowest"),
     *("basis_s", "basis_mu", "slope"),
+    *(name for layer in policy.LAYERS for name in layer),
+    *("solution", "center", "spread", "clip", "tiny", "directions", "shifts", "correction", "v0"),
 )  # the parts of the form that a mean reads
 ROWS = 256  # of pairs of tiles that are compared at once
 

@@ -36,7 +36,7 @@ from ucls.kernels.compilation.jit import jit
 from ucls.kernels.planning import lsvi as ls
 from ucls.kernels.planning import value_range as vr
 from ucls.kernels.ranges import COUNT, Index
-from ucls.settings import NOT_NEGATIVE, POSITIVE, Follows, Known, Whole
+from ucls.settings import NOT_NEGATIVE, POSITIVE, Whole
 
 UPDATES_FIRST = True
 STREAM = ("step", *(f"range.{name}" for name in vr.PER_STREAM))  # fields of State that belong to one stream
@@ -51,12 +51,7 @@ class Settings(NamedTuple):
     samples: Annotated[int, Whole(1, 1000), "perturbed regressions, of whose values the largest counts"] = 10
     ridge: Annotated[float, POSITIVE, "lambda, the regularizer of the regression"] = 0.01
     resample_every: Annotated[int, Whole(), "steps after which noise is drawn again in an episode; 0 for never"] = 500
-    return_max: Annotated[
-        float,
-        Known(),
-        Follows("return_max", otherwise="unknown"),
-        "v0, the maximum possible return; unknown: guessed from the rewards seen",
-    ] = np.nan
+    return_max: vr.ReturnMax = np.nan
     horizon: Annotated[int, Whole(0, 10**6), "steps of an episode, each with its own w; 0: discounted, one w"] = 0
 
 
@@ -148,10 +143,5 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     """Remember a transition."""
     vr.observe(state.range, r, gamma)
     ls.remember(state.memory, state.step[0], xs, a, r, gamma, xs_next)
-    state.since[0] += 1
-    if hyper.horizon > 0:
-        state.step[0] = (state.step[0] + 1) % hyper.horizon
-        if state.step[0] == 0:
-            perturb(state, hyper, rng)
-    elif state.since[0] == hyper.resample_every:
+    if ls.passed(state.step, state.since, hyper.horizon, hyper.resample_every):
         perturb(state, hyper, rng)

@@ -40,7 +40,7 @@ from ucls.kernels.compilation.jit import jit
 from ucls.kernels.planning import lsvi as ls
 from ucls.kernels.planning import value_range as vr
 from ucls.kernels.ranges import Index
-from ucls.settings import NOT_NEGATIVE, POSITIVE, Follows, Known, Real, Whole
+from ucls.settings import NOT_NEGATIVE, POSITIVE, Real, Whole
 
 UPDATES_FIRST = True
 STREAM = ("step", *(f"range.{name}" for name in vr.PER_STREAM))  # fields of State that belong to one stream
@@ -51,12 +51,7 @@ class Settings(NamedTuple):
 
     bonus_scale: Annotated[float, NOT_NEGATIVE, "beta, as a fraction of the range of values"] = 0.1
     ridge: Annotated[float, POSITIVE, "lambda, the regularizer of the regression"] = 0.01
-    return_max: Annotated[
-        float,
-        Known(),
-        Follows("return_max", otherwise="unknown"),
-        "v0, the maximum possible return; unknown: guessed from the rewards seen",
-    ] = np.nan
+    return_max: vr.ReturnMax = np.nan
     horizon: Annotated[int, Whole(0, 10**6), "steps of an episode, each with its own w; 0: discounted, one w"] = 0
     growth: Annotated[float, Real(at_least=1), "factor of a determinant's growth at which w is recomputed"] = 2.0
 

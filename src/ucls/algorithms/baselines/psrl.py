@@ -39,7 +39,7 @@ from ucls.kernels.compilation.jit import jit
 from ucls.kernels.planning import model as md
 from ucls.kernels.planning import moves as mv
 from ucls.kernels.ranges import NOT_NEGATIVE
-from ucls.settings import POSITIVE, Follows, Whole
+from ucls.settings import POSITIVE
 
 DISCRETE, UPDATES_FIRST = True, True
 STREAM = ("model.step",)
@@ -50,10 +50,8 @@ TOLERANCE = 1e-3
 class Settings(NamedTuple):
     """The settings of PSRL."""
 
-    horizon: Annotated[
-        int, Whole(0, 10_000), Follows("time_limit", otherwise=0), "steps per episode; 0: the average reward instead"
-    ] = 0
-    reward_max: Annotated[float, POSITIVE, Follows("reward_max", otherwise=1.0), "the scale of rewards"] = 1.0
+    horizon: md.Horizon = 0
+    reward_max: md.RewardMax = 1.0
     chance_prior: Annotated[float, POSITIVE, "prior visits of a pair, spread over all next states"] = 1.0
     visits_prior: Annotated[float, POSITIVE, "visits that the prior of the mean reward is worth"] = 1.0
 
@@ -147,8 +145,7 @@ def plan(state, hyper, rng):
             for i in range(first[pair], first[pair + 1]):
                 total += chances[i] * v[cells[i]] if cells[i] >= 0 else 0.0
             state.q[h, pair] = total
-        for cell in range(len(v)):
-            v[cell] = md.value_of(model, state.q[h], cell)
+        md.take_best(model, state.q[h], v)
 
 
 @jit

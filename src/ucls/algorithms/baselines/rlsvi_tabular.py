@@ -35,7 +35,7 @@ from ucls.kernels.compilation.jit import jit
 from ucls.kernels.planning import lsvi as ls
 from ucls.kernels.planning import value_range as vr
 from ucls.kernels.ranges import COUNT, Index
-from ucls.settings import NOT_NEGATIVE, POSITIVE, Follows, Known, Whole
+from ucls.settings import NOT_NEGATIVE, POSITIVE, Whole
 
 DISCRETE, UPDATES_FIRST = True, True
 STREAM = ("step", *(f"range.{name}" for name in vr.PER_STREAM))  # fields of State that belong to one stream
@@ -47,12 +47,7 @@ class Settings(NamedTuple):
     sigma: Annotated[float, NOT_NEGATIVE, "standard deviation of a target, as a fraction of the range of values"] = 0.03
     prior_visits: Annotated[float, POSITIVE, "visits that the prior N(0, sigma^2 / prior_visits) is worth"] = 0.001
     resample_every: Annotated[int, Whole(), "steps after which Q is sampled again within an episode; 0 for never"] = 500
-    return_max: Annotated[
-        float,
-        Known(),
-        Follows("return_max", otherwise="unknown"),
-        "v0, the maximum possible return; unknown: guessed from the rewards seen",
-    ] = np.nan
+    return_max: vr.ReturnMax = np.nan
     horizon: Annotated[int, Whole(0, 10**6), "steps of an episode, each with its own Q; 0: discounted, one Q"] = 0
 
 
@@ -138,10 +133,5 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     """Remember a transition."""
     vr.observe(state.range, r, gamma)
     ls.remember(state.memory, state.step[0], xs, a, r, gamma, xs_next)
-    state.since[0] += 1
-    if hyper.horizon > 0:
-        state.step[0] = (state.step[0] + 1) % hyper.horizon
-        if state.step[0] == 0:
-            sample(state, hyper, rng)
-    elif state.since[0] == hyper.resample_every:
+    if ls.passed(state.step, state.since, hyper.horizon, hyper.resample_every):
         sample(state, hyper, rng)

@@ -36,7 +36,7 @@ from ucls.kernels.arrays import IntScalar, Matrix
 from ucls.kernels.compilation.jit import jit
 from ucls.kernels.planning import value_range as vr
 from ucls.kernels.ranges import COUNT, Index
-from ucls.settings import NOT_NEGATIVE, Follows, Known, Whole
+from ucls.settings import NOT_NEGATIVE, Whole
 
 DISCRETE, UPDATES_FIRST = True, True
 STREAM = ("step", *(f"range.{name}" for name in vr.PER_STREAM))  # fields of State that belong to one stream
@@ -46,12 +46,7 @@ class Settings(NamedTuple):
     """The settings of Q-learning with UCB."""
 
     bonus_scale: Annotated[float, NOT_NEGATIVE, "bonus of the first visit, in sqrt(H) ranges of values"] = 0.001
-    return_max: Annotated[
-        float,
-        Known(),
-        Follows("return_max", otherwise="unknown"),
-        "v0, the maximum possible return; unknown: guessed from the rewards seen",
-    ] = np.nan
+    return_max: vr.ReturnMax = np.nan
     horizon: Annotated[int, Whole(0, 10**6), "steps of an episode, each with its own Q; 0: discounted, one Q"] = 0
 
 

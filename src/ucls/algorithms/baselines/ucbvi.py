@@ -38,7 +38,7 @@ from ucls.kernels.planning import model as md
 from ucls.kernels.planning import moves as mv
 from ucls.kernels.ranges import NOT_NEGATIVE
 from ucls.settings import NOT_NEGATIVE as SCALE
-from ucls.settings import OPEN_UNIT, POSITIVE, Follows, Whole
+from ucls.settings import OPEN_UNIT, Follows, Whole
 
 DISCRETE, UPDATES_FIRST = True, True
 STREAM = ("model.step",)
@@ -48,7 +48,7 @@ class Settings(NamedTuple):
     """The settings of UCBVI."""
 
     horizon: Annotated[int, Whole(1, 10_000), Follows("time_limit", otherwise=100), "steps per episode"] = 100
-    reward_max: Annotated[float, POSITIVE, Follows("reward_max", otherwise=1.0), "the maximum reward of a step"] = 1.0
+    reward_max: md.RewardMax = 1.0
     bonus_scale: Annotated[float, SCALE, "factor of the bonus"] = 1.0
     delta: Annotated[float, OPEN_UNIT, "failure probability"] = 0.05
 
@@ -127,8 +127,7 @@ def plan(state, hyper):
             if model.visits[pair] > 0.0:
                 target = md.mean_reward(model, pair) + md.expectation(model, pair, v, 0.0)
                 q[pair] = min(q[pair], most, target + hyper.bonus_scale * bonus(state, hyper, h, pair, v, log))
-        for cell in range(model.known[0]):
-            v[cell] = md.value_of(model, q, cell)
+        md.take_best(model, q, v)
 
 
 @jit

@@ -34,7 +34,7 @@ from ucls.kernels.compilation.jit import jit
 from ucls.kernels.planning import model as md
 from ucls.kernels.ranges import NOT_NEGATIVE
 from ucls.settings import NOT_NEGATIVE as SCALE
-from ucls.settings import OPEN_UNIT, POSITIVE, Follows, Whole
+from ucls.settings import OPEN_UNIT
 
 DISCRETE, UPDATES_FIRST = True, True
 STREAM = ("model.step",)
@@ -43,10 +43,8 @@ STREAM = ("model.step",)
 class Settings(NamedTuple):
     """The settings of UCRL2."""
 
-    horizon: Annotated[
-        int, Whole(0, 10_000), Follows("time_limit", otherwise=0), "steps per episode; 0: the average reward instead"
-    ] = 0
-    reward_max: Annotated[float, POSITIVE, Follows("reward_max", otherwise=1.0), "the maximum reward of a step"] = 1.0
+    horizon: md.Horizon = 0
+    reward_max: md.RewardMax = 1.0
     radius_scale: Annotated[float, SCALE, "factor of the confidence radii"] = 1.0
     delta: Annotated[float, OPEN_UNIT, "failure probability"] = 0.05
 
@@ -122,8 +120,7 @@ def plan(state, hyper):
     if hyper.horizon > 0:
         for h in range(hyper.horizon - 1, -1, -1):
             back_up(model, hyper, t, v, 0.0, state.q[h])
-            for cell in range(n_cells):
-                v[cell] = md.value_of(model, state.q[h], cell)
+            md.take_best(model, state.q[h], v)
         return
     for _ in range(md.SWEEPS):
         back_up(model, hyper, t, v, v[model.first[0]], state.q[0])

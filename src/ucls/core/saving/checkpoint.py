@@ -51,7 +51,7 @@ def named(path: str | Path) -> Path:
 def _is_folder(path: Path) -> bool:
     try:
         return path.is_dir()
-    except (OSError, ValueError):  # a name that cannot be one: whoever writes it says why
+    except (OSError, ValueError):  # no valid file name: writing it says why
         return False
 
 

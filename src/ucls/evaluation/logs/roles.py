@@ -36,9 +36,10 @@ STATE = re.compile(
 )
 NO_STATE = re.compile(r"(unnamed.*|index|row|id|.*[_ ]id|date.*|time|time ?stamp.*|seed)?", re.IGNORECASE)
 MASK = re.compile(r"action_mask_\d+")  # of one action in the state: 1 if it was valid; read by `learn_from`
+WHICH_END = "it does not say whether an episode terminated or was truncated"
 NOT_READ = {  # names whose meaning is clear, with what to do instead
-    "done": "it does not say whether an episode terminated or was truncated: give --terminated done",
-    "dones": "it does not say whether an episode terminated or was truncated: give --terminated dones",
+    "done": f"{WHICH_END}: give --terminated done or --truncated done",
+    "dones": f"{WHICH_END}: give --terminated dones or --truncated dones",
     "gamma": "rename it to 'discount' (0 where an episode terminated), or remove it and give --gamma",
     "rho": "importance ratios depend on the new policy: give the probability of the logged action instead",
 }

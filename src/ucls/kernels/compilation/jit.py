@@ -11,7 +11,7 @@ divergence can be detected. `exact` allows no such changes.
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, cast
@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 import numba
 import numba.core.config
 
-from ucls.errors import UclsWarning
+from ucls.errors import UclsWarning, UserError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -75,6 +75,13 @@ def engine_of(algorithm: Any) -> Callable[[F], F]:
 
 def _plain(function: F) -> F:
     return function
+
+
+def refuse_plain(module: ModuleType, name: str, kernels: Iterable[str], fix: str) -> None:
+    """Refuse a module with a function that should be compiled and is not; if compilation is off, any will do."""
+    for kernel in () if config.DISABLE_JIT else kernels:
+        if not hasattr(getattr(module, kernel), "py_func"):
+            raise UserError(f"{kernel} of module {name!r} is not compiled: {fix}")
 
 
 def woven(kernel: F) -> F:

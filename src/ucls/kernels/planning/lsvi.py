@@ -199,6 +199,16 @@ def plan(memory, timed, w, levels, beta, prior, noise):
 
 
 @jit
+def passed(step, since, horizon, every):
+    """Count a step; return whether new samples are due: after `horizon` steps, or `every` if there is no horizon."""
+    since[0] += 1
+    if horizon > 0:
+        step[0] = (step[0] + 1) % horizon
+        return step[0] == 0
+    return since[0] == every
+
+
+@jit
 def by_step(memory):
     """The moves in the order of their steps, and where those of each step begin."""
     rows, n = memory.moves.rows, memory.moves.count[0]

@@ -13,8 +13,15 @@ from ucls.kernels.arrays import IntArray, IntScalar, Vector
 from ucls.kernels.compilation.jit import jit
 from ucls.kernels.planning import moves as mv
 from ucls.kernels.ranges import COUNT, FLAG, MADE, NOT_NEGATIVE, STEPS
+from ucls.settings import POSITIVE, Follows, Whole
 
 SWEEPS = 20_000  # of value iteration, at most
+
+# Settings:
+Horizon = Annotated[
+    int, Whole(0, 10_000), Follows("time_limit", otherwise=0), "steps per episode; 0: the average reward instead"
+]
+RewardMax = Annotated[float, POSITIVE, Follows("reward_max", otherwise=1.0), "the maximum reward of a step"]
 
 
 class Model(NamedTuple):
@@ -102,6 +109,13 @@ def value_of(model, q, cell):
         if model.invalid[pair] == 0:
             best = max(best, q[pair])
     return best
+
+
+@jit
+def take_best(model, q, v):
+    """Take the largest value of every cell for `v`."""
+    for cell in range(len(v)):
+        v[cell] = value_of(model, q, cell)
 
 
 @jit

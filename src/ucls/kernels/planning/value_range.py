@@ -4,16 +4,24 @@ The largest, v0, is given or guessed from the rewards seen (`returns`), and neve
 smallest is min(0, the smallest reward) in every step. Papers that assume rewards from 0 to 1 have the range 0 to H.
 """
 
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import numpy as np
 
 from ucls.kernels.arrays import Scalar
 from ucls.kernels.compilation.jit import jit
 from ucls.kernels.planning import returns as rt
+from ucls.settings import Follows, Known
 
 PER_STREAM = ("returns.steps", "returns.rewards", "returns.discounts", "returns.count")  # fields for `STREAM`
 ROOM = 2 * rt.ROOM + 10  # array elements
+
+ReturnMax = Annotated[  # a setting
+    float,
+    Known(),
+    Follows("return_max", otherwise="unknown"),
+    "v0, the maximum possible return; unknown: guessed from the rewards seen",
+]
 
 
 class ValueRange(NamedTuple):

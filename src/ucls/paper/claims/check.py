@@ -25,7 +25,7 @@ class Check(NamedTuple):
     """One thing that a claim says: what is measured, what was found, and whether it holds (None: inconclusive).
 
     What fewer than five runs say does not count for the verdict. `p` is how likely a finding so clear would be, to
-    either side, if the truth lay on the line between holding and failing; None where nobody has computed it.
+    either side, if the truth lay on the line between holding and failing; None where it was not computed.
     """
 
     what: str
@@ -68,7 +68,7 @@ class Claim(NamedTuple):
         return Verdict.REPRODUCED if all(check.decided for check in self.checks) else Verdict.UNDECIDED
 
     def _failures(self) -> list[float]:
-        """The p-values of the checks that fail, corrected for the number of all; 0 where nobody has computed one."""
+        """The p-values of the checks that fail, corrected for the number of all; 0 where none was computed."""
         failing = [check.decided is False for check in self.checks]
         corrected = holm([_known(c.p) if fails else 1.0 for c, fails in zip(self.checks, failing, strict=True)])
         return [float(p) for p, fails in zip(corrected, failing, strict=True) if fails]

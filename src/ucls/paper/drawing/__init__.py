@@ -1,1 +1,1 @@
-"""Figures: numbers in, pictures out. The one door to matplotlib, which `draw`, `coverage` and `diagnosis` open."""
+"""Figures from numbers: as data (`plot`), with axes (`geometry`), and drawn with matplotlib (`draw`)."""

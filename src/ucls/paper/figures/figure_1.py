@@ -1,4 +1,4 @@
-"""Figure 1: learning curves of UCLS and its competitors in the three domains."""
+"""Figure 1: learning curves of UCLS and its baselines in the three domains."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -72,10 +72,10 @@ def curve_panel(evidence: Evidence, env: str, shown: Mapping[str, Group], **worl
         lines.append(line_of(band, key, scale=THOUSAND))
     title = ", ".join([DOMAINS[env].title, *(f"{name} {value:g}" for name, value in world.items())])
     if env in CONTINUING:
-        return Panel(title, "thousand steps", "reward a step", tuple(lines), best.reward_rate, limits=(0, None))
+        return Panel(title, "thousand steps", "reward per step", tuple(lines), best.reward_rate, limits=(0, None))
     if env == PUDDLE:
-        return Panel(title, "thousand steps", "cost of an episode", tuple(lines), -best.episode_return, log_y=True)
-    return Panel(title, "thousand steps", "steps an episode", tuple(lines), best.episode_steps, log_y=True)
+        return Panel(title, "thousand steps", "cost per episode", tuple(lines), -best.episode_return, log_y=True)
+    return Panel(title, "thousand steps", "steps per episode", tuple(lines), best.episode_steps, log_y=True)
 
 
 def episode_panel(evidence: Evidence, env: str, shown: Mapping[str, Group]) -> Panel:
@@ -88,7 +88,7 @@ def episode_panel(evidence: Evidence, env: str, shown: Mapping[str, Group]) -> P
         if (results := evidence.results(group))
     ]
     line = -best.episode_return if env == PUDDLE else best.episode_steps
-    y = "cost of an episode" if env == PUDDLE else "steps an episode"
+    y = "cost per episode" if env == PUDDLE else "steps per episode"
     return Panel(DOMAINS[env].title, "episodes", y, tuple(lines), line, log_y=True)
 
 

@@ -43,12 +43,13 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             if results := evidence.results(group):
                 band = reward_band(results, evidence.resolution(group))
                 lines.append(line_of(band, agent, f"p = {p:g}", THOUSAND)._replace(color=shade))
-        panels.append(Panel(STYLES[agent][0], "thousand steps", "reward a step", tuple(lines), best, limits=(0, None)))
+        title = STYLES[agent][0]
+        panels.append(Panel(title, "thousand steps", "reward per step", tuple(lines), best, limits=(0, None)))
     bars = [bar for agent in ("ucls", "gv-ucb", *BESIDE) if (bar := _sensitivity(evidence, agent))]
     steps = evidence.steps(ucls(RIVER))
     panels.append(Panel("all steps", "p", "reward", tuple(bars), best * steps, log_x=True, limits=(0, None)))
     caption = (
-        f"Reward a step over the last {REWARD_STEPS:,} steps at four levels, and the reward of all steps at every "
+        f"Reward per step over the last {REWARD_STEPS:,} steps at four levels, and the reward of all steps at every "
         "level of the paper; GV-UCB as its box prints it and, at four levels, with the covariance that Corollary 1 "
         "assumes; UCLS also with B = I and a = 0, so that its radius only counts visits."
     )

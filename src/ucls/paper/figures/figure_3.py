@@ -16,7 +16,7 @@ VARIANTS = {
     "LSTD-out-F": ("outside", "1/t"),
 }
 ETAS = (1e-4, 1e-2, 1.0, 100.0)
-# Conjugate gradient costs fifty products with A a step: fewer features and steps than elsewhere, the same for all.
+# Conjugate gradient costs fifty products with A per step: fewer features and steps than elsewhere, the same for all.
 FEATURES = (("tilings", 8), ("tiles", 4), ("table_size", 160))
 STEPS = 10_000
 
@@ -63,8 +63,8 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             lines.append(points_of(name, color, points))
     steps = evidence.steps(group_of("LSTD-in-C", 1.0))
     panels = (
-        Panel("early learning", "episodes", "steps an episode", tuple(early), best, log_y=True),
-        Panel("best and worst run", "episodes", "steps an episode", tuple(extremes), best, log_y=True),
+        Panel("early learning", "episodes", "steps per episode", tuple(early), best, log_y=True),
+        Panel("best and worst run", "episodes", "steps per episode", tuple(extremes), best, log_y=True),
         Panel("sensitivity", "eta", "episodes finished", tuple(lines), steps / best, log_x=True, limits=(0, None)),
     )
     caption = (

@@ -11,7 +11,7 @@ from ucls.stats import proportion
 ETAS = (1e-4, 1e-2, 1.0, 100.0)
 STEP_SIZES = dict(zip((0.001, 0.01, 0.1), reversed(ORANGES), strict=True))
 STEPS = 20_000
-RUNS = 1000  # of a tenth of a second: 30 could not tell a third from a half
+RUNS = 1000  # each takes a tenth of a second; 30 could not distinguish a third from a half
 DECAY = (("epsilon", 0.1), ("epsilon_decay", 0.2), ("epsilon_every", 100))
 RIGHT = 1.5  # halfway between what left (1) and right (2) earn
 
@@ -59,7 +59,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             lines += [line._replace(points=False, low=None, high=None) for line in flat]
         title = "epsilon 0.1, times 0.2 every 100 steps" if epsilon else "no epsilon"
         panels.append(
-            Panel(title, "eta", "part of the runs that go right", tuple(lines), 1.0, log_x=True, limits=(0, 1.05))
+            Panel(title, "eta", "fraction of runs that go right", tuple(lines), 1.0, log_x=True, limits=(0, 1.05))
         )
     caption = (
         "The part of the runs that take the better action, right, at the end, with Wilson's 95% interval. Sarsa and "

@@ -1,4 +1,4 @@
-"""Figure 6: UCLS-L, at linear cost, beside UCLS and the competitors of Figure 1."""
+"""Figure 6: UCLS-L, at linear cost, beside UCLS and the baselines of Figure 1."""
 
 from ucls.paper.drawing.plot import Plot
 from ucls.paper.evidence import Evidence, optimum
@@ -8,7 +8,7 @@ from ucls.paper.runs.groups import MAIN, Group, contenders, has_winner, tuned
 
 LONG = 2_000_000  # steps after which what these features can do in Puddle World has been learned
 SMALL_ALPHA = 0.01
-AS_MANY = 30  # runs as UCLS-L has, which it is held against
+AS_MANY = 30  # as many runs as UCLS-L has, which it is compared with
 
 
 def shown(env: str) -> dict[str, Group]:
@@ -41,7 +41,7 @@ def groups() -> list[Group]:
 def plots(evidence: Evidence) -> tuple[Plot, ...]:
     """The learning curves."""
     caption = (
-        "UCLS, untuned, UCLS-L with its p and step sizes tuned, and the tuned competitors of Figure 1; in Sparse "
+        "UCLS, untuned, UCLS-L with its p and step sizes tuned, and the tuned baselines of Figure 1; in Sparse "
         "Mountain Car also UCLS with its scale swept."
     )
     panels = tuple(curve_panel(evidence, env, shown(env)) for env in MAIN)

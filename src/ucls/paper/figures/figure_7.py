@@ -16,8 +16,8 @@ def gv_ucb(env: str) -> Group:
 
 def shown(env: str) -> dict[str, Group]:
     """What a panel shows."""
-    rivals = {key: tuned(key, env) for key in ("sarsa-optimistic", "dgpq")}
-    return {"ucls": ucls(env), **rivals, "gv-ucb": gv_ucb(env)}
+    baselines = {key: tuned(key, env) for key in ("sarsa-optimistic", "dgpq")}
+    return {"ucls": ucls(env), **baselines, "gv-ucb": gv_ucb(env)}
 
 
 def groups() -> list[Group]:

@@ -35,7 +35,7 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
                 label = f"{name}, {which}" + (" (diverged)" if run.diverged else "")
                 lines.append(Line(label, color, *_curve(run, env, evidence.resolution(group)), dash=which == "worst"))
         level = {RIVER: best.reward_rate, PUDDLE: -(best.episode_return or 0)}.get(env, best.episode_steps)
-        y = {RIVER: "reward a step", PUDDLE: "cost of an episode"}.get(env, "steps an episode")
+        y = {RIVER: "reward per step", PUDDLE: "cost per episode"}.get(env, "steps per episode")
         limits = (0, None) if env == RIVER else (None, None)
         panels.append(
             Panel(DOMAINS[env].title, "thousand steps", y, tuple(lines), level, log_y=env != RIVER, limits=limits)

@@ -21,7 +21,7 @@ PALE = {"ucls": SKY, "gv-ucb": BLUSH}  # of what was earned while learning
 
 
 class Ended(NamedTuple):
-    """The final policies of a group's runs: their values in every state, and what they earn a step."""
+    """The final policies of a group's runs: their values in every state, and their reward per step."""
 
     seeds: np.ndarray
     states: np.ndarray
@@ -87,12 +87,12 @@ def plots(evidence: Evidence) -> tuple[Plot, ...]:
             rewards.append(flat._replace(points=False, dash=which == "M+CIR"))
     panels = (
         Panel("value over the river", "position", "value of the policy", (*lines, *([optimal] if optimal else []))),
-        Panel("against learning", "thousand steps", "reward a step", tuple(rewards), best, limits=(0, None)),
+        Panel("against learning", "thousand steps", "reward per step", tuple(rewards), best, limits=(0, None)),
     )
     caption = (
         "Exact values of the policies after the last step: greedy on the mean (M) and on mean + radius (M+CIR), the "
-        f"mean over runs. UCLS with p = 0.1, GV-UCB with p = {LEVELS[0]:g}, as printed. On the right what these "
-        "policies earn a step, as flat lines, and what the agent earned while it learned (the last "
+        f"mean over runs. UCLS with p = 0.1, GV-UCB with p = {LEVELS[0]:g}, as printed. On the right their "
+        "reward per step, as flat lines, and that of the agent while it learned (the last "
         f"{REWARD_STEPS:,} steps)."
     )
     return (Plot("figure-9", "Final policies in River Swim", caption, panels),)

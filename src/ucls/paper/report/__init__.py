@@ -1,8 +1,8 @@
 """Reports: figures, findings, claims, tables and facts as one HTML file that opens without a network.
 
-`data` makes figures small enough to embed, `numbers` says them in tables for whoever sees no chart, `page` writes the
-HTML with `charts`, `claims` and `markup`, `chart.js` draws and `page.css` dresses it. `sides` is what a report opens
-with and what it is held against. Nothing on the page can send a request: its policy forbids it.
+`data` makes figures small enough to embed, `numbers` has them as tables for readers without charts, `page` writes the
+HTML with `charts`, `claims` and `markup`; `chart.js` draws the charts, and `page.css` is the style. `sides` has what a
+report opens with and what it is compared with. The page's policy forbids it to send requests.
 """
 
 from ucls.paper.report.page import write_report

@@ -1,4 +1,4 @@
-"""What a report opens with, and what it is held against."""
+"""What a report opens with, and what it is compared with."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple

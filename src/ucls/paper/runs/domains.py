@@ -53,7 +53,7 @@ def as_read(agent: str, env: str, settings: Mapping[str, Any], reading: str = ""
     return {**(MEMORY[reading or READING].get(env, {}) if has_tiles(agent) else {}), **settings}
 
 
-# d = 1536 in the Mountain Cars: single precision halves the hours of what costs d^2 a step.
+# d = 1536 in the Mountain Cars: single precision halves the hours of what costs d^2 per step.
 QUADRATIC = ("ucls", "ucls-exact", "gv-ucb", "lspi-rmax")
 
 

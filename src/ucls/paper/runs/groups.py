@@ -1,4 +1,4 @@
-"""What the paper's figures are made of: groups of runs that differ in nothing but their seed, as data."""
+"""The runs behind the paper's figures, as data: groups that differ in nothing but their seed."""
 
 import functools
 import json
@@ -48,7 +48,7 @@ class Group(NamedTuple):
         return self if self.deep else self._replace(least=max(self.least, SHARES))
 
     def but(self, **settings: Any) -> "Group":
-        """The same with other settings, to be told of in a table: nothing is kept, and a quick look leaves it out."""
+        """The same with other settings, for a table: no learners are kept, and a quick reproduction leaves it out."""
         changed = tuple({**dict(self.settings), **settings}.items())
         return self._replace(settings=changed, keep=False, heavy=_slow(self.agent, self.env), deep=True)
 
@@ -127,7 +127,7 @@ def counts_only(env: str, **settings: Any) -> Group:
 
 
 def tuned(key: str, env: str, reading: str = "", **more: Any) -> Group:
-    """A competitor at the settings that its sweep found, and more if given."""
+    """A baseline with the settings found by tuning, and more if given."""
     settings = {**fixed_of(key, env), **sweep_result(key, env, reading)["settings"], **more}
     agent = SPACES[key][0]
     return Group(key, env, agent, tuple(settings.items()), heavy=_slow(agent, env), reading=reading, tuned=True)
@@ -150,14 +150,14 @@ def has_winner(key: str, env: str) -> bool:
 
 @functools.cache
 def winners() -> dict[str, Any]:
-    """What the sweeps found, as committed: for each competitor and domain the choice and every candidate's score."""
+    """The committed results of tuning: for each baseline and domain the choice and every candidate's score."""
     return json.loads(resources.files("ucls.paper.runs").joinpath("winners.json").read_text())
 
 
 def contenders(env: str) -> dict[str, Group]:
-    """UCLS and the competitors of Figure 1 in a domain."""
-    rivals = {key: tuned(key, env) for key in ("ucbootstrap", "dgpq", "lspi-rmax", "rlsvi", "sarsa-epsilon")}
-    return {"ucls": ucls(env), **rivals}
+    """UCLS and the baselines of Figure 1 in a domain."""
+    baselines = {key: tuned(key, env) for key in ("ucbootstrap", "dgpq", "lspi-rmax", "rlsvi", "sarsa-epsilon")}
+    return {"ucls": ucls(env), **baselines}
 
 
 MAIN = (SPARSE, PUDDLE, RIVER)

@@ -1,6 +1,6 @@
-"""The sweeps that tune the competitors: 16 settings each in each domain, on three seeds that are never reported.
+"""The sweeps that tune the baselines: 16 settings each in each domain, on three seeds that are never reported.
 
-What costs d^2 a step is tuned on 20,000 of the 50,000 steps in Sparse Mountain Car, where a whole run takes a minute.
+What costs d^2 per step is tuned on 20,000 of the 50,000 steps in Sparse Mountain Car, where a whole run takes a minute.
 The paper's figures show UCLS untuned and GV-UCB at the p that the paper gives. UCLS's sweeps over p, and over its whole
 scale, answer one claim (17): the bound of UCLS-L may shrink to nothing, that of UCLS only with c_max. `ucls-tuned`,
 `gv-ucb` and `dgpq-wide`, with four times the budget, are experiments (`table_causes`) and readings (`alternatives`)
@@ -8,7 +8,7 @@ only, and so is `sarsa-high`, whose values start where no return can be. `ucls-j
 what the paper leaves open of UCLS for one reading in all domains (`table_learned`).
 
 Candidates depend on the space alone, so that they are the same in every domain (`table_one_setting`). With room for
-every tile the competitors are tuned again where the printed memory is smaller.
+every tile the baselines are tuned again where the printed memory is smaller.
 """
 
 import json

@@ -80,7 +80,7 @@ def groups() -> list[Group]:
 
 
 def optimum_with(choice: OpenChoice) -> float:
-    """The optimal reward a step, return or length of an episode, with a choice made the other way."""
+    """The optimal reward per step, return or length of an episode, with a choice made the other way."""
     world = {name: value for name, value in choice.settings.items() if name in ("noise_std", "probabilities")}
     best = optimum(choice.env, **world)
     return {RIVER: best.reward_rate, PUDDLE: best.episode_return, SPARSE: best.episode_steps}[choice.env]

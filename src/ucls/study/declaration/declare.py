@@ -30,7 +30,7 @@ class Study(NamedTuple):
     """A tuple of labeled cells; `baseline` is the label that others are compared with, by `metric`.
 
     `tuned` are the groups whose settings a sweep finds first, `definition` is the text that it was read from, and
-    `time_limit` the number of seconds that a run may take at a stretch, None for no limit.
+    `time_limit` the number of seconds that a run may take without interruption, None for no limit.
     """
 
     name: str

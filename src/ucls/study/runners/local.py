@@ -125,7 +125,7 @@ class Once:
         self._chances = CONTEXT.Semaphore(0 if silent else 1)
 
     def first(self) -> bool:
-        """Whether nobody has said it yet; from then on somebody has."""
+        """Whether this is the first call in any process."""
         return self._chances.acquire(block=False)
 
 

@@ -18,7 +18,7 @@ def kind(cell: RunSpec) -> tuple[str, str, str, str]:
 class Losses:
     """How often each cell was lost with the process that it was in.
 
-    Nothing tells whether a cell killed its process or somebody else did. So a cell that was lost three times is put
+    It is unknown whether a cell killed its process or something else did. So a cell that was lost three times is put
     aside until no other runs beside it, and only one that is lost three times more, alone, has failed. A worker that
     says why, too little memory, need say so only once when it is alone.
     """

@@ -87,7 +87,7 @@ class Worker:
 
 
 class _Head:
-    """The process of Ray that knows of all others. Calls that need it block once it is gone: it is asked first."""
+    """The head process of Ray. Calls that need it block once it is gone, so it is contacted first."""
 
     def __init__(self, address: str) -> None:
         self._address, self._heard = address, time.monotonic()
@@ -95,7 +95,7 @@ class _Head:
     def answers(self) -> bool:
         """Whether it answers; an error if it has not for a while."""
         host, colon, port = self._address.rpartition(":")
-        if not colon:  # nobody knows where it is
+        if not colon:  # its address is unknown
             return True
         try:
             socket.create_connection((host.strip("[]"), int(port)), timeout=LOOK_SECONDS).close()

@@ -1,4 +1,4 @@
-"""The Slurm runner: cells in batches, as job arrays. `cluster` is the door to submitit and to Slurm's commands.
+"""The Slurm runner: cells in batches, as job arrays. `cluster` calls submitit and Slurm's commands.
 
 Nothing is asked of a job but files: it leaves each outcome in a folder beside the store, where the driver takes it
 from. Jobs outlive a driver that is killed: the next one takes what they left, and waits for those that still run.

@@ -17,7 +17,6 @@ from typing import Any
 from ucls._util.files import cache_dir, lock
 from ucls.errors import UserError, printable
 from ucls.study.storage import schema
-from ucls.study.storage.result import unpack
 from ucls.study.storage.seal import seal
 
 APPLICATION = 0x55434C53  # "UCLS": SQLite's mark of whose file it is
@@ -35,7 +34,7 @@ Values = Sequence[Any]
 
 
 class Database:
-    """An open file of SQLite, ours and with the newest schema. One that is not ours is never rewritten.
+    """An open file of SQLite with the tables of a store. Any other file is never rewritten.
 
     With `recover` a file that contains more than these tables is read too, and only the tables are.
     """
@@ -197,30 +196,24 @@ def _open(path: Path, write: bool, recover: bool, over: Callable[[], bool]) -> s
         version = _version(db, path)
         if version == 0 and not write:
             raise UserError(f"{path} is an empty store: use `ucls study run` first, or give another --store")
-        (_refuse_programs if recover else _refuse_other_schemas)(db, path, version)
-        if write and version == 0:
+        if version == 0:
             db.execute(f"PRAGMA page_size = {PAGE}")
+            _create(db)
+        else:
+            (_refuse_programs if recover else _refuse_other_schemas)(db, path)
         if write:
             _refuse_corrupted(db)
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = FULL")
-        elif version < len(schema.MIGRATIONS):  # a reader leaves the file as it is
-            copy = _connect(None, over)
-            db.backup(copy)
-            db.close()
-            db = copy
-            for name in [name for kind, name, *_ in _objects(db) if kind == "trigger"]:
-                db.execute(f"DROP TRIGGER {_quoted(name)}")
-        _migrate(db)
         return db
     except BaseException:
         db.close()
         raise
 
 
-def _refuse_other_schemas(db: sqlite3.Connection, path: Path, version: int) -> None:
+def _refuse_other_schemas(db: sqlite3.Connection, path: Path) -> None:
     """Refuse a file with anything but the tables of a store in it: a view or a trigger can do anything."""
-    ours = _schema_of(version)
+    ours = _schema()
     for kind, name, table, sql in _objects(db):
         if ours.get((kind, name)) != (table, sql) and (sql is None or STATISTICS.get(name) != sql):
             what = "a changed" if (kind, name) in ours else "a foreign"
@@ -230,9 +223,9 @@ def _refuse_other_schemas(db: sqlite3.Connection, path: Path, version: int) -> N
         raise sqlite3.DatabaseError(f"no {' '.join(min(missing))}")
 
 
-def _refuse_programs(db: sqlite3.Connection, path: Path, version: int) -> None:
+def _refuse_programs(db: sqlite3.Connection, path: Path) -> None:
     """Refuse a file if reading the tables of a store could run anything: they must be tables of stored values."""
-    tables = {name for kind, name in _schema_of(version) if kind == "table"}
+    tables = {name for kind, name in _schema() if kind == "table"}
     there = {(kind, name): sql for kind, name, _, sql in _objects(db)}
     for name in sorted(tables):
         plain = str(there.get(("table", name))).upper().startswith("CREATE TABLE")
@@ -241,34 +234,30 @@ def _refuse_programs(db: sqlite3.Connection, path: Path, version: int) -> None:
             raise UserError(f"nothing can be recovered from {path}: its {name!r} is not a plain table")
 
 
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _objects(db: sqlite3.Connection) -> list[tuple[str, str, str, str | None]]:
     found = db.execute("SELECT type, name, tbl_name, sql FROM sqlite_master").fetchall()
     return [(str(kind), str(name), str(table), sql) for kind, name, table, sql in found]
 
 
 @functools.cache
-def _schema_of(version: int) -> dict[tuple[str, str], tuple[str, str | None]]:
-    """The table and the SQL of every table and index in a store of a version, by kind and name."""
-    db = _connect(None, lambda: False)
+def _schema() -> dict[tuple[str, str], tuple[str, str | None]]:
+    """The table and the SQL of every table and index in a store, by kind and name."""
+    db = _connection(":memory:", lambda: False)
     try:
-        _migrate(db, version)
+        _create(db)
         return {(kind, name): (table, sql) for kind, name, table, sql in _objects(db)}
     finally:
         db.close()
 
 
-def _connect(path: Path | None, over: Callable[[], bool]) -> sqlite3.Connection:
+def _connect(path: Path, over: Callable[[], bool]) -> sqlite3.Connection:
     try:
-        return _connection(path or ":memory:", over)
+        return _connection(path, over)
     except sqlite3.OperationalError as error:
         # A folder that cannot be written has no room for SQLite's own files beside the store: if no writer left any,
         # the store is whole without them.
         unwritable = error.sqlite_errorcode & 0xFF in (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
-        if path is None or not unwritable or not path.exists() or _waiting_log(path):
+        if not unwritable or not path.exists() or _waiting_log(path):
             raise
         return _connection(f"{path.absolute().as_uri()}?mode=ro&immutable=1", over, uri=True)
 
@@ -285,21 +274,12 @@ def _connection(place: Path | str, over: Callable[[], bool], uri: bool = False) 
         db.text_factory = lambda text: text.decode("utf-8", "replace")
         db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LENGTH)
         db.create_function("seal", -1, seal, deterministic=True)
-        db.create_function("readable", 1, readable, deterministic=True)
         db.execute("PRAGMA trusted_schema = OFF")
         db.execute("PRAGMA schema_version").fetchone()
     except BaseException:
         db.close()
         raise
     return db
-
-
-def readable(arrays: object) -> bool:
-    """Whether packed arrays can be read."""
-    try:
-        return isinstance(arrays, bytes) and unpack(arrays) is not None
-    except Exception:
-        return False
 
 
 def _version(db: sqlite3.Connection, path: Path) -> int:
@@ -309,10 +289,14 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
         return 0
     if mark != APPLICATION:
         raise UserError(f"{path} is not a ucls store: give another --store (the file was not changed)")
-    if version > len(schema.MIGRATIONS):
+    if version > schema.VERSION:
         raise UserError(f"{path} was written by a newer ucls (schema {version}): update ucls to read it")
     if version < 1:
         raise sqlite3.DatabaseError(f"schema {version}")
+    if version < schema.VERSION:
+        raise UserError(
+            f"{path} was written by an earlier ucls (schema {version}): use that version, or another --store"
+        )
     return version
 
 
@@ -323,11 +307,9 @@ def _refuse_corrupted(db: sqlite3.Connection) -> None:
         raise sqlite3.DatabaseError(str(verdict).splitlines()[-1])
 
 
-def _migrate(db: sqlite3.Connection, to: int | None = None) -> None:
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    for number in range(version, len(schema.MIGRATIONS) if to is None else to):
-        script = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {number + 1}; COMMIT;"
-        db.executescript(f"BEGIN IMMEDIATE; {schema.MIGRATIONS[number]} {script}")
+def _create(db: sqlite3.Connection) -> None:
+    marks = f"PRAGMA application_id = {APPLICATION}; PRAGMA user_version = {schema.VERSION};"
+    db.executescript(f"BEGIN IMMEDIATE; {schema.TABLES} {marks} COMMIT;")
 
 
 def _explained(error: sqlite3.Error, path: Path) -> str:

@@ -18,7 +18,8 @@ from ucls.evaluation.comparison.basis import Basis
 from ucls.evaluation.comparison.policies import OnLog
 from ucls.evaluation.logs.episodes import EpisodeLog
 
-CHUNK, LEAST = 1 << 18, 512  # entries of a matrix of features, and its rows at least
+CHUNK, LEAST = 1 << 20, 512  # entries of a matrix of features, and its rows at least
+MANY = 0.9  # of rows
 KEPT = 3e7  # entries up to which features are computed once, and up to which sums are kept
 
 
@@ -110,17 +111,18 @@ class Design:
         squares = np.zeros((self.folds, n_actions, size, size))
         rewards = np.zeros((self.folds, n_actions, size))
         crosses = np.zeros((self.folds, n_actions, size, n_actions, size))
+        certain = (np.count_nonzero(weights, axis=1) <= 1).all()  # the next action
+        c_next = weights.argmax(axis=1) if certain else np.zeros(log.n_steps, np.int64)
         for rows, here, after in self.parts():
-            for f, a, chosen in self._groups(rows, usable):
-                x, weight = here[chosen], weights[rows][chosen]
+            order, groups = self._groups(rows, usable, c_next)
+            x, x_next, weight = here[order], after[order], weights[rows][order]
+            for f, a, c, some in groups:
                 if common is None:
-                    squares[f, a] += dense(x.T @ x)
-                    rewards[f, a] += x.T @ log.reward[rows][chosen]
-                for c in np.flatnonzero(weight.any(axis=0)):
-                    if c != rest[a]:
-                        some = np.flatnonzero(weight[:, c])
-                        left = x if len(some) == len(chosen) else x[some]
-                        crosses[f, a, :, c] += dense(left.T @ scaled(after[chosen[some]], weight[some, c]))
+                    squares[f, a] += dense(x[some].T @ x[some])
+                    rewards[f, a] += x[some].T @ log.reward[rows][order[some]]
+                for k in (c,) if certain else np.flatnonzero(weight[some].any(axis=0)):
+                    if k != rest[a]:
+                        crosses[f, a, :, k] += _cross(x[some], x_next[some], weight[some, k])
         if common is None:
             common = Common(usable, squares, rewards, crosses.sum(axis=3))
             self._common = common if whole else None
@@ -134,15 +136,30 @@ class Design:
         d = n_actions * size
         return Sums(S.reshape(self.folds, d, d), common.rewards.reshape(self.folds, d), usable)
 
-    def _groups(self, rows: slice, usable: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
-        """The usable rows of a part, counted from its first, by fold and logged action."""
+    def _groups(
+        self, rows: slice, usable: np.ndarray, c_next: np.ndarray
+    ) -> tuple[np.ndarray, list[tuple[int, int, int, slice]]]:
+        """The usable rows of a part, counted from its first, by fold, logged action and next action; and all of these
+        with the places of their rows."""
         n_actions = len(self.log.actions)
-        key = np.where(usable[rows], self.fold[rows] * n_actions + self.log.action[rows], -1)
-        order = np.argsort(key, kind="stable")
-        groups, begins = np.unique(key[order], return_index=True)
-        for group, chosen in zip(groups.tolist(), np.split(order, begins[1:]), strict=True):
-            if group >= 0:
-                yield group // n_actions, group % n_actions, chosen
+        key = (self.fold[rows] * n_actions + self.log.action[rows]) * n_actions + c_next[rows]
+        chosen = np.flatnonzero(usable[rows])
+        order = chosen[np.argsort(key[chosen], kind="stable")]
+        kinds, begins = np.unique(key[order], return_index=True)
+        ends = [*begins[1:].tolist(), len(order)]
+        places = map(slice, begins.tolist(), ends)
+        return order, [
+            (kind // n_actions**2, kind // n_actions % n_actions, kind % n_actions, place)
+            for kind, place in zip(kinds.tolist(), places, strict=True)
+        ]
+
+
+def _cross(x: Any, x_next: Any, weight: np.ndarray) -> np.ndarray:
+    """The sum of x_t w_t x(s'_t)'; rows without weight, if they are many, are not multiplied."""
+    some = np.flatnonzero(weight)
+    if len(some) < MANY * len(weight):
+        x, x_next, weight = x[some], x_next[some], weight[some]
+    return dense(x.T @ scaled(x_next, weight))
 
 
 def dense(rows: Any) -> np.ndarray:

@@ -1,0 +1,371 @@
+"""UCLS-Deep: a small network learns the features, its last layer is solved exactly, and the bound is on top.
+
+    network: s normalized -> twice Linear, LayerNorm, ReLU: phi -> two linear heads per action, for mean and upper bound
+    every 2 steps:                  one step of Adam on the Huber loss of the heads against the stored targets yw, yu
+    every 100 steps, plus 1% of those so far:
+        v0, vmin <- the largest and the smallest possible value    (kernels.network.levels)
+        freeze phi, and count visits and residuals in random partitions    (kernels.network.partitions)
+        repeat 10 times:
+            U  = v0 + x'tu + cu;  U <- U + (v0 - U) q/(1 + q) + noise_scale noise;  W = min(0, v0) + x'tw + cw
+            yu = R + g clip(max U(s'), vmin, v0);  yw = R + g clip(max W(s'), vmin, v0)    R, g: over 3 steps
+            tu, tw <- ridge regressions of yu and yw on x = (phi, 1), toward v0 and min(0, v0)
+        copy tu and tw into the heads
+    act: argmax min(v0, U), or argmax W in greedy periods;  evaluate: argmax W
+
+If `return_max` is not given and the largest of different rewards might come with every step, v0 is an extrapolation,
+which may be far too high. The agent is then greedy in a growing fraction of the episodes, or of periods of `PERIOD`
+steps: of n, about sqrt(10 / n) are optimistic, as in UCLS-Plan.
+
+Deviations: the paper has no learned features. Its bound has the covariance of the weights of the features; here it has
+visits and residuals in random partitions of the state space, which stay the same while features change.
+"""
+
+from typing import Annotated, Any, NamedTuple
+
+import numpy as np
+
+from ucls.kernels import active as la
+from ucls.kernels import ranges
+from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector
+from ucls.kernels.network import last_layer as ll
+from ucls.kernels.network import layers as ly
+from ucls.kernels.network import levels as lv
+from ucls.kernels.network import network as nw
+from ucls.kernels.network import partitions as pt
+from ucls.kernels.network import replay as rp
+from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Follows, Known, Whole
+
+COMPILED = False  # products of matrices by NumPy, loops by kernels
+CAN_FAIL = False  # matrices are positive definite, and what is not finite is noticed in the values
+FEATURES = ("observation", {})
+STREAM = ("current", "clock", "greedy")
+PERIOD = 500  # steps after which the choice between exploring and exploiting is made again within an episode
+OPTIMISTIC = 10  # periods that are optimistic at first; of n periods, about sqrt(OPTIMISTIC / n) are
+EXACT = 0  # the number of this choice
+FIRST = 100  # steps before the first solve
+silent = np.errstate(all="ignore")  # what is not finite is noticed in the values
+CLIP = 3.0  # standard deviations up to which inputs are linear; beyond, they grow like a logarithm
+
+
+class Settings(NamedTuple):
+    """The settings of UCLS-Deep."""
+
+    return_max: Annotated[
+        float,
+        Known(),
+        Follows("return_max", otherwise="unknown"),
+        "v0, the maximum possible return; unknown: guessed from the rewards seen",
+    ] = np.nan
+    prior_visits: Annotated[float, NOT_NEGATIVE, "visits that the prior is worth"] = 0.1
+    noise_scale: Annotated[float, NOT_NEGATIVE, "noise term in standard errors"] = 0.5
+    epsilon: Annotated[float, UNIT, "probability of a random action"] = 0.0
+    hidden: Annotated[int, Whole(2, 4096), "units of a layer"] = 128
+    learning_rate: Annotated[float, POSITIVE, "step size of Adam"] = 1e-3
+    batch: Annotated[int, Whole(1, 100_000), "examples per gradient step"] = 128
+    train_every: Annotated[int, Whole(1), "steps per gradient step"] = 2
+    huber: Annotated[float, POSITIVE, "errors beyond this part of the targets' size count linearly"] = 0.01
+    n_steps: Annotated[int, Whole(1, 1000), "steps whose rewards a target adds up"] = 3
+    ridge: Annotated[float, POSITIVE, "regularization of the last layer"] = 1.0
+    shrink: Annotated[float, POSITIVE, "visits that a correction of 0 is worth"] = 1.0
+    rounds: Annotated[int, Whole(1, 1000), "regressions in a solve"] = 10
+    spacing: Annotated[float, NOT_NEGATIVE, "solves come every 100 steps, and this part of the steps so far"] = 0.01
+    last_layer: Annotated[int, Choice("exact", "gradient"), "exact, or as the gradient steps leave it"] = 0
+    partitions: Annotated[int, Whole(1, 64), "random partitions that visits are counted in"] = 8
+    width: Annotated[float, POSITIVE, "side of a square of a partition, in standard deviations of the state"] = 0.375
+    cells: Annotated[int, Whole(1, 2**20), "cells of a partition, which squares share by hashing"] = 2048
+    limit: Annotated[int, Whole(1000, 2**31 - 1), "states that are remembered, at most"] = 100_000
+
+
+class State(NamedTuple):
+    """Weights, their moments and those of the frozen network; the solution, in units of `scale`; what is remembered,
+    seen and counted; how observations are normalized. For each stream: its row, the steps of its episode, and whether
+    it is greedy; `periods` counts the choices whether to be so."""
+
+    weights: Vector
+    first: Vector
+    second: Vector
+    frozen: Vector
+    solution: Matrix
+    scale: Scalar
+    memory: rp.Replay
+    parts: pt.Partitions
+    seen: lv.Seen
+    center: Vector
+    spread: Vector
+    steps: Annotated[IntScalar, ranges.COUNT]
+    updates: Annotated[IntScalar, ranges.COUNT]
+    due: Annotated[IntScalar, ranges.COUNT]
+    doubled: Annotated[IntScalar, ranges.COUNT]
+    longest: Annotated[IntScalar, ranges.COUNT]
+    current: Annotated[IntScalar, ranges.Within(-1, 2**31)]
+    clock: Annotated[IntScalar, ranges.COUNT]
+    greedy: Annotated[IntScalar, ranges.FLAG]
+    periods: Annotated[IntScalar, ranges.COUNT]
+
+    def fault(self) -> str:
+        """The stream is at a row in use from which no transition was made yet."""
+        at = int(self.current[0])
+        known = at < int(self.memory.used[0]) and (at < 0 or self.memory.action[at] < 0)
+        return "" if known else "the current state is not remembered"
+
+
+def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
+    """Numbers of 8 bytes that `init` allocates."""
+    return allocation_at(hyper, size, n_actions, n_active, 0)
+
+
+def allocation_at(hyper: Settings, size: int, n_actions: int, n_active: int, steps: int) -> int:
+    """The same after so many steps; a solve takes as much again as the rows and their features."""
+    rows = min(hyper.limit, max(rp.ROWS, 4 * steps))
+    fixed = 2 * nw.size(n_active, hyper.hidden, n_actions) + 2 * n_actions * (hyper.hidden + 1) + 2 * n_active
+    parts = pt.room(hyper.partitions, hyper.cells, n_active, n_actions)
+    return fixed + parts + rp.room(n_active, n_actions, rows) + (2 * rows * hyper.hidden if steps else 0)
+
+
+def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
+    """Start without data; weights are drawn when the first episode begins."""
+    vectors = [np.zeros(nw.size(n_active, hyper.hidden, n_actions), np.float32) for _ in range(4)]
+    return State(
+        *vectors,
+        solution=np.zeros((2 * n_actions, hyper.hidden + 1)),
+        scale=np.ones(1),
+        memory=rp.replay(n_active, n_actions, hyper.limit),
+        parts=pt.partitions(hyper.partitions, hyper.cells, n_active, n_actions),
+        seen=lv.seen(),
+        center=np.zeros(n_active),
+        spread=np.ones(n_active),
+        steps=np.zeros(1, np.int64),
+        updates=np.zeros(1, np.int64),
+        due=np.full(1, FIRST),
+        doubled=np.zeros(1, np.int64),
+        longest=np.zeros(1, np.int64),
+        current=np.full(1, -1),
+        clock=np.zeros(1, np.int64),
+        greedy=np.zeros(1, np.uint8),
+        periods=np.zeros(1, np.int64),
+    )
+
+
+def full(state: State) -> bool:
+    """Whether another transition might not fit."""
+    return bool(rp.full(state.memory))
+
+
+def grow(state: State, hyper: Settings) -> State:
+    """Double the memory."""
+    return state._replace(memory=rp.grow(state.memory))
+
+
+def start(state, hyper, rng):
+    """Begin an episode."""
+    state.current[0], state.clock[0] = -1, 0
+    if not state.parts.directions.any():
+        nw.draw(layers(state, state.weights), rng)
+        pt.draw(state.parts, hyper.width, rng)
+        state.frozen[:] = state.weights
+    begin_period(state, hyper, rng)
+
+
+def begin_period(state: State, hyper: Settings, rng: np.random.Generator) -> None:
+    """Decide whether to explore or to exploit until the end of the episode, or for `PERIOD` steps.
+
+    An extrapolated v0 may be far above every return there is, and the agent would then explore for as long as it
+    lives. So it follows its optimistic bounds in ever fewer periods, and its estimates in the others.
+    """
+    state.greedy[0] = 0
+    if np.isnan(hyper.return_max) and lv.extrapolates(state.seen, int(state.longest[0])):
+        state.periods[0] += 1
+        state.greedy[0] = rng.random() > np.sqrt(OPTIMISTIC / state.periods[0])
+
+
+def layers(state: State, weights: np.ndarray) -> nw.Layers:
+    """The layers of a vector of weights."""
+    n_actions, hidden = len(state.solution) // 2, state.solution.shape[1] - 1
+    return nw.layers_of(weights, len(state.center), hidden, n_actions)
+
+
+def normalized(state: State, states: np.ndarray) -> np.ndarray:
+    """States with mean 0 and standard deviation 1."""
+    return ((states - state.center) / state.spread).astype(np.float32)
+
+
+def inputs_of(z: np.ndarray) -> np.ndarray:
+    """Normalized states as the network gets them: outliers are drawn in."""
+    far = np.abs(z) - np.float32(CLIP)
+    return np.where(far > 0.0, np.sign(z) * (np.float32(CLIP) + np.log1p(np.maximum(far, 0.0))), z)
+
+
+def highest(state: State, hyper: Settings) -> float:
+    """v0 as of the last solve; before it, what was given."""
+    known = state.seen.best[0] == lv.NONE and not np.isnan(hyper.return_max)
+    return float(hyper.return_max if known else state.seen.v0[0])
+
+
+@silent
+def bounds_at(state: State, hyper: Settings, s: np.ndarray, noise_scale: float) -> tuple[np.ndarray, np.ndarray]:
+    """W and U of every action in one state, with this much noise."""
+    z = normalized(state, s[None])
+    out = ll.times(nw.features(layers(state, state.frozen), inputs_of(z)), state.solution)
+    cells = pt.cells_of(state.parts, z)
+    q = np.empty((1, out.shape[1] // 2))
+    pt.visits_of_prior(state.parts, cells, hyper.prior_visits, q)
+    ll.bounded(out, cells, q, state.parts, highest(state, hyper), noise_scale)
+    return out[0, : q.shape[1]], out[0, q.shape[1] :]
+
+
+def actions_of(state: State, index: np.ndarray) -> np.ndarray:
+    """The actions that rows of features belong to."""
+    return index[..., 0] % (len(state.solution) // 2)
+
+
+def value(state, hyper, x):
+    """The estimated action value, without optimism."""
+    return float(bounds_at(state, hyper, x.value, 0.0)[0][actions_of(state, x.index)])
+
+
+def upper(state, hyper, x):
+    """What the agent maximizes: the upper bound, and v0 at most."""
+    top = bounds_at(state, hyper, x.value, hyper.noise_scale)[1][actions_of(state, x.index)]
+    return min(highest(state, hyper), float(top))
+
+
+def radius_terms(state, hyper, x):
+    """The prior term and the noise term of the radius."""
+    a = actions_of(state, x.index)
+    mean, without = bounds_at(state, hyper, x.value, 0.0)
+    top = bounds_at(state, hyper, x.value, hyper.noise_scale)[1]
+    return max(0.0, float(without[a] - mean[a])), float(top[a] - without[a])
+
+
+def interval(state, hyper, x, rng):
+    """The estimated action value, and the radius of its bound."""
+    prior, noise = radius_terms(state, hyper, x)
+    return value(state, hyper, x), prior + noise
+
+
+def prior_fraction(state, x):
+    """The prior's weight in the value if it is worth a tenth of a visit; 1 without data."""
+    cells, q = pt.cells_of(state.parts, normalized(state, x.value[None])), np.empty((1, len(state.solution) // 2))
+    pt.visits_of_prior(state.parts, cells, 0.1, q)
+    left = float(q[0, actions_of(state, x.index)])
+    return left / (1.0 + left)
+
+
+def act(state, hyper, xs, rng):
+    """The action with the largest upper bound, or in a greedy period with the largest estimate."""
+    if hyper.epsilon > 0.0 and rng.random() < hyper.epsilon:
+        return int(rng.random() * len(xs.index))
+    mean, top = bounds_at(state, hyper, xs.value[0], hyper.noise_scale)
+    scores = mean if state.greedy[0] else np.minimum(top, highest(state, hyper))
+    return la.argmax(scores[actions_of(state, xs.index)], rng)
+
+
+@silent
+def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
+    """Remember a transition; take a gradient step, or solve, where it is time."""
+    memory = state.memory
+    row = state.current[0]
+    if row < 0:
+        row = rp.add(memory, xs.value[0], xs.index)
+    to = rp.add(memory, xs_next.value[0], xs_next.index) if gamma > 0.0 else -1
+    rp.connect(memory, row, a, r, gamma, to)
+    state.current[0] = to
+    state.steps[0] += 1
+    state.clock[0] += 1
+    state.longest[0] = max(state.longest[0], state.clock[0])
+    lv.observe(state.seen, r, gamma)
+    if state.clock[0] % PERIOD == 0:
+        begin_period(state, hyper, rng)
+    pt.visit(state.parts, pt.cells_of(state.parts, normalized(state, memory.states[row][None]))[0], a)
+    if state.steps[0] >= state.due[0]:
+        solve(state, hyper)
+        state.due[0] = state.steps[0] + FIRST + int(hyper.spacing * state.steps[0])
+    elif state.steps[0] > FIRST and state.steps[0] % hyper.train_every == 0:
+        train(state, hyper, rng)
+
+
+def train(state: State, hyper: Settings, rng: np.random.Generator) -> None:
+    """One gradient step on a batch of remembered transitions that have targets."""
+    memory, v0 = state.memory, highest(state, hyper)
+    rows = rp.sample(memory, hyper.batch, rng)
+    weight = memory.fitted[rows].astype(np.float32) / np.float32(hyper.batch)
+    targets = ((memory.targets[rows] - [min(0.0, v0), v0]) / state.scale[0]).astype(np.float32)
+    inputs, gradient = inputs_of(normalized(state, memory.states[rows])), np.empty_like(state.weights)
+    actions = np.maximum(memory.action[rows], 0)
+    into = layers(state, gradient)
+    nw.gradient(layers(state, state.weights), into, inputs, actions, targets, weight, hyper.huber)
+    if hyper.last_layer == EXACT:  # the heads stay what they were solved to be
+        into.heads[:], into.offsets[:] = 0.0, 0.0
+    state.updates[0] += 1
+    ly.adam(state.weights, gradient, state.first, state.second, hyper.learning_rate, state.updates[0])
+
+
+def solve(state: State, hyper: Settings) -> None:
+    """Freeze the network, and solve its last layer; now and then, first normalize anew what is remembered."""
+    memory, n = state.memory, int(state.memory.used[0])
+    if state.steps[0] >= 2 * state.doubled[0]:
+        state.doubled[0] = state.steps[0]
+        state.center[:] = memory.states[:n].mean(axis=0, dtype=np.float64)
+        spread = memory.states[:n].std(axis=0, dtype=np.float64)
+        state.spread[:] = np.where(spread > 1e-6, spread, 1.0)
+        recount(state)
+    before = highest(state, hyper)
+    v0, vmin = lv.look_back(state.seen, memory, hyper.return_max, int(state.longest[0]))
+    level = ll.Levels(v0, vmin, hyper.noise_scale)
+    state.frozen[:] = state.weights
+    net, z = layers(state, state.frozen), normalized(state, memory.states[:n])
+    phi, cells = nw.features(net, inputs_of(z)), pt.cells_of(state.parts, z)
+    R, g, to = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
+    rp.returns_over(memory, hyper.n_steps, R, g, to)
+    q = np.empty((n, memory.valid.shape[1]))
+    pt.visits_of_prior(state.parts, cells, hyper.prior_visits, q)
+    work = ll.prepare(phi, cells, memory.action[:n], memory.valid[:n], (R, g, to), q, hyper.ridge)
+    state.solution[:, :-1], state.solution[:, -1] = net.heads * state.scale[0], net.offsets * state.scale[0]
+    state.solution[:, -1] += np.repeat([min(0.0, before) - min(0.0, v0), before - v0], len(state.solution) // 2)
+    exact = hyper.last_layer == EXACT
+    ll.solve(work, state.parts, state.solution, memory.targets, level, hyper.rounds if exact else 0, hyper.shrink)
+    taken = memory.action[:n] >= 0
+    memory.fitted[:n] = taken
+    errors = memory.targets[:n][taken] - [min(0.0, v0), v0]
+    state.scale[0] = max(np.sqrt(np.mean(errors**2)), 1e-6)
+    live = layers(state, state.weights)
+    live.heads[:], live.offsets[:] = state.solution[:, :-1] / state.scale[0], state.solution[:, -1] / state.scale[0]
+
+
+def recount(state: State) -> None:
+    """Count the visits of what is remembered, in the cells of its new normalization."""
+    memory, n = state.memory, int(state.memory.used[0])
+    state.parts.visits[:] = 0.0
+    cells = pt.cells_of(state.parts, normalized(state, memory.states[:n]))
+    for i in np.flatnonzero(memory.action[:n] >= 0):
+        pt.visit(state.parts, cells[i], memory.action[i])
+
+
+def export(state: State, hyper: Settings) -> dict[str, Any]:
+    """The network, its last layer and the partitions, for `ucls.policy`, which does not know of greedy periods."""
+    net, parts = layers(state, state.frozen)._asdict(), state.parts
+    return {
+        **{name: part for name, part in net.items() if name not in ("heads", "offsets")},
+        **{name: getattr(state, name) for name in ("solution", "center", "spread")},
+        **{name: getattr(parts, name) for name in ("directions", "shifts", "visits", "squares")},
+        "correction": parts.mean,
+        "correction_upper": parts.upper,
+        "clip": CLIP,
+        "tiny": ly.EPSILON,
+        "v0": highest(state, hyper),
+        "prior_visits": hyper.prior_visits,
+        "noise_scale": hyper.noise_scale,
+        "epsilon": hyper.epsilon,
+    }
+
+
+def estimated_return_max(state: State, hyper: Settings) -> float | None:
+    """v0 where it was not given, and rewards other than 0 were seen."""
+    return float(state.seen.v0[0]) if np.isnan(hyper.return_max) and state.seen.varied[0] else None
+
+
+def notices(state: State, hyper: Settings) -> list[str]:
+    """Say that return_max is too low."""
+    if state.seen.best[0] > hyper.return_max:
+        return [f"return_max={hyper.return_max:g} is too low: a higher return was observed, and raises it"]
+    return []
