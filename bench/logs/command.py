@@ -10,12 +10,13 @@ from pathlib import Path
 
 from bench.logs import baselines, calibration, cautious, cost, large, marginalized
 from bench.logs.study import CASES, RUNS, SIZES, run_all
-from bench.logs.tables import fill_page, summarize, tables
+from bench.logs.tables import fill_page, pooled, summarize, tables
 
 PAGE = Path(__file__).parents[2] / "docs" / "log-coverage.md"
 DATA = Path(__file__).parents[2] / "docs" / "data" / "log-coverage.csv"
 CAUTIOUS = DATA.with_name("log-cautious.csv")
 LARGE = DATA.with_name("log-large.csv")
+RERUN = DATA.with_name("log-coverage-rerun.csv")
 REPLICATIONS = DATA.with_name("log-replications.csv")  # shipped, so that the study continues from them
 
 CALIBRATIONS = 10  # runs
@@ -58,8 +59,10 @@ def main(arguments: list[str]) -> int:
         print(f"{row.case}, {row.episodes} episodes, run {row.run}: {row.seconds:.2f} s", flush=True)
     summarize(given.replications, given.out)
     print(tables(given.out))
-    if given.out == DATA:
+    if given.out.resolve() == DATA:
         fill_page(PAGE, tables(DATA))
+    if given.out.resolve() == RERUN:
+        fill_page(PAGE, pooled(RERUN), "rerun")
     return 0
 
 

@@ -56,9 +56,17 @@ def read_summary(path: Path) -> list[dict[str, str]]:
 
 def tables(path: Path) -> str:
     """The tables of the page: coverage and decisions, of all logs together and of each."""
+    return f"{pooled(path)}\n\n{_joined(read_summary(path))}"
+
+
+def pooled(path: Path) -> str:
+    """The tables of all logs together alone."""
     every = read_summary(path)
-    pooled = [row for size in SIZES if (row := _pooled(every, size)) is not None]
-    return "\n\n".join("\n".join(part) for rows in (pooled, every) for part in _two(rows))
+    return _joined([row for size in SIZES if (row := _pooled(every, size)) is not None])
+
+
+def _joined(rows: list[dict[str, str]]) -> str:
+    return "\n\n".join("\n".join(part) for part in _two(rows))
 
 
 def _two(rows: list[dict[str, str]]) -> list[list[str]]:
