@@ -15,4 +15,5 @@ def made(docs: Path) -> dict[Path, str]:
     )
     tables = {"large": large.table(docs / "data" / "log-large.csv")}
     tables |= {"cautious": cautious.table(docs / "data" / "log-cautious.csv")}
-    return marks.made(docs / "log-coverage.md", {"coverage": coverage, "decisions": decisions, **again, **tables})
+    tables |= dict(zip(("rerun coverage", "rerun decisions"), again, strict=True))
+    return marks.made(docs / "log-coverage.md", {"coverage": coverage, "decisions": decisions, **tables})
