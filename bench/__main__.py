@@ -24,6 +24,7 @@ QUICK = MEASURED / "quick"
 
 
 COMMANDS = {
+    "ablations": "bench.ablations.runs",  # UCLS-Plan with one part changed
     "deep": "bench.deep.command",  # deep agents with settings that others tuned
     "environments": "bench.known.command",  # agents in well-known environments
     "learned": "bench.learned",  # ucls-deep and its ablations
