@@ -13,13 +13,13 @@ DQN and PPO are those of Stable-Baselines3, QR-DQN that of sb3-contrib, with the
 have one setting for all. LunarLander-v3 has the settings of v2. What rl-zoo does not have gets those of an environment
 that it has: FrozenLake and DoorKey those of CartPole (DQN, QR-DQN) and of MiniGrid DoorKey 5x5 (PPO), the swing-up
 those of Acrobot, and Pendulum those of Acrobot (DQN, QR-DQN) and of Pendulum without its noise for continuous actions
-(PPO). Where a title names a number of steps, it is the one that the settings were tuned for; otherwise it is ours.
-
+(PPO).
 Bootstrapped DQN with randomized priors (Osband et al. 2018) has the settings of bsuite: 20 networks, priors with a
 factor of 3. It sees Deep Sea one-hot. In DoorKey 6x6 the observation is MiniGrid's view of 7x7 cells.
 
-Cells are mean returns of the greedy policy with 95% Student t intervals, those of the last 20 training episodes, and
-the number of runs.
+Cells are mean returns of the greedy policy, with 95% Student t intervals from three runs on; after the semicolon those
+of the last 20 training episodes, and the number of runs. LunarLander was not run with these settings, nor was anything
+for as many steps as they were tuned for (`--own-steps`).
 """
 
 
@@ -52,5 +52,5 @@ def cell(runs: Sequence[Found]) -> str:
         return "-"
     last = [run.final_return for run in runs if run.final_return is not None]
     center, low, high = summarize(greedy)[:3]
-    spread = f" [{number(low)}, {number(high)}]" if len(greedy) > 1 else ""
+    spread = f" [{number(low)}, {number(high)}]" if len(greedy) > 2 else ""
     return f"{number(center)}{spread}; {number(summarize(last).center) if last else '-'} ({len(runs)})"
