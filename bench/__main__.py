@@ -1,10 +1,9 @@
 """The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`, and others.
 
 `python -m bench page` writes docs/performance.md from saved measurements. `python -m bench campaign` kills studies;
-`python -m bench torture` does fuzzing and fault injection; `python -m bench environments` runs agents in well-known
-environments; `python -m bench logs` measures the coverage of comparisons from logs; `python -m bench regret` measures
-the regrets of tabular baselines; `python -m bench deep` runs deep agents with settings that others tuned. The last five
-have `--help`.
+`torture` does fuzzing and fault injection; `environments` runs agents in well-known environments; `deep` runs deep agents
+with settings that others tuned; `logs` measures the coverage of comparisons from logs; `regret` measures the regrets of
+tabular baselines, and `published` totals and learning times beside published ones. The last six have `--help`.
 """
 
 import argparse
@@ -21,6 +20,14 @@ PARTS = (
     *("first", "step", "exact", "growth", "profile", "runs", "pieces", "shell", "baselines", "study"),
     *("algorithms", "evaluation", "one_hot", "planners", "lapack", "agents"),
 )
+OWN = {  # commands with options of their own
+    "torture": "faults.torture.campaign",
+    "logs": "bench.logs.command",
+    "regret": "bench.regret",
+    "published": "bench.published",
+    "environments": "bench.known.command",
+    "deep": "bench.deep.command",
+}
 ROOT = Path(__file__).parent.parent
 MEASURED = ROOT / "out" / "bench"
 QUICK = MEASURED / "quick"
@@ -28,36 +35,9 @@ QUICK = MEASURED / "quick"
 
 def main() -> int:
     """Measure the chosen parts, print them, and write the page if all were chosen."""
-    if sys.argv[1:2] == ["torture"]:
+    if sys.argv[1:] and sys.argv[1] in OWN:
         _one_thread()
-        from faults.torture import campaign as torture
-
-        return torture.main(sys.argv[2:])
-    if sys.argv[1:2] == ["logs"]:
-        _one_thread()
-        from bench.logs import command as logs
-
-        return logs.main(sys.argv[2:])
-    if sys.argv[1:2] == ["regret"]:
-        _one_thread()
-        from bench import regret
-
-        return regret.main(sys.argv[2:])
-    if sys.argv[1:2] == ["environments"]:
-        _one_thread()
-        from bench.known import command
-
-        return command.main(sys.argv[2:])
-    if sys.argv[1:2] == ["published"]:
-        _one_thread()
-        from bench import published
-
-        return published.main(sys.argv[2:])
-    if sys.argv[1:2] == ["deep"]:
-        _one_thread()
-        from bench.deep import command as deep
-
-        return deep.main(sys.argv[2:])
+        return import_module(OWN[sys.argv[1]]).main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure performance.")
     parser.add_argument(
         "parts",
