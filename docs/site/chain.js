@@ -109,7 +109,8 @@
       const variance = unseen ** 2 + (freedom ? add(this.squares) / freedom : 0); // for what a single visit cannot show
       this.visits.forEach((visits, i) => {
         if (!visits) return;
-        const noise = this.noiseScale * Math.sqrt(this.squares[i] + variance) / (visits + this.priorVisits);
+        const spread = this.noiseScale * Math.sqrt(this.squares[i] + variance) / (visits + this.priorVisits);
+        const noise = Math.max(0, Math.min(spread, v0 - this.optimistic[i])); // no further than v0
         change = Math.max(change, Math.abs(noise - this.noises[i]));
         this.noises[i] = noise;
       });

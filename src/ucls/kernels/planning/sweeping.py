@@ -3,7 +3,7 @@
 With one-hot features least squares is a mean. Of a pair with n visits, whose targets y = r + gamma V(s') have the mean
 `y` and the summed squared deviations `S`, prior visits m and the global variance sigma^2,
 
-    U = (m v0 + n y) / (m + n) + noise_scale sqrt(S + sigma^2) / (m + n),      V(s) = clip(max_a U(s, a)),
+    U = (m v0 + n y) / (m + n) + noise_scale sqrt(S + sigma^2) / (m + n), at most v0,      V(s) = clip(max_a U(s, a)),
 
 and sigma^2 is the sum of S over that of n - 1, over all pairs, and a part for noise that may not have shown yet, which
 halves with each pair that is visited again (`levels.variance`). A pair's own mean takes one degree of freedom, for
@@ -96,19 +96,20 @@ def left(solver, pair):
 
 @jit
 def noise(solver, levels, pair):
-    """The noise term of a pair's bound."""
+    """The noise term of a pair's bound, which goes no further than v0."""
     n = solver.visits[pair]
     if n == 0.0:
         return 0.0
-    return levels.noise_scale * np.sqrt(solver.deviation[pair] + solver.variance[0]) / (levels.prior_visits + n)
+    spread = levels.noise_scale * np.sqrt(solver.deviation[pair] + solver.variance[0]) / (levels.prior_visits + n)
+    return max(0.0, min(spread, levels.v0 - solver.mean[pair]))
 
 
 @jit
 def upper(solver, levels, pair):
-    """U of a pair."""
+    """U of a pair: with so much noise that anything is possible, no more than what was never tried."""
     if solver.visits[pair] == 0.0:
         return levels.v0
-    return solver.mean[pair] + noise(solver, levels, pair)
+    return min(levels.v0, solver.mean[pair] + noise(solver, levels, pair))
 
 
 @jit
