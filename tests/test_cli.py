@@ -87,6 +87,7 @@ def test_foreign_environments_are_trained_too(tmp_path):
     assert json.loads(result.stdout)["episodes"] > 1
     more = json.loads(ucls("train", "CartPole-v1", "--steps", 50, "--resume", tmp_path / "run", "--json").stdout)
     assert (more["steps"], more["new_steps"], more["total_reward"]) == (350, 50, 350.0)
+    assert json.loads((tmp_path / "run" / "result.json").read_text()) == more  # saved where it was resumed from
 
 
 @pytest.mark.parametrize(

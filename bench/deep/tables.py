@@ -29,5 +29,5 @@ def cell(runs: Sequence[Found]) -> str:
         return "-"
     last = [run.final_return for run in runs if run.final_return is not None]
     center, low, high = summarize(greedy)[:3]
-    spread = f" [{number(low)}, {number(high)}]" if len(greedy) > 1 else ""
+    spread = f" [{number(low)}, {number(high)}]" if len(greedy) > 2 else ""
     return f"{number(center)}{spread}; {number(summarize(last).center) if last else '-'} ({len(runs)})"

@@ -31,7 +31,10 @@ def train(
     agent: AlgorithmName = DEFAULT,
     steps: Annotated[int, typer.Option(min=1, max=10**15, help="Number of steps.")] = 50_000,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Random seed.")] = 0,
-    out: Annotated[str | None, typer.Option(help="Folder in which to save the agent and its results.")] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(help="Folder in which to save the agent and its results; by default that of --resume."),
+    ] = None,
     settings: Settings = None,
     features: FeaturesName = None,
     dtype: Annotated[str, typer.Option(help="float64 or float32.")] = "float64",
@@ -57,7 +60,10 @@ def train(
 
     bounds = numbers_of("--low", low), numbers_of("--high", high)
     order = Order(env, agent, steps, seed, parse(settings or []), features, dtype, discount, *bounds)
-    result = carry_out(order, path_of("--out", out), path_of("--resume", resume), checkpoint_interval, _say)
+    source, folder = path_of("--resume", resume), path_of("--out", out)
+    if folder is None and source is not None and source.is_dir():
+        folder = source
+    result = carry_out(order, folder, source, checkpoint_interval, _say)
     if as_json:
         print_json(result)
     elif not result["stopped"]:

@@ -7,6 +7,7 @@ they may contain. Names are imported on first use. The modules are
 
 - `active`: products of sparse features with vectors and matrices, the choice of the best action;
 - `linear_algebra`: least squares, eligibility `traces`, and `lapack`, which solves dense systems by LAPACK;
+- `network`: a small neural network with an exact last layer, and what it remembers;
 - `planning`: remembered transitions, and planning on them; `returns`, the largest return there may be;
 - `dynamic_programming`: the optimum of an environment whose transitions are known;
 - `row_table`: a table of rows that is found by their content;

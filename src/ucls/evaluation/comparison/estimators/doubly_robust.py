@@ -31,12 +31,12 @@ def doubly_robust(design: Design, policy: OnLog, weight: np.ndarray) -> Estimate
     whole, total = S.sum(axis=0), b.sum(axis=0)
     fits = [solve(whole - S[f], total - b[f], len(log.actions), usable) for f in range(design.folds)]
     errors, values = np.zeros(log.n_steps), np.zeros(log.n_steps)
+    thetas = np.concatenate([fit.theta for fit in fits])
     for rows, here, after in design.parts():
-        for f, fit in enumerate(fits):
-            mine = np.flatnonzero(design.fold[rows] == f)
-            q, some = fit.q(here[mine]), rows.start + mine
-            values[some] = (policy.now[some] * q).sum(axis=1)
-            errors[some] = td_errors(log, policy, fit, some, q, after[mine])
+        own = np.arange(len(design.fold[rows])), design.fold[rows]  # the fit without its episode
+        q, q_next = ((x @ thetas.T).reshape(len(own[0]), len(fits), -1)[own] for x in (here, after))
+        values[rows] = (policy.now[rows] * q).sum(axis=1)
+        errors[rows] = td_errors(log, policy, usable, rows, q, q_next)
     with np.errstate(over="ignore", invalid="ignore"):
         correction = np.add.reduceat(log.discounting * weight * errors, log.first[:-1])
     earned = values[log.first[:-1]] + correction

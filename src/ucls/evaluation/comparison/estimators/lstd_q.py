@@ -96,31 +96,33 @@ def evaluate(design: Design, policy: OnLog, at: np.ndarray | None = None) -> Eva
     return Evaluated(sound[0], sound[1:], residuals, len(fit.inverse) - fit.null.shape[1])
 
 
-def td_errors(log: EpisodeLog, policy: OnLog, fit: Fit, rows: Any, q: np.ndarray, after: Any) -> np.ndarray:
-    """The TD errors of some rows, from the values of their actions; 0 where the next state is unknown."""
-    follows = log.discount[rows] * (policy.after[rows] * fit.q(after)).sum(axis=1)
+def td_errors(
+    log: EpisodeLog, policy: OnLog, usable: np.ndarray, rows: slice, q: np.ndarray, q_next: np.ndarray
+) -> np.ndarray:
+    """The TD errors of some rows, from the values of all actions here and next; 0 where the next state is unknown."""
+    follows = log.discount[rows] * (policy.after[rows] * q_next).sum(axis=1)
     errors = log.reward[rows] + follows - q[np.arange(len(q)), log.action[rows]]
-    return np.where(fit.usable[rows], errors, 0.0)
+    return np.where(usable[rows], errors, 0.0)
 
 
 def _scores(design: Design, policy: OnLog, fit: Fit, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """For every episode, n wanted' S^-1 sum_t x_t delta_t, with the TD errors of episodes that are left out; and the TD
     error of every row, with none left out."""
     log = design.log
-    directions = (log.n_episodes * wanted @ fit.inverse).reshape(len(wanted), len(log.actions), -1)
+    n_actions = len(log.actions)
+    directions = (log.n_episodes * wanted @ fit.inverse).reshape(len(wanted) * n_actions, -1)
     leave = is_left_out(log, fit.theta.size)
     found, residuals = np.zeros((log.n_steps, len(wanted))), np.zeros(log.n_steps)
     delta = residuals if not leave else np.zeros(log.n_steps)
     for rows, here, after in design.parts():
-        residuals[rows] = td_errors(log, policy, fit, rows, fit.q(here), after)
+        residuals[rows] = td_errors(log, policy, fit.usable, rows, fit.q(here), fit.q(after))
         if leave:
             x, gap = pairs(log, policy, fit.usable, rows, here, after)
             begin, end = np.searchsorted(log.first, (rows.start, rows.stop))
             first = log.first[begin : end + 1] - rows.start
             delta[rows] = left_out(first, x, gap @ fit.inverse, residuals[rows])
-        for a in range(len(log.actions)):
-            chosen = np.flatnonzero(log.action[rows] == a)
-            found[rows.start + chosen] = here[chosen] @ directions[:, a].T
+        every = (here @ directions.T).reshape(-1, len(wanted), n_actions)
+        found[rows] = every[np.arange(len(every)), :, log.action[rows]]
     with np.errstate(invalid="ignore"):  # of infinite ones
         return np.add.reduceat(found * delta[:, None], log.first[:-1], axis=0), residuals
 

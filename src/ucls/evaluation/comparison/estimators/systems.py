@@ -72,8 +72,8 @@ class Design:
             rows = slice(begin, end)
             here = self.basis.rows(log.states[rows])
             if isinstance(here, np.ndarray):
-                after = np.zeros_like(here)
-                after[:-1] = here[1:]
+                after = np.empty_like(here)
+                after[:-1], after[-1] = here[1:], 0.0
                 after[~log.follows[rows]] = 0.0
                 alone = np.flatnonzero(log.has_next[rows] & ~log.follows[rows])
                 if len(alone):
