@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench.ablations import runs as ablations
+from bench.ablations import table as parts
 from docsite import pictures
 from docsite.algorithms import LABELS
 from faults.torture import page as robustness
@@ -30,6 +32,7 @@ MEASURED = [
 def made(docs: Path = DOCS) -> dict[Path, str]:
     """The text that every file made from data should have, by path."""
     tallies = robustness.load(docs / "data" / "robustness.json")
+    changed = docs / "data" / ablations.FILE.name
     return {
         **reproduction.made(docs),
         **benchmarks.made(docs),
@@ -38,6 +41,7 @@ def made(docs: Path = DOCS) -> dict[Path, str]:
         **environments.made(docs),
         **logs.made(docs),
         **marks.made(docs / "choose.md", {"costs and results": costs_and_results()}),
+        **marks.made(docs / "planning.md", {"ablations": markdown(*parts.table(ablations.rows(changed)))}),
         **marks.made(docs / "robustness.md", robustness.sections(tallies)),
     }
 

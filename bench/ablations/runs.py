@@ -40,7 +40,8 @@ def run_missing(change: str, domain: str, most: int, out: Path) -> None:
     if settings_of(change, domain) is None:
         return
     there = rows(out)
-    had = {int(row["seed"]) for row in there if (row["change"], row["domain"]) == (change, domain)}
+    mine = (change, domain, str(RESULTS_VERSION))
+    had = {int(row["seed"]) for row in there if (row["change"], row["domain"], row["version"]) == mine}
     seeds = [seed for seed in range(most) if seed not in had]
     if not seeds:
         return
@@ -57,11 +58,11 @@ def run_missing(change: str, domain: str, most: int, out: Path) -> None:
 
 
 def rows(file: Path = FILE) -> list[dict[str, str]]:
-    """The runs in a file that were made with the algorithm as it is."""
+    """The runs in a file."""
     if not file.exists():
         return []
     with file.open(newline="") as opened:
-        return [row for row in csv.DictReader(opened) if row["version"] == str(RESULTS_VERSION)]
+        return list(csv.DictReader(opened))
 
 
 def settings_of(change: str, domain: str) -> Mapping[str, object] | None:

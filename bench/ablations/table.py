@@ -13,9 +13,10 @@ USUAL = "none"
 
 def table(found: Sequence[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
     """Its columns and rows: means with the number of runs, and a star where the interval of the differences from no
-    change, paired by seed, excludes 0."""
+    change, paired by seed, excludes 0. Only runs of the newest version of the algorithm count."""
+    newest = max((int(row["version"]) for row in found), default=0)
     scores: dict[tuple[str, str], dict[int, float]] = {}
-    for row in found:
+    for row in (row for row in found if int(row["version"]) == newest):
         scores.setdefault((row["change"], row["domain"]), {})[int(row["seed"])] = float(row["score"])
     shown = [domain for domain in DOMAINS if (USUAL, domain) in scores]
     lines = [
