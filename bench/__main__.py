@@ -1,9 +1,9 @@
 """The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`, and others.
 
 `python -m bench page` writes docs/performance.md from saved measurements. `python -m bench campaign` kills studies;
-`torture` does fuzzing and fault injection; `environments` runs agents in well-known environments; `deep` runs deep agents
-with settings that others tuned; `logs` measures the coverage of comparisons from logs; `regret` measures the regrets of
-tabular baselines, and `published` totals and learning times beside published ones. The last six have `--help`.
+`torture` does fuzzing and fault injection; `environments` runs agents in well-known environments; `deep` runs deep
+agents with settings that others tuned; `logs` measures the coverage of comparisons from logs; `regret` measures the
+regrets of tabular baselines, and `published` totals and learning times beside published ones. These six have `--help`.
 """
 
 import argparse
