@@ -163,7 +163,7 @@ def of_package(name: str, place: Place, steps: int, seed: int) -> Told:
     envs = gymnasium.vector.SyncVectorEnv([lambda: limited(made(place.task))] * min(ABREAST, place.task.episodes))
     greedy, _ = evaluate_policy(agent, envs, place.task.episodes)
     history = agent.history
-    return Told(np.cumsum(history.episode_lengths).tolist(), history.episode_returns.tolist(), steps, cpu, greedy)
+    return Told(np.cumsum(history.episode_steps).tolist(), history.episode_returns.tolist(), steps, cpu, greedy)
 
 
 def chosen(titles: Sequence[str], places: dict[str, Place]) -> Iterator[Place]:
