@@ -266,7 +266,7 @@ def test_files_of_the_first_format_are_read(tmp_path):
     agent = trained("CartPole-v1", "ucls-exact", TILES)
     with np.load(agent.export(tmp_path / "policy.npz")) as file:
         arrays = {name.replace("form.C.", "form."): file[name] for name in file.files}
-    arrays["about"] = np.array(str(arrays["about"]).replace('"format": 2', '"format": 1'))
+    arrays["about"] = np.array(str(arrays["about"]).replace('"format": 3', '"format": 1'))
     np.savez(tmp_path / "first.npz", **arrays)
     assert '"format": 1' in str(arrays["about"])
     assert {"form.diagonal", "form.entries"} <= set(arrays)

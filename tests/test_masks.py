@@ -64,7 +64,7 @@ def check_every_algorithm_keeps_its_promise():
 
 def check_planning_takes_no_maximum_over_invalid_actions():
     right = 0.9 ** np.arange(4.0, -1.0, -1.0)
-    agent = learned("info", "ucls-plan", 300, return_max=1.0, discount=0.9)
+    agent = learned("info", "ucls-plan", 600, return_max=1.0, discount=0.9)
     np.testing.assert_allclose(agent.learner.state.solver.V[:5], right, atol=1e-3)
     agent = learned("info", "ucls-plan", 300, return_max=1.0, discount=0.9, features="tiles", tilings=2, tiles=6)
     np.testing.assert_allclose(np.nanmax(agent.value_estimates(np.arange(5))[0], axis=1), right, atol=0.1)

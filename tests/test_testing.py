@@ -224,6 +224,11 @@ def encode_from_the_end(coder, s, xs):
 
 
 @exact
+def encode_nothing(coder, s):
+    pass
+
+
+@exact
 def look_by_encoding(coder, s, xs):
     one_hot.encode(coder, s, xs)
 
@@ -231,7 +236,7 @@ def look_by_encoding(coder, s, xs):
 @pytest.mark.parametrize(
     ("features", "changes", "words"),
     [
-        (scaled, {"encode": lambda coder, s: None}, "declare it encode(coder, s, xs)"),
+        (scaled, {"encode": encode_nothing}, "declare it encode(coder, s, xs)"),
         (scaled, {"allocation": lambda *_: (6, 3, 4)}, "allocation says 6 and 3, make has size 6 and n_active 2"),
         (scaled, {"encode": encode_by_action}, "give state feature * number of actions + action"),
         (one_hot, {"encode": encode_from_the_end}, "number them by first visit"),

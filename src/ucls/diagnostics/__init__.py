@@ -10,7 +10,7 @@ the value of any policy can be computed (`dynamic_programming`). Of a third-part
 >>> readings["step"].tolist()
 [0, 500, 2000, 4500, 8000]
 >>> verdict(readings).word
-'sound'
+'near-optimal'
 """
 
 from ucls.diagnostics.diagnose import (
