@@ -111,7 +111,7 @@ class Huge(gymnasium.Env):
 
 def test_train_and_studies_say_it_too(tmp_path):
     (tmp_path / "huge.py").write_text(MODULE)
-    trained = foreign.command(tmp_path, "train", "huge:Huge", "--algo", "ucls-exact", "--steps", "100")
+    trained = foreign.command(tmp_path, "train", "huge:Huge", "--algo", "ucls-exact", "--steps", "1000")
     assert "can no longer be saved: 'state." in trained.stderr
     assert "Traceback" not in trained.stderr
     study = 'name = "s"\nseeds = 1\n[[run]]\nalgorithm = "ucls-exact"\nenv = "huge:Huge"\nsteps = 100\n'
