@@ -33,7 +33,8 @@ from ucls.kernels.network import levels as lv
 from ucls.kernels.network import network as nw
 from ucls.kernels.network import partitions as pt
 from ucls.kernels.network import replay as rp
-from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Follows, Known, Whole
+from ucls.kernels.planning.value_range import ReturnMax
+from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Whole
 
 COMPILED = False  # products of matrices by NumPy, loops by kernels
 CAN_FAIL = False  # matrices are positive definite, and what is not finite is noticed in the values
@@ -50,12 +51,7 @@ CLIP = 3.0  # standard deviations up to which inputs are linear; beyond, they gr
 class Settings(NamedTuple):
     """The settings of UCLS-Deep."""
 
-    return_max: Annotated[
-        float,
-        Known(),
-        Follows("return_max", otherwise="unknown"),
-        "v0, the maximum possible return; unknown: guessed from the rewards seen",
-    ] = np.nan
+    return_max: ReturnMax = np.nan
     prior_visits: Annotated[float, NOT_NEGATIVE, "visits that the prior is worth"] = 0.1
     noise_scale: Annotated[float, NOT_NEGATIVE, "noise term in standard errors"] = 0.5
     epsilon: Annotated[float, UNIT, "probability of a random action"] = 0.0
