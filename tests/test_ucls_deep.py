@@ -1,5 +1,8 @@
 """UCLS-Deep: its last layer is that of dense NumPy, it remembers what it should, it resumes, and it learns."""
 
+import os
+import subprocess
+import sys
 import warnings
 
 import gymnasium
@@ -11,6 +14,7 @@ from support import deep_oracle
 from ucls.algorithms import ucls_deep as ud
 from ucls.core.run import make_run
 from ucls.errors import UserError
+from ucls.kernels.linear_algebra import threads
 from ucls.kernels.network import levels as lv
 from ucls.kernels.network import partitions as pt
 from ucls.kernels.network import replay as rp
@@ -71,7 +75,7 @@ def test_solve_is_that_of_dense_numpy(settings):
 def test_the_value_estimate_is_the_mean_over_the_last_solutions():
     agent = ucls.Agent("CartPole-v1", "ucls-deep", seed=2, **SMALL | {"averaged": 3}).learn(450)
     state, observations = agent.learner.state, [[0.1, -0.5, 0.02, 1.0], [2.0, 3.0, -0.2, -9.0]]
-    assert state.recent.count[0] == 3
+    assert state.recent.used[0] == 3
     assert (state.recent.weights[:3].std(axis=0) > 0).any()
     single = []
     for k in range(3):  # each solution alone, as if it were the only one
@@ -161,6 +165,38 @@ def test_growing_and_overwriting_memory_stays_within_its_limit():
     memory = run.learner.state.memory
     assert len(memory.states) == 1500 == memory.used[0]
     assert memory.fault() == ""
+
+
+def test_results_do_not_depend_on_the_number_of_threads():
+    program = """
+import hashlib, ucls
+agent = ucls.Agent("CartPole-v1", "ucls-deep", seed=3).learn(420)
+print(hashlib.sha256(agent.learner.state.recent.weights.tobytes() + agent.learner.state.solution.tobytes()).hexdigest())
+"""
+    found = {
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", program],
+            env={**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), number)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for number in ("1", "2")
+    }
+    assert len(found) == 1
+
+
+def test_matrix_products_have_one_thread_for_the_time_of_a_call():
+    get, set_to = threads._get, threads._set
+    if get is None or set_to is None:
+        pytest.skip("NumPy has another library than OpenBLAS")
+    before = get()
+    set_to(2)
+    assert threads.one_thread(get)() == 1
+    with pytest.raises(ZeroDivisionError):
+        threads.one_thread(lambda: 1 / 0)()
+    assert get() == 2
+    set_to(before)
 
 
 @pytest.mark.parametrize("size", [1e100, 1e200])

@@ -29,6 +29,7 @@ import numpy as np
 from ucls.kernels import active as la
 from ucls.kernels import ranges
 from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector
+from ucls.kernels.linear_algebra.threads import one_thread
 from ucls.kernels.network import last_layer as ll
 from ucls.kernels.network import layers as ly
 from ucls.kernels.network import levels as lv
@@ -199,6 +200,7 @@ def highest(state: State, hyper: Settings) -> float:
 
 
 @silent
+@one_thread
 def upper_at(state: State, hyper: Settings, s: np.ndarray, noise_scale: float) -> np.ndarray:
     """U of every action in one state, with this much noise."""
     z, n_actions = normalized(state, s[None]), len(state.solution) // 2
@@ -210,6 +212,7 @@ def upper_at(state: State, hyper: Settings, s: np.ndarray, noise_scale: float) -
 
 
 @silent
+@one_thread
 def value_at(state: State, s: np.ndarray) -> np.ndarray:
     """The value estimate of every action in one state: W, as a mean over the last solutions."""
     return so.value(state.recent, state.parts, s)
@@ -253,6 +256,7 @@ def prior_fraction(state, x):
     return left / (1.0 + left)
 
 
+@one_thread
 def act(state, hyper, xs, rng):
     """The action with the largest upper bound, or in a greedy period with the largest estimate."""
     if hyper.epsilon > 0.0 and rng.random() < hyper.epsilon:
@@ -265,6 +269,7 @@ def act(state, hyper, xs, rng):
 
 
 @silent
+@one_thread
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     """Remember a transition; take a gradient step, or solve, where it is time."""
     memory = state.memory
@@ -356,7 +361,7 @@ def recount(state: State) -> None:
 def export(state: State, hyper: Settings) -> dict[str, Any]:
     """The last solutions and the partitions, for `ucls.policy`, which does not know of greedy periods."""
     recent, parts = state.recent, state.parts
-    k = max(1, int(recent.count[0]))
+    k = max(1, int(recent.used[0]))
     nets = layers(state, recent.weights[:k])._asdict()
     return {
         **{name: part for name, part in nets.items() if name not in ("heads", "offsets")},

@@ -26,7 +26,7 @@ class Solutions(NamedTuple):
     base: Vector
     center: Matrix
     spread: Annotated[Matrix, POSITIVE]
-    count: Annotated[IntScalar, Within(0, 1000)]
+    used: Annotated[IntScalar, Within(0, 1000)]
 
 
 def solutions(limit: int, parts: pt.Partitions, dimensions: int, hidden: int, n_actions: int) -> Solutions:
@@ -38,7 +38,7 @@ def solutions(limit: int, parts: pt.Partitions, dimensions: int, hidden: int, n_
         base=np.zeros(limit),
         center=np.zeros((limit, dimensions)),
         spread=np.ones((limit, dimensions)),
-        count=np.zeros(1, np.int64),
+        used=np.zeros(1, np.int64),
     )
 
 
@@ -50,7 +50,7 @@ def room(limit: int, many: int, cells: int, dimensions: int, hidden: int, n_acti
 
 def push(recent: Solutions) -> None:
     """Make place for a new solution before the others; the oldest is forgotten if there is no more room."""
-    recent.count[0] = min(recent.count[0] + 1, len(recent.base))
+    recent.used[0] = min(recent.used[0] + 1, len(recent.base))
     for part in recent[:-1]:
         part[1:] = part[:-1].copy()
 
@@ -68,7 +68,7 @@ def inputs_of(z: np.ndarray) -> np.ndarray:
 
 def value(recent: Solutions, parts: pt.Partitions, s: np.ndarray) -> np.ndarray:
     """The mean of W over the solutions, for every action in one state."""
-    k, (n_actions, width) = max(1, int(recent.count[0])), recent.last.shape[1:]
+    k, (n_actions, width) = max(1, int(recent.used[0])), recent.last.shape[1:]
     z = normalized(s, recent.center[:k], recent.spread[:k])
     net = nw.layers_of(recent.weights[:k], len(s), width - 1, n_actions)
     phi = nw.features_of_each(net, inputs_of(z))
