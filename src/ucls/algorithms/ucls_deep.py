@@ -14,9 +14,9 @@
 
 < > is the mean over the last 5 solutions.
 
-If `return_max` is not given and the largest of different rewards might come with every step, v0 is an extrapolation,
+If `return_max` is not given and the guess is that the largest reward comes with every step, v0 is an extrapolation,
 which may be far too high. The agent is then greedy in a growing fraction of the episodes, or of periods of `PERIOD`
-steps: of n, about sqrt(10 / n) are optimistic, as in UCLS-Plan.
+steps: of n, about sqrt(3 / n) are optimistic. UCLS-Plan does the same, for longer.
 
 Deviations: the paper has no learned features. Its bound has the covariance of the weights of the features; here it has
 visits and residuals in random partitions of the state space, which stay the same while features change.
@@ -46,7 +46,7 @@ FEATURES = ("observation", {})
 STREAM = ("current", "clock", "greedy")
 RESULTS_VERSION = 2  # raised when the results of its runs change
 PERIOD = 500  # steps after which the choice between exploring and exploiting is made again within an episode
-OPTIMISTIC = 10  # periods that are optimistic at first; of n periods, about sqrt(OPTIMISTIC / n) are
+OPTIMISTIC = 3  # periods that are optimistic at first; of n periods, about sqrt(OPTIMISTIC / n) are
 EXACT = 0  # the number of this choice
 FIRST = 100  # steps before the first solve
 silent = np.errstate(all="ignore")  # what is not finite is noticed in the values
@@ -171,11 +171,7 @@ def start(state, hyper, rng):
 
 
 def begin_period(state: State, hyper: Settings, rng: np.random.Generator) -> None:
-    """Decide whether to explore or to exploit until the end of the episode, or for `PERIOD` steps.
-
-    An extrapolated v0 may be far above every return there is, and the agent would then explore for as long as it
-    lives. So it follows its optimistic bounds in ever fewer periods, and its estimates in the others.
-    """
+    """Decide whether to explore or to exploit until the end of the episode, or for `PERIOD` steps."""
     state.greedy[0] = 0
     if np.isnan(hyper.return_max) and lv.extrapolates(state.seen, int(state.longest[0])):
         state.periods[0] += 1
