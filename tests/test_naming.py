@@ -103,7 +103,7 @@ def test_an_environment_is_checked_by_its_name(tmp_path, words, code, said):
 
 
 def test_an_environment_that_is_made_takes_no_keyword_arguments(lakes):
-    with pytest.raises(UserError, match=r"'env.is_slippery' needs an environment given by its name"):
+    with pytest.raises(UserError, match=r"'env.is_slippery' applies only to an environment that is given by name"):
         opened(gymnasium.make("FrozenLake-v1"), {"env.is_slippery": False})
 
 

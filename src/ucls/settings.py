@@ -150,7 +150,7 @@ def describe(cls: type) -> list[Setting]:
         check = next((mark for mark in marks if isinstance(mark, Real | Whole | Choice)), None)
         if check is None:
             example = f'{field}: Annotated[float, UNIT, "what it is"] = 0.5'
-            raise UserError(f"setting {field!r} does not say which values it takes: declare it as in {example}")
+            raise UserError(f"setting {field!r} does not declare its allowed values: declare it as in {example}")
         followed = next((mark for mark in marks if isinstance(mark, Follows)), None)
         follows, otherwise = (followed.name, followed.otherwise) if followed else (None, None)
         doc = next((mark for mark in marks if isinstance(mark, str)), "")

@@ -66,4 +66,4 @@ def check_words(words: np.ndarray | None) -> None:
     if words is None or words.shape != (6,) or words.dtype != np.uint64:
         raise UserError("the checkpoint does not fit: the state of a generator is missing or of another size or type")
     if words[3] % 2 == 0 or words[4] > 1 or words[5] >= 2**32:
-        raise UserError("the checkpoint cannot be right: the state of a generator is none")
+        raise UserError("the checkpoint cannot be right: the state of a generator is invalid")

@@ -46,7 +46,7 @@ class TrajectoryRecorder:
 
     def __init__(self, agent: Agent, shift: float = 0.0) -> None:
         if agent.vector is not None:
-            raise UserError("a diagnosis follows one environment: give the agent a single one, agent.env = ...")
+            raise UserError("diagnosis needs a single environment: set agent.env = ...")
         self._shift = shift
         self._agent, self._s = agent, agent.s
         self._visits: deque[Visit] = deque()

@@ -24,7 +24,7 @@ def check(path: Path) -> tuple[Entered, str]:
         part = _part(entered)
         _check_runs(entered)
         if not _close(entered.scores, scores.stated(entered)):
-            raise UserError("its scores do not follow from its runs")
+            raise UserError("its scores do not match its runs")
     except UserError as error:
         raise UserError(f"{path} cannot be used: {error}") from None
     return entered, part
@@ -36,12 +36,12 @@ def _check_tasks(entered: Entered) -> None:
     known = {task.id: task for task in (generated(entered.entry.code) if own else PUBLIC)}
     for task in entered.tasks:
         if known.get(task.id) != task:
-            raise UserError(f"its task {task.id} is not the benchmark's")
+            raise UserError(f"its task {task.id} differs from the benchmark's")
         expected = scale(task) if own else scale_of(task)
         if not _same(entered.scales.get(task.id), expected):
-            raise UserError(f"its scale of the task {task.id} is not the benchmark's")
+            raise UserError(f"its scale of the task {task.id} differs from the benchmark's")
     if len({task.id for task in entered.tasks}) != len(entered.tasks):
-        raise UserError("it has a task twice")
+        raise UserError("it contains a task twice")
 
 
 def _part(entered: Entered) -> str:
@@ -67,11 +67,11 @@ def _check_runs(entered: Entered) -> None:
     """Every task that was not refused has one run of every seed, with its steps and its episodes."""
     tasks: Mapping[str, Task] = {task.id: task for task in entered.tasks}
     if not set(entered.refused) <= set(tasks):
-        raise UserError("it refuses a task that it does not have")
+        raise UserError("it lists a refused task that it does not contain")
     wanted = {(id, seed) for id in tasks if id not in entered.refused for seed in range(entered.seeds)}
     there = [(run.task, run.seed) for run in entered.runs]
     if len(there) != len(set(there)) or set(there) != wanted:
-        raise UserError(f"it has {len(there)} runs, and {len(wanted)} others belong there")
+        raise UserError(f"it must have {len(wanted)} runs, one for each task and seed, and has {len(there)} runs")
     for run in entered.runs:
         task = tasks[run.task]
         steps = run.steps == task.steps or (not run.sound and run.steps <= task.steps)

@@ -47,7 +47,7 @@ def _give(entry: Entry, missing: Sequence[tuple[Task, int, Path]], jobs: int) ->
             for done in as_completed([pool.submit(run_to_file, entry.name, *each) for each in missing]):
                 done.result()
         except BrokenProcessPool:
-            raise UserError("a worker process was ended from outside; the same command runs what is missing") from None
+            raise UserError("a worker process was killed: repeat the command to make the missing runs") from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 

@@ -38,7 +38,7 @@ class Table(NamedTuple):
 def common(entries: Sequence[Entered]) -> list[Task]:
     """The tasks that all entries have; refuses entries that cannot be compared."""
     if len({entered.set for entered in entries}) > 1:
-        raise UserError("these files are of the public and of generated tasks: give those of one set")
+        raise UserError("these files mix public and generated tasks: compare files of one kind")
     twice = [label for label, count in Counter(e.entry.label for e in entries).items() if count > 1]
     if twice:
         raise UserError(f"two files have the label {twice[0]!r}: run one of them with another --label")

@@ -107,21 +107,21 @@ def read(path: Path) -> Entered:
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise UserError("it is not a file of `ucls benchmark run`")
         if content.get("version") != VERSION:
-            raise UserError(f"it is of version {content.get('version')!r:.20}, and this is version {VERSION}")
+            raise UserError(f"it is of version {content.get('version')!r:.20}, but this ucls reads version {VERSION}")
         if content.get("digest") != digest_of(content):
             raise UserError("its digest does not match its content")
         return _entered(content)
     except UserError as error:
         raise UserError(f"{path} cannot be used: {error}") from None
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError):
-        raise UserError(f"{path} cannot be used: parts of it are missing or of another kind") from None
+        raise UserError(f"{path} cannot be used: parts of it are missing or of the wrong type") from None
 
 
 def _entered(content: Mapping[str, Any]) -> Entered:
     entry, tasks = content["entry"], tuple(_task(task) for task in _list(content["tasks"], 1000))
     kind = _text(entry["kind"])
     if kind not in (ALGORITHM, OBJECT) or content["set"] not in SETS or not re.fullmatch("[0-9a-f]*", entry["code"]):
-        raise UserError("its entry or its set is of no known kind")
+        raise UserError("its entry or its set of tasks is unknown")
     who = Entry(_text(entry["label"], LONGEST), _text(entry["name"]), kind, _plain(entry["settings"]), entry["code"])
     scales = {
         _text(id): Scale(_number(s["random"]), _number(s["best"]), _text(s["how"]))
@@ -137,7 +137,7 @@ def run_of(data: Mapping[str, Any]) -> Run:
     """A run from plain data; what cannot be one raises ValueError or UserError."""
     steps = _whole(data["steps"], 0)
     if not (isinstance(data["diverged"], bool) and set(data) == set(Run._fields)):
-        raise UserError("a run has other parts than a run has")
+        raise UserError("a run has missing or unexpected keys")
     texts = {name: _text(data[name], 2000) for name in ("task", "error", "machine", "versions", "finished")}
     arrays = {name: _unpacked(data[name], kind, max(steps, 10**5)) for name, kind in ARRAYS.items()}
     for prefix in ("", "greedy_"):
@@ -152,7 +152,7 @@ def run_of(data: Mapping[str, Any]) -> Run:
 
 def _task(data: Mapping[str, Any]) -> Task:
     if not isinstance(data["quick"], bool) or set(data) != set(Task._fields):
-        raise UserError("a task has other parts than a task has")
+        raise UserError("a task has missing or unexpected keys")
     texts: dict[str, Any] = {name: _text(data[name]) for name in ("id", "kind", "env", "per", "needs")}
     numbers: dict[str, Any] = {name: _whole(data[name], 1) for name in ("steps", "episodes")}
     return Task(**texts, **numbers, settings=_plain(data["settings"]), quick=data["quick"])

@@ -63,7 +63,9 @@ def diagnose(
     if env not in ENVIRONMENTS:
         return _diagnose_visited(env, agent, steps, seeds, settings, distribution, measurements, around)
     if any(value is not None for value in around.values()):
-        raise UserError("low, high and discount are for other environments; ours have their own, see their settings")
+        raise UserError(
+            "low, high and discount are for third-party environments: remove them, built-in ones define their own"
+        )
     distribution = distribution or default_distribution(env)
     diagnoses = []
     for seed in seeds:

@@ -186,7 +186,7 @@ def stops_of(steps: int, at: Iterable[int] | None, measurements: int) -> list[in
         at = [round(steps * (i / measurements) ** 2) for i in range(1, measurements)]
     wanted = sorted({int(step) for step in at} | {0, steps})
     if wanted[0] < 0 or wanted[-1] > steps:
-        raise UserError(f"a reading cannot be taken outside the run: give steps from 0 to {steps}")
+        raise UserError(f"a measurement cannot be taken outside the run: give steps from 0 to {steps}")
     return wanted
 
 

@@ -198,7 +198,7 @@ class BuiltinEnv(NamedTuple):
         if s.dtype != "float64" or clock.dtype != "int64" or not ((s >= low) & (s <= high)).all():
             raise UserError(f"the checkpoint cannot be right: its state is not one of {self.id}")
         if clock[0] < 0 or clock[0] >= (self.time_limit or 2**53):
-            raise UserError("the checkpoint cannot be right: its episode has lasted longer than an episode can")
+            raise UserError("the checkpoint cannot be right: its episode is longer than the time limit")
         check_words(saved.get("rng"))
 
     def __reduce__(self) -> tuple[Any, tuple[str, dict[str, object]]]:

@@ -51,9 +51,9 @@ def _deep_copy(env: Any, render_mode: str | None) -> Any:
         again = copy.deepcopy(bare)
     except Exception as error:  # open files, windows, and whatever else cannot be copied
         why = printable(" ".join(str(error).split())[:200]) or type(error).__name__
-        raise UserError(f"no copy can be made of {name}, give an environment, env=...: {why}") from None
+        raise UserError(f"{name} cannot be copied, give an environment, env=...: {why}") from None
     if _overlap(again, bare):
-        raise UserError(f"no copy can be made of {name}, its copies share their state: give an environment, env=...")
+        raise UserError(f"{name} cannot be copied, because copies share their state: give an environment, env=...")
     if render_mode is not None and getattr(again, "render_mode", None) != render_mode:
         _set_render_mode(again, render_mode)
     return again

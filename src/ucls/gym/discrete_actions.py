@@ -49,7 +49,7 @@ class DiscreteActions(gymnasium.ActionWrapper[Any, Any, Any], gymnasium.utils.Re
         if not 0 < math.prod(self._shape) <= MANY:
             shape = " x ".join(str(n) for n in self._shape[:8]) + (" x ..." if len(self._shape) > 8 else "")
             how = "give fewer bins" if grid.size else "wrap the environment to offer fewer"
-            raise UserError(f"{shape or 'no'} actions are not what an agent can try, 1 to {MANY:,} are: {how}")
+            raise UserError(f"there are {shape or 'no'} actions, but an agent can try 1 to {MANY:,}: {how}")
         self.action_space = spaces.Discrete(math.prod(self._shape))
 
     def action(self, action: Any) -> Any:
@@ -156,7 +156,7 @@ def _choices(space: Any, grid: _Grid) -> Iterator[Sequence[Any] | np.ndarray]:
         for part in _parts(space):
             yield from _choices(part, grid)
     else:
-        raise UserError(f"the actions are {brief(space)}: only numbers can be chosen from, wrap the environment")
+        raise UserError(f"the actions are {brief(space)}: only numbers can be discretized, wrap the environment")
 
 
 def _build(space: Any, numbers: Iterator[Any]) -> Any:

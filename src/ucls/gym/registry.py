@@ -43,7 +43,7 @@ def opened(env: Any, settings: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
         return make_env(env, given), own
     if given:
         word = f"env.{next(iter(given))}"
-        raise UserError(f"setting {word!r} needs an environment given by its name: this one exists already")
+        raise UserError(f"setting {word!r} applies only to an environment that is given by name: remove it")
     return env, own
 
 

@@ -206,7 +206,7 @@ def _require_array(name: str, array: np.ndarray, field: Field, beside: Any) -> N
         raise UserError(f"'{name}' holds {array.dtype}: a state is arrays of numbers")
     if array.dtype.kind in "iu" and field.range is None:
         raise UserError(
-            f"'{name}' holds integers and does not say which: declare it as "
+            f"'{name}' holds integers without a declared range: declare it as "
             "Annotated[IntVector, COUNT], or another range of ucls.kernels.ranges"
         )
     if field.grows is not None and not 0 <= field.grows < array.ndim:

@@ -110,7 +110,7 @@ def sign_flip_test(differences: ArrayLike, permutations: int = PERMUTATIONS, see
     """
     d = np.asarray(differences, np.float64)
     if not np.isfinite(d).all():
-        raise UserError("a difference is not finite: `paired` knows what to do with runs that diverged")
+        raise UserError("a difference is not finite: use `paired` if runs diverged")
     return _sign_flip_tests(d[:, np.newaxis], permutations, seed)[0]
 
 

@@ -137,7 +137,7 @@ def proportion(successes: int, runs: int, confidence: float = 0.95) -> Estimate 
     if runs == 0:
         return None
     if not (0 <= successes <= runs and 0 < confidence < 1):
-        raise UserError(f"{successes} of {runs} runs at confidence {confidence} is no proportion")
+        raise UserError(f"{successes} of {runs} runs at confidence {confidence} is not a proportion")
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     p = successes / runs
     middle = (p + z * z / (2 * runs)) / (1 + z * z / runs)

@@ -91,7 +91,7 @@ def _refuses(module: ModuleType, name: str, nonsense: Any) -> None:
         small_run(next(world for world in WORLDS if suits_env(module, world)), module, **{name: nonsense})
     except UserError:
         return
-    raise UserError(f"setting {name!r} can be {nonsense!r}: let its check raise ValueError for what is no value")
+    raise UserError(f"setting {name!r} can be {nonsense!r}: its check must raise ValueError for invalid values")
 
 
 def says_what_it_is(module: ModuleType) -> None:

@@ -88,7 +88,7 @@ def _errors(repo_id: str) -> Iterator[None]:
         raise
     except Exception as error:  # of the hub's client, and of the one beneath it
         told = " ".join(str(error).split())[:300]
-        raise UserError(f"the Hub did not do this for {repo_id!r}: {type(error).__name__}: {told}") from None
+        raise UserError(f"the Hub refused the request for {repo_id!r}: {type(error).__name__}: {told}") from None
 
 
 def _card(repo_id: str, filename: str, about: dict[str, Any], card: str) -> str:

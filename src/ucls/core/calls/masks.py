@@ -45,7 +45,7 @@ def _refuse_no_row(parts: tuple[Any, ...]) -> None:
     if pending.a[0] < 0:
         pending.a[0] = 0
         raise UserError(
-            "the algorithm's `act` gave no row of xs, which has one for each valid action: let it return a row number"
+            "`act` of the algorithm must return the index of a row of xs, which has a row for each valid action"
         )
 
 

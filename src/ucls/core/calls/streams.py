@@ -21,8 +21,8 @@ class Streams:
         names = getattr(learner.algorithm, "STREAM", None)
         if names is None:
             raise UserError(
-                f"{learner.plan.agent} does not say what belongs to one stream of experience, which a vector of "
-                "environments needs: declare STREAM = (...), the names of the fields of State that hold a trace"
+                f"{learner.plan.agent} cannot learn in a vector of environments: declare STREAM = (...), the names "
+                "of the fields of State that hold a trace"
             )
         self._learner, self._names, self._now = learner, names, 0
         self._kept = [[part.copy() for part in self._parts()] for _ in range(n)]
