@@ -1,4 +1,4 @@
-"""Arrays of an .npz from anybody: nothing is executed, and nothing is allocated that the file does not hold."""
+"""Arrays of an .npz from an untrusted source: nothing is executed, and no more is allocated than the file holds."""
 
 import math
 import warnings
@@ -18,7 +18,7 @@ COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what numpy writes; 
 
 
 class Head(NamedTuple):
-    """What a file says of an array."""
+    """The type and shape that a file declares for an array."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -47,7 +47,7 @@ def read_heads(path: Path, known: Sequence[str]) -> dict[str, Head]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a file; whatever is wrong with it is one line."""
+    """Open a file; errors are one line."""
     try:
         if not path.is_file():
             raise UserError(f"{path} is not a file")

@@ -287,7 +287,7 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
         return {**self._diary.metrics(), "time/total_timesteps": float(self.steps), **noted}
 
     def log_metrics(self, metrics: Mapping[str, float]) -> None:
-        """Add values to `metrics`, for callbacks that measure something; `noted` has the step of each."""
+        """Add values to `metrics`, for callbacks that measure something; `noted` records the step of each."""
         self.noted |= {str(name): (float(value), self.steps) for name, value in metrics.items()}
 
     def about(self) -> dict[str, Any]:

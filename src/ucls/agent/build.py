@@ -117,5 +117,5 @@ def reassemble(
 
 
 def in_saved_world(world: BuiltinEnv | None, saved: Saved) -> bool:
-    """Whether a built-in environment is that of a checkpoint, with the same settings."""
+    """Return whether a built-in environment is that of a checkpoint, with the same settings."""
     return world is not None and world.id == saved.env and world == make_builtin(world.id, saved.env_settings)

@@ -64,7 +64,7 @@ class TrajectoryRecorder:
         self._s = s
 
     def on_step(self, action: int, step: Step) -> None:
-        """Note a visit: the state that the agent was in, its action, and what followed."""
+        """Note a visit: the state that the agent was in, its action, and the result."""
         own = self._agent.discount
         gamma = own if own is not None else DISCOUNT if step.discount is None else step.discount
         end = TERMINATED if step.terminated else TRUNCATED if step.truncated else 0
