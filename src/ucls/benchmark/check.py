@@ -1,4 +1,4 @@
-"""Verify a file: its tasks are the benchmark's, its runs are all there, its scores follow from its runs."""
+"""Verify a file: its tasks are the benchmark's, its runs are complete, and its scores match its runs."""
 
 import math
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ def check(path: Path) -> tuple[Entered, str]:
 
 
 def _check_tasks(entered: Entered) -> None:
-    """Its tasks and their scales are those of the benchmark, or those that belong to its digest."""
+    """Refuse tasks and scales other than those of the benchmark, or those that belong to its digest."""
     own = entered.set == GENERATED_SET
     known = {task.id: task for task in (generated(entered.entry.code) if own else PUBLIC)}
     for task in entered.tasks:
@@ -64,7 +64,7 @@ def _part(entered: Entered) -> str:
 
 
 def _check_runs(entered: Entered) -> None:
-    """Every task that was not refused has one run of every seed, with its steps and its episodes."""
+    """Refuse runs other than one for each task that was not refused and each seed, with its steps and its episodes."""
     tasks: Mapping[str, Task] = {task.id: task for task in entered.tasks}
     if not set(entered.refused) <= set(tasks):
         raise UserError("it lists a refused task that it does not contain")
@@ -86,7 +86,7 @@ def _same(one: Scale | None, other: Scale) -> bool:
 
 
 def _close(one: Any, other: Any) -> bool:
-    """Whether two pieces of data are the same, but for small differences between numbers."""
+    """Return whether two pieces of data are equal, up to small differences between numbers."""
     if isinstance(other, dict):
         return isinstance(one, dict) and one.keys() == other.keys() and all(_close(one[k], other[k]) for k in other)
     if isinstance(other, list):
@@ -96,7 +96,7 @@ def _close(one: Any, other: Any) -> bool:
 
 
 def code_now(entry: Entry) -> str | None:
-    """The digest of a built-in algorithm's code here and now; None for any other, which checking must not import."""
+    """Return the current digest of a built-in algorithm's code; None for any other, which a check must not import."""
     from ucls.algorithms import ALGORITHMS
     from ucls.benchmark.entry import entry_of
 

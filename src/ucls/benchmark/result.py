@@ -1,4 +1,4 @@
-"""The file of an entry: what was entered, every run with every episode's return, and the scores.
+"""The file of an entry: the entry itself, every run with every episode's return, and the scores.
 
 It is JSON. Arrays are compressed bytes in base64 of a fixed type, so that reading a file executes nothing and cannot
 fill memory. Whatever is wrong with a file is one line.
@@ -32,7 +32,7 @@ WORDS = 300  # characters of a text
 
 
 class Run(NamedTuple):
-    """One run: its finished episodes while learning, the greedy policy's afterwards, and how it came about.
+    """One run: its finished episodes while learning, those of the greedy policy afterwards, and its provenance.
 
     `rewards` are sums over bins of equal length, of a continuing task only. A run that failed has an `error`, and one
     whose values diverged no greedy episodes; both score nothing.
@@ -55,12 +55,12 @@ class Run(NamedTuple):
 
     @property
     def sound(self) -> bool:
-        """Whether it ended as it should."""
+        """Whether it ended without a failure or divergence."""
         return not self.error and not self.diverged
 
 
 class Entered(NamedTuple):
-    """The content of a file; `refused` says of tasks that the entry cannot run in why that is."""
+    """The content of a file; `refused` gives the reason for each task that the entry cannot run in."""
 
     entry: Entry
     set: str
@@ -101,7 +101,7 @@ def digest_of(content: Mapping[str, Any]) -> str:
 
 
 def read(path: Path) -> Entered:
-    """Read a file; its form is checked here, and `check` compares what it says with the benchmark."""
+    """Read a file; its form is checked here, and `check` compares its content with the benchmark."""
     content = read_json(path, MOST)
     try:
         if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -134,7 +134,7 @@ def _entered(content: Mapping[str, Any]) -> Entered:
 
 
 def run_of(data: Mapping[str, Any]) -> Run:
-    """A run from plain data; what cannot be one raises ValueError or UserError."""
+    """Return a run from plain data; invalid data raise ValueError or UserError."""
     steps = _whole(data["steps"], 0)
     if not (isinstance(data["diverged"], bool) and set(data) == set(Run._fields)):
         raise UserError("a run has missing or unexpected keys")

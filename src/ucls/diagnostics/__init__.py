@@ -1,4 +1,4 @@
-"""What happens inside a run: is it optimistic, do its bounds shrink, do its values converge, and what does it lose?
+"""Diagnosis of a run: is it optimistic, do its bounds shrink, do its values converge, and what is its regret?
 
 These are the conditions of the paper's Optimistic Values Theorem, measured on a grid of states where the optimum and
 the value of any policy can be computed (`dynamic_programming`). Of a third-party environment neither is known:

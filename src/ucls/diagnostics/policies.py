@@ -1,4 +1,4 @@
-"""The policies a learner has learned, and what they are worth: the paper's Figure "CIR evaluation"."""
+"""The policies that a learner has learned, and their values: the paper's Figure "CIR evaluation"."""
 
 from typing import NamedTuple
 
@@ -27,7 +27,7 @@ class Policies(NamedTuple):
     earned: tuple[float, float]
 
     def regrets(self) -> tuple[float, float]:
-        """What the two policies lose, averaged over the distribution."""
+        """Return the regrets of the two policies, averaged over the distribution."""
         return float(self.d @ (self.optimal - self.mean)), float(self.d @ (self.optimal - self.bound))
 
 

@@ -103,7 +103,7 @@ def keep(dispatcher: Any, inner: Any) -> None:
 
 
 class _Ear(Listener):
-    """Is told by numba when the compilation of a kernel begins and ends."""
+    """Is notified by numba when the compilation of a kernel begins and ends."""
 
     def on_start(self, event: Any) -> None:
         if isinstance(event.data["dispatcher"]._cache, KernelCache):
@@ -157,7 +157,7 @@ class KernelCache(NullCache):
             self.release(sig)
 
     def _hold(self, sig: Any, path: Path) -> bool:
-        """Take the lock for compiling a kernel; a process that has once waited in vain does not wait again."""
+        """Take the lock for compiling a kernel; a process that has waited in vain once does not wait again."""
         with contextlib.suppress(OSError):
             if not path.parent.exists():  # sources have changed: files of earlier ones may be unused
                 prune(path.parent.parent)

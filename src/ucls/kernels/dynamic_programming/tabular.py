@@ -12,7 +12,8 @@ DOUBLINGS = 40  # of the steps after which chances have converged
 
 
 class Table(NamedTuple):
-    """For every state and action the expected reward, and the chance of every next state (none after termination)."""
+    """For every state and action the expected reward, and the probability of every next state (none after
+    termination)."""
 
     r: np.ndarray
     chance: np.ndarray
@@ -56,12 +57,13 @@ def episode(table: Table, policy: np.ndarray, start: np.ndarray, limit: int) -> 
 
 
 def greedy(q: np.ndarray) -> np.ndarray:
-    """The chances of every action if the best one is always taken."""
+    """The probabilities of every action if the best one is always taken."""
     return np.eye(q.shape[1])[q.argmax(axis=1)]
 
 
 def solve(env: Any, problem: Problem, start: np.ndarray, limit: int) -> Optimal:
-    """What the policy that is optimal for the discounted return achieves in episodes of at most `limit` steps."""
+    """Return the performance of the policy that is optimal for the discounted return, in episodes of at most `limit`
+    steps."""
     table = tabulated(env, problem)
     q = values(table, env.discount)
     earned, length = episode(table, greedy(q), start, limit)
@@ -69,8 +71,8 @@ def solve(env: Any, problem: Problem, start: np.ndarray, limit: int) -> Optimal:
 
 
 def solve_without_end(env: Any, problem: Problem, start: np.ndarray) -> Optimal:
-    """What is achieved without termination: in the long run by the policy that is optimal for the discounted return;
-    or, with a time limit, by the best one for the rewards of an episode, which depends on the step."""
+    """Return the performance without termination: in the long run that of the policy that is optimal for the discounted
+    return; or, with a time limit, that of the policy with the largest sum of rewards, which depends on the step."""
     table = tabulated(env, problem)
     q = values(table, env.discount)
     points = (np.arange(len(q), dtype=np.float64),)

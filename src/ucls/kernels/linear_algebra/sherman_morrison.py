@@ -1,4 +1,4 @@
-"""The inverse of the averaged matrix A of LSTD, kept up to date by the Sherman-Morrison formula.
+"""The inverse of the averaged matrix A of LSTD, updated by the Sherman-Morrison formula.
 
 A <- (1 - beta) A + beta z (x - gamma x')', started from eta I. `Inverse` keeps A^-1 = scale * M. The scale takes the
 division by 1 - beta, so that only the leading block of the features seen so far is touched: an unseen feature has
