@@ -151,7 +151,7 @@ class _Checkpoints:
         self._saved = run.steps if out is not None and (out / run_folder.CHECKPOINT).exists() else None
 
     def keep_in_time(self) -> None:
-        """Save the run if it is time, or would be before the next call; that one is expected to take as long again.
+        """Save the run if it is time, or would be before the next call, which is expected to take as long again.
 
         If it cannot be saved, the run continues, and says so.
         """

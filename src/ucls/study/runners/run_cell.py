@@ -1,4 +1,4 @@
-"""Run one cell in this process: in chunks, with checkpoints, so that it can be stopped and continued bit for bit."""
+"""Make one run in this process: in chunks, with checkpoints, so that it can be stopped and resumed bit for bit."""
 
 import time
 from collections.abc import Callable
@@ -25,7 +25,7 @@ CHUNK_SECONDS = 0.5
 
 
 class Done(NamedTuple):
-    """A finished cell: its result, how long it took in this process, and steps per second once compiled.
+    """A finished run: its result, how long it took in this process, and steps per second once compiled.
 
     `note` tells the user about a checkpoint or learner that could not be loaded or saved.
     """
@@ -40,7 +40,7 @@ class Done(NamedTuple):
 def run_cell(
     cell: RunSpec, checkpoints: Checkpoints = Checkpoints(), stopped: Callable[[], bool] = lambda: False
 ) -> Done | None:
-    """Run a cell to its end, from its last checkpoint if there is one; None if it was stopped before.
+    """Complete a run, from its last checkpoint if there is one; return None if it was stopped before.
 
     `stopped` is called about twice per second. The result does not depend on interruptions. A cell with a probe runs
     without checkpoints. A cell in a third-party environment, whose state cannot be saved, restarts from its seed.
@@ -96,7 +96,7 @@ def _evaluated(run: AnyRun, cell: RunSpec, cpu: float) -> dict[str, np.ndarray]:
 
 
 def _begin(cell: RunSpec, folder: Path | None) -> tuple[AnyRun, str]:
-    """Make the run of a cell, at its last checkpoint if a sound one is there; and a note if there is an unsound one."""
+    """Begin or resume a run, from its last valid checkpoint; also return a message about an invalid one."""
     _refuse_changed(cell)
     run, note = _make(cell), ""
     if folder is not None and cell.ours:
@@ -106,7 +106,7 @@ def _begin(cell: RunSpec, folder: Path | None) -> tuple[AnyRun, str]:
 
 
 def _refuse_changed(cell: RunSpec) -> None:
-    """Refuse a cell whose code is not what it was when it was declared."""
+    """Refuse a run whose code has changed since it was declared."""
     if cell.numerics != RESULTS_VERSION:
         versions = f"has results version {cell.numerics}, and this ucls has {RESULTS_VERSION}"
         raise UserError(f"run {cell.id} {versions}: declare the study again")
