@@ -18,7 +18,7 @@ from ucls.envs import make_builtin
 from ucls.envs import tabular_river_swim as river
 from ucls.features import features_module
 from ucls.kernels import jit
-from ucls.kernels.dynamic_programming.tabular import Table, horizon_values, tabulated
+from ucls.kernels.dynamic_programming.tabular import Table, build_table, horizon_values
 
 RIVER, HORIZON, STEPS, EARLY = "ucls/TabularRiverSwim-v0", 20, 100_000, 10_000
 REPORTED = {("psrl", HORIZON): 68.8, ("ucrl2", HORIZON): 1260, ("psrl", 0): 106, ("ucrl2", 0): 3640}
@@ -40,7 +40,7 @@ def gaps(horizon: int) -> np.ndarray:
     """Return how much worse every action is than the best one, by step, state and action; one step without a
     horizon."""
     world = make_builtin(RIVER)
-    table = tabulated(world.env, world.problem())
+    table = build_table(world.env, world.problem())
     ahead = horizon_values(table, horizon)[1:] if horizon else bias(table)[None]
     q = table.r + np.einsum("sat,ht->hsa", table.chance, ahead)
     return q.max(axis=2, keepdims=True) - q

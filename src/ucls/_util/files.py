@@ -78,7 +78,7 @@ def lock(file: int | IO[Any], shared: bool = False) -> None:
 def hold(path: Path, patience: float) -> int | None:
     """Lock a file against other processes, waiting so many seconds at most; return None if it stays locked.
 
-    The one who holds it lets go by `let_go`, or by its end, however that comes.
+    `release_file` releases it, and so does the end of this process.
     """
     flags, deadline = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), time.monotonic() + patience
     try:
@@ -96,7 +96,7 @@ def hold(path: Path, patience: float) -> int | None:
         time.sleep(SECONDS_BETWEEN_TRIES)
 
 
-def let_go(path: Path, handle: int) -> None:
+def release_file(path: Path, handle: int) -> None:
     """Unlock and remove a file that `hold` locked."""
     with contextlib.suppress(OSError):
         path.unlink()

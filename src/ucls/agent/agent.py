@@ -199,7 +199,7 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
             for done in range(1, steps + 1):
                 reward += self._step()
                 bar.update(done, diary.episodes - before, reward)
-                if not callback_list.go_on(callbacks, self) or self.diverged:
+                if not callback_list.call_all(callbacks, self) or self.diverged:
                     break
                 if done % LOOK == 0:
                     self.learner.look(self.steps)

@@ -53,7 +53,7 @@ def configure(
     settings: Mapping[str, Any],
 ) -> Configured:
     """Configure an agent by the arguments of `Agent`; a named environment is created."""
-    env, settings = registry.opened(env, {**settings, **settings.get("settings", {})})
+    env, settings = registry.open_env(env, {**settings, **settings.get("settings", {})})
     settings.pop("settings", None)
     env = spaces.with_discrete_actions(env)
     algorithm: Any = algorithm_module(agent)

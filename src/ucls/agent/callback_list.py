@@ -41,7 +41,7 @@ def begun(callbacks: Sequence[Any], agent: Any) -> Iterator[None]:
         yield
 
 
-def go_on(callbacks: Sequence[Any], agent: Any) -> bool:
+def call_all(callbacks: Sequence[Any], agent: Any) -> bool:
     """Call all callbacks after a step; return False if one of them returned False."""
     stops = False
     for callback in callbacks:

@@ -76,7 +76,7 @@ def _table_of_builtin(task: Task, world: BuiltinEnv) -> tuple[Table, np.ndarray,
     s = np.zeros(1)
     world.reset(s, np.random.default_rng(0))  # every one of them has a single start
     start = np.eye(problem.shape[0])[int(s[0])]
-    return tabular.tabulated(world.env, problem), start, world.time_limit or task.steps
+    return tabular.build_table(world.env, problem), start, world.time_limit or task.steps
 
 
 def _made(task: Task) -> Any:

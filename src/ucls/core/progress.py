@@ -48,7 +48,7 @@ class Progress:
         """Make room for another bar."""
         self._bar.stop()
 
-    def go_on(self) -> None:
+    def resume(self) -> None:
         """Show the bar again."""
         self._bar.start()
 
@@ -92,7 +92,7 @@ class CompileProgress:
         if sys.stderr is not None:  # which print would take for the output
             print(f"{clear}{COMPILING}", file=sys.stderr, flush=True)
         for other in _shown:
-            other.go_on()
+            other.resume()
 
     def _show(self, compiled: _compiling.Compiled) -> None:
         if self._bar is None:
@@ -105,7 +105,7 @@ class CompileProgress:
             self._bar.stop()
             self._bar = None
             for other in _shown:
-                other.go_on()
+                other.resume()
 
 
 def tell_of_compiling() -> None:

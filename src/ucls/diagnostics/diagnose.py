@@ -11,7 +11,7 @@ from ucls.core.run import make_run
 from ucls.diagnostics.coverage import Coverage, Validity, columns_of, coverage, plans, validity
 from ucls.diagnostics.internals import columns
 from ucls.diagnostics.policies import Policies, policies
-from ucls.diagnostics.probe import DISTRIBUTIONS, POINTS, probed
+from ucls.diagnostics.probe import DISTRIBUTIONS, POINTS, probe_run
 from ucls.diagnostics.verdict import Verdict, verdict
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError
@@ -73,7 +73,7 @@ def diagnose(
         into: list[dict[str, float]] = []
         found: list[Coverage] = []
         each = (lambda learner, stick, to=found: to.append(coverage(learner, stick))) if plans(run.learner) else None
-        history, readings = probed(
+        history, readings = probe_run(
             run, steps, measurements=measurements, distribution=distribution, into=into, each=each
         )
         last = None if history.diverged else policies(run, distribution)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ucls.core.run import Run
 from ucls.diagnostics.probe import optimal_values
-from ucls.kernels.dynamic_programming import earned, evaluate
+from ucls.kernels.dynamic_programming import average_reward, evaluate
 
 STEPS = 50_000
 
@@ -47,6 +47,6 @@ def policies(run: Run, distribution: str = "start") -> Policies:
     for maximized in (mean, top):
         policy = np.argmax(maximized, axis=1)
         values.append(np.take_along_axis(evaluate(stick.table, policy), policy[:, None], axis=1)[:, 0])
-        earnings.append(earned(run.world.env, problem, stick.table, maximized, STEPS))
+        earnings.append(average_reward(run.world.env, problem, stick.table, maximized, STEPS))
     best = stick.best.max(axis=1)
     return Policies(stick.table.points, best, values[0], values[1], stick.d_s, (earnings[0], earnings[1]))

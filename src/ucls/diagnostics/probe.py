@@ -142,7 +142,7 @@ def _covered(stick: OptimalValues, top: np.ndarray) -> float:
     return float(np.sum(weights * (top >= best - ROUNDING * (1.0 + np.abs(best)))))
 
 
-def probed(
+def probe_run(
     run: Run,
     steps: int,
     *,

@@ -22,7 +22,7 @@ class Verdict(NamedTuple):
 
 
 def verdict(readings: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
-    """Judge a run by its measurements (see `probed`).
+    """Judge a run by its measurements (see `probe_run`).
 
     A late regret within a tenth of |E[Q*]| is sound; conditions of the theorem that are not met are then told.
     Otherwise the largest part of regret = radius + value error - optimism is to blame.

@@ -36,7 +36,7 @@ MADE: "WeakKeyDictionary[Any, tuple[str, dict[str, Any]]]" = WeakKeyDictionary()
 OF_MAKE = ("max_episode_steps", "disable_env_checker")  # arguments that `gymnasium.make` takes for every environment
 
 
-def opened(env: Any, settings: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+def open_env(env: Any, settings: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
     """Return an environment, created if given by name, and the settings that are not the environment's."""
     own, given = divided(settings)
     if isinstance(env, str):

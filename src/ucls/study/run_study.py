@@ -16,7 +16,7 @@ from ucls.study.declaration.declare import Member, Study, sweep_study
 from ucls.study.declaration.optuna import search
 from ucls.study.declaration.run_spec import RunSpec
 from ucls.study.declaration.sweep import Sweep, Winner, judge, sweep_cells
-from ucls.study.display import Watch, watching
+from ucls.study.display import Watch, show_progress
 from ucls.study.outcome import Outcome, Tally
 from ucls.study.runners.base import Runner
 from ucls.study.runners.local import run_local
@@ -110,7 +110,7 @@ def _run(store: Store, study: Study, runner: Runner, quiet: bool, checkpoint_int
     cells = store.waiting(study.name)
     if not cells:
         return Tally(0)
-    with _compiling.silence(quiet), watching(study.name, sum(cell.steps for cell in cells), quiet) as watch:
+    with _compiling.silence(quiet), show_progress(study.name, sum(cell.steps for cell in cells), quiet) as watch:
         return _give(store, cells, runner, watch, Checkpoints(store.partial, checkpoint_interval, study.time_limit))
 
 

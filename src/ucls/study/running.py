@@ -29,7 +29,7 @@ class Running(NamedTuple):
 
 
 @contextmanager
-def announced(folder: Path | None, id: str) -> Iterator[IO[bytes] | None]:
+def announce(folder: Path | None, id: str) -> Iterator[IO[bytes] | None]:
     """Announce that this process makes a run, until the block ends; yield the file, or None if it cannot be written."""
     file = None if folder is None else _create(_file(folder, id))
     try:

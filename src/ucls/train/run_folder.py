@@ -31,7 +31,7 @@ def checkpoint_of(resume: Path) -> Path:
 
 
 @contextmanager
-def claimed(out: Path | None) -> Iterator[None]:
+def lock_folder(out: Path | None) -> Iterator[None]:
     """Lock a folder against other runs, creating it if needed; release it at the end of the block.
 
     Readers are not affected. A folder that was created and stayed empty is removed.

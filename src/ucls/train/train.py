@@ -77,7 +77,7 @@ def train(
     then `stopped` is the number of the signal. `say` receives messages for the user.
     """
     source = None if resume is None else run_folder.checkpoint_of(resume)
-    with run_folder.claimed(out):
+    with run_folder.lock_folder(out):
         if out is not None:
             run_folder.refuse_unusable(out, source)
         run = begin(order, source)

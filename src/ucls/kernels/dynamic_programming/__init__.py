@@ -171,7 +171,7 @@ def evaluate(table: Tabulated, policy: np.ndarray) -> np.ndarray:
     return q[table.twin]
 
 
-def earned(env: Any, problem: Problem, table: Tabulated, q: np.ndarray, steps: int) -> float:
+def average_reward(env: Any, problem: Problem, table: Tabulated, q: np.ndarray, steps: int) -> float:
     """Return the mean reward per step of the policy that is greedy on `q`, a value for every point and action."""
     total, *_ = grid.run(
         problem.reset,

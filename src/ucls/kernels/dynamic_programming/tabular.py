@@ -19,7 +19,7 @@ class Table(NamedTuple):
     chance: np.ndarray
 
 
-def tabulated(env: Any, problem: Problem) -> Table:
+def build_table(env: Any, problem: Problem) -> Table:
     """The table of a built-in environment whose state is one integer, from its physics."""
     n = problem.shape[0]
     r, chance = np.zeros((n, problem.n_actions)), np.zeros((n, problem.n_actions, n))
@@ -64,7 +64,7 @@ def greedy(q: np.ndarray) -> np.ndarray:
 def solve(env: Any, problem: Problem, start: np.ndarray, limit: int) -> Optimal:
     """Return the performance of the policy that is optimal for the discounted return, in episodes of at most `limit`
     steps."""
-    table = tabulated(env, problem)
+    table = build_table(env, problem)
     q = values(table, env.discount)
     earned, length = episode(table, greedy(q), start, limit)
     return Optimal(earned / length, earned, length, (np.arange(len(q), dtype=np.float64),), q)
@@ -73,7 +73,7 @@ def solve(env: Any, problem: Problem, start: np.ndarray, limit: int) -> Optimal:
 def solve_without_end(env: Any, problem: Problem, start: np.ndarray) -> Optimal:
     """Return the performance without termination: in the long run that of the policy that is optimal for the discounted
     return; or, with a time limit, that of the policy with the largest sum of rewards, which depends on the step."""
-    table = tabulated(env, problem)
+    table = build_table(env, problem)
     q = values(table, env.discount)
     points = (np.arange(len(q), dtype=np.float64),)
     if not env.time_limit:

@@ -175,13 +175,13 @@ def _words(value: Any) -> list[str]:
 def _size(run: RunTable, table: StudyTable, runs: int | None) -> int:
     """Return how many runs a `[[run]]` table makes, before any is made."""
     seeds, pairs = len(_seeds(run, table, runs)), len(_words(run.algorithm)) * len(_words(run.env))
-    varied = _varied(run, table.sweep is not None)
+    varied = _find_varied(run, table.sweep is not None)
     if table.sweep is not None and varied:
         return pairs * (seeds + count(varied, table.sweep.size) * table.sweep.runs)
     return pairs * seeds * math.prod(len(values) for values in varied.values())
 
 
-def _varied(run: RunTable, swept: bool) -> dict[str, Any]:
+def _find_varied(run: RunTable, swept: bool) -> dict[str, Any]:
     """Return the settings that have several values."""
     varied = {}
     for name, value in run.set.items():
@@ -198,7 +198,7 @@ def _expand(run: RunTable, table: StudyTable, runs: int | None, steps: int | Non
     """The groups of a `[[run]]`: one for each agent, environment and point of the grid, or one to tune for each."""
     seeds = _seeds(run, table, runs)
     steps = steps or run.steps or table.steps
-    varied = _varied(run, table.sweep is not None)
+    varied = _find_varied(run, table.sweep is not None)
     fixed = {name: value for name, value in run.set.items() if name not in varied}
     named: dict[str, Any] = {name: getattr(run, name) for name in ("dtype", "features", "low", "high", "discount")}
     for agent, env in itertools.product(_words(run.algorithm), _words(run.env)):

@@ -12,7 +12,7 @@ from ucls.core.protocol import AnyRun, in_chunks
 from ucls.core.run import make_run
 from ucls.core.saving import checkpoint
 from ucls.core.saving.saveable import fault_of
-from ucls.diagnostics import probed
+from ucls.diagnostics import probe_run
 from ucls.errors import UserError, without_notices
 from ucls.features import features_module
 from ucls.study.declaration.run_spec import RESULTS_VERSION, RunSpec, code_of, env_code_of
@@ -49,7 +49,7 @@ def run_cell(
     if cell.probe:
         _refuse_changed(cell)
         run = make_run(cell.env, cell.agent, **_asked(cell))
-        history, readings = probed(run, cell.steps, distribution=cell.probe)
+        history, readings = probe_run(run, cell.steps, distribution=cell.probe)
         arrays = {f"probe.{name}": np.asarray(values, np.float64) for name, values in readings.items()}
         seconds = time.perf_counter() - began
         return Done(summarize(history, cell.resolution, arrays), seconds, run.steps / seconds)
@@ -100,7 +100,7 @@ def _begin(cell: RunSpec, folder: Path | None) -> tuple[AnyRun, str]:
     _refuse_changed(cell)
     run, note = _make(cell), ""
     if folder is not None and cell.ours:
-        note = partial.go_on(folder, cell, run)
+        note = partial.resume_run(folder, cell, run)
         run = _make(cell) if note else run
     return run, note
 

@@ -20,7 +20,7 @@ GRACE = 8.0  # seconds that a cell has to stop by itself
 def limited(cell: RunSpec, checkpoints: Checkpoints) -> Iterator[Callable[[], bool]]:
     """Announce a run and limit its time; yield the function that returns whether the limit has passed."""
     limit, began = checkpoints.time_limit, time.monotonic()
-    with running.announced(checkpoints.folder, cell.id) as file:
+    with running.announce(checkpoints.folder, cell.id) as file:
         if limit is None:
             yield lambda: False
             return

@@ -48,7 +48,7 @@ def keep(folder: Path, cell: RunSpec, run: AnyRun) -> str:
     return ""
 
 
-def go_on(folder: Path, cell: RunSpec, run: AnyRun) -> str:
+def resume_run(folder: Path, cell: RunSpec, run: AnyRun) -> str:
     """Restore a new run from its checkpoint, if there is one; return an error message if it is invalid.
 
     Then the run may be partly restored: create another.
