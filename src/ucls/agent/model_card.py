@@ -44,7 +44,7 @@ def is_ours(path: Path) -> bool:
 def write(path: Path, about: Mapping[str, Any], last: Last, claimed: bool = False) -> None:
     """Write the card of a saved agent; if that fails, warn, because the agent itself is saved.
 
-    `claimed` says that only a file tells which environment it was in: no code is then written that makes it, but for
+    `claimed` says that the environment is known only from a file: code that creates it is then written only for
     ids that are registered here.
     """
     card = beside(path)

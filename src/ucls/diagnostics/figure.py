@@ -83,7 +83,7 @@ def _draw_visited(title: str, diagnoses: Sequence[Diagnosis], path: Path) -> Non
         _line(axes[1], diagnoses, lambda f: _floored(f["widest"], size), SKY, "widest")
         _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["radius"]), size), BLUE, "radius")
         _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["value_error"]), size), VERMILION, "value error")
-        axes[0].set_title("what it expects and earns", color=INK)
+        axes[0].set_title("bounds, values and returns", color=INK)
         axes[0].set_ylabel("value, states visited")
         axes[1].set_title("radius and value error", color=INK)
         axes[1].set_yscale("log")

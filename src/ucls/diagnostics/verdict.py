@@ -24,7 +24,7 @@ class Verdict(NamedTuple):
 def verdict(readings: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
     """Judge a run by its measurements (see `probe_run`).
 
-    A late regret within a tenth of |E[Q*]| is sound; conditions of the theorem that are not met are then told.
+    A late regret within a tenth of |E[Q*]| is near-optimal; violated conditions of the theorem are then reported.
     Otherwise the largest part of regret = radius + value error - optimism is to blame.
 
     >>> one = {"step": [0, 10], "optimism": [9.0, -18.0], "radius": [30.0, 0.1], "value_error": [0.0, 1.0]}

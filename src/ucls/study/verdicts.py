@@ -96,8 +96,8 @@ def answer_of(verdict: Verdict) -> str:
     if verdict.winner is not None:
         return f"{verdict.winner} is better{'' if verdict.decided else f', if {verdict.seeds} seeds were planned'}"
     if verdict.more_seeds is None:
-        return "open: no number of seeds is likely to decide"
-    return f"open: about {verdict.more_seeds:,} more seed{'s' * (verdict.more_seeds > 1)} would decide"
+        return "inconclusive: no number of seeds is likely to decide"
+    return f"inconclusive: about {verdict.more_seeds:,} more seed{'s' * (verdict.more_seeds > 1)} would decide"
 
 
 def sentence_of(verdict: Verdict) -> str:

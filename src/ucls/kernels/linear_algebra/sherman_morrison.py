@@ -93,7 +93,7 @@ def sherman_morrison(inverse, n, beta, z, x, gamma, x_next):
 def correct(w, n, delta, gain):
     """w <- w + delta gain: if w solved A w = b before a sample with TD error delta, it does after.
 
-    Where A is nearly singular it is more accurate than A^-1 b: large weights that cancel are not made anew.
+    Where A is nearly singular it is more accurate than A^-1 b: large weights that cancel are not recomputed.
     """
     d = w.dtype.type(delta)
     for i in range(n):

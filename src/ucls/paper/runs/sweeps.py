@@ -169,7 +169,7 @@ def tune(
 ) -> bool:
     """Make the missing runs of the sweeps, and write the winners with all scores; return whether it was not stopped.
 
-    The winners that were known before stay, but for those of the sweeps that are made.
+    Winners of other sweeps are kept.
     """
     winners = dict(known)
     for key, sweep in chosen_sweeps(only).items():
