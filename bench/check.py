@@ -1,5 +1,4 @@
-"""A gate against regressions that is robust to noise: ratios with wide margins, and instructions counted by
-valgrind."""
+"""A gate for regressions that noise cannot trip: ratios with wide margins, and instructions counted by valgrind."""
 
 import importlib.metadata
 import json
@@ -31,7 +30,7 @@ PROCESSOR = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+bmi
 
 
 class Gate(NamedTuple):
-    """A requirement, the measurement, and whether it holds; None if it could not be measured."""
+    """What must hold, what was found, and whether it does; None if it could not be seen."""
 
     name: str
     limit: str
@@ -40,7 +39,7 @@ class Gate(NamedTuple):
 
 
 def gates(count: bool = True) -> list[Gate]:
-    """Evaluate every gate."""
+    """Go through every gate."""
     found = [gate for d in RATIOS for gate in _ratios(d)] + _agents()
     return [*found, _instructions()] if count else found
 
@@ -77,8 +76,7 @@ def _agents() -> list[Gate]:
 
 
 def _instructions() -> Gate:
-    """Compare the instructions of a step at d = 256 with the committed number, if it was counted with the same
-    numba."""
+    """Instructions of a step at d = 256 against the committed number, if it was counted with the same numba."""
     name = "instructions of a step, d = 256"
     if shutil.which("valgrind") is None or platform.machine() != "x86_64":
         return Gate(name, "-", "skipped: no valgrind", None)
@@ -91,7 +89,7 @@ def _instructions() -> Gate:
 
 
 def count_instructions() -> float:
-    """Count the instructions of a step: those of a process with 2N steps minus those of one with N, over N."""
+    """Instructions of a step: those of a process that takes 2N, less those of one that takes N, over N."""
     with tempfile.TemporaryDirectory() as cache:
         environment = {**os.environ, **PROCESSOR, "UCLS_CACHE_DIR": cache, "PYTHONHASHSEED": "0"}
         subprocess.run([sys.executable, "-m", "bench.counted", "1"], env=environment, check=True)  # compiles

@@ -1,4 +1,4 @@
-"""The program that valgrind measures: `python -m bench.counted N` takes N steps at d = 256 with the cached kernel."""
+"""What valgrind counts: `python -m bench.counted N` takes N steps at d = 256 with the cached kernel."""
 
 import sys
 

@@ -1,5 +1,4 @@
-"""The step of `ucls-exact` compared with that of `ucls`, with and without its noise term, and its drift over many
-steps."""
+"""The step of `ucls-exact` beside that of `ucls`, with and without its noise term, and its drift over many steps."""
 
 from typing import Any
 
@@ -17,14 +16,14 @@ DRIFT_STEPS, DRIFT_D = 1_000_000, 64
 
 
 def measure(effort: Effort) -> dict[str, Any]:
-    """Time all three at every size, and measure how far A^-1 has drifted from the inverse of A."""
+    """Time the three at every size, and see how far A^-1 has drifted from the inverse of A."""
     cases = [case(d, dtype, effort.of(6.0, 0.7), effort.of(5, 3)) for d, dtype in effort.of(SIZES, QUICK)]
     steps = effort.of(DRIFT_STEPS, 20_000)
     return {"cases": cases, "drift": [drift(dtype, steps) for dtype in ("float64", "float32")]}
 
 
 def case(d: int, dtype: str, seconds: float, at_least: int = 5) -> dict[str, Any]:
-    """Time all three at one size, interleaved."""
+    """Time the three at one size, in turns."""
     stream = make_stream(d)
     learners: dict[str, Any] = {
         "ucls": Kernel(stream, dtype),

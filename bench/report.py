@@ -60,7 +60,7 @@ def as_data(found: dict[str, Any]) -> dict[str, Any]:
 
 
 def keep(found: dict[str, Any], folder: Path) -> None:
-    """Save the measurements so far; those of other parts are kept if they were made on the same machine."""
+    """Save the measurements so far; those of other parts stay if they were made on the same machine."""
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / MEASURED
     before = kept(folder, found["machine"])

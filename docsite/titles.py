@@ -1,4 +1,4 @@
-"""Titles of pages: where a text names a file of docs/, the site shows the title of that page.
+"""Titles of pages: where a text names a file of docs/, the site says what its list calls that page.
 
 >>> titled("See [studies.md](studies.md#exit-codes).", {"studies.md": "Studies"})
 'See [Studies](studies.md#exit-codes).'
@@ -11,7 +11,7 @@ NAMED = re.compile(r"\[(?:docs/)?([\w/-]+\.md)\](?=\()")
 
 
 def titles(nav: list[Any]) -> dict[str, str]:
-    """Return the titles in the navigation, by file.
+    """The titles that the list of pages gives them, by file.
 
     >>> titles([{"Start": "index.md"}, {"Do": ["more.md", {"Studies": "studies.md"}]}])
     {'index.md': 'Start', 'studies.md': 'Studies'}
@@ -24,5 +24,5 @@ def titles(nav: list[Any]) -> dict[str, str]:
 
 
 def titled(markdown: str, known: dict[str, str]) -> str:
-    """Return a text in which links with the name of a page's file show its title."""
+    """A text whose links that show the name of a page's file show its title."""
     return NAMED.sub(lambda found: f"[{known.get(found[1], found[1])}]", markdown)

@@ -1,4 +1,4 @@
-"""The paper's pseudocode as a JAX scan: literally, and with the structure of sparse features and rank-one updates."""
+"""The box as a JAX scan: as it is printed, and with the structure of sparse features and rank-one updates."""
 
 import functools
 from typing import Any
@@ -102,7 +102,7 @@ class PlainScan:
         self._along = along
 
     def more(self) -> tuple[float, ...]:
-        """The entries of the carry that the pseudocode does not have."""
+        """What the carry holds beyond the letters of the box."""
         return ()
 
     def step(self, stream: Stream) -> Any:
@@ -143,7 +143,7 @@ class StructuredScan(PlainScan):
 
 
 def _most_near(stream: Stream) -> int:
-    """Return the largest number of traces above the threshold at a time, going twice along the stream."""
+    """The largest number of traces above the threshold at a time, going twice along the stream."""
     z, most = np.zeros(stream.d), 0
     for i in [*range(len(stream.r))] * 2:
         z *= stream.gamma * LAMBDA

@@ -13,7 +13,7 @@ from ucls.kernels.compilation.jit import jit
 
 @functools.cache
 def _along(algorithm: Any) -> Any:
-    """Return a loop in which an algorithm learns along a stream."""
+    """A loop that lets an algorithm learn along a stream."""
     update = algorithm.update
 
     @jit
@@ -30,7 +30,7 @@ def _along(algorithm: Any) -> Any:
 
 
 class Kernel:
-    """`ucls.algorithms.ucls.update`, with all features of the stream seen, in arrays for `size` of them."""
+    """`ucls.algorithms.ucls.update`, with all features of the stream taken as seen, in room for `size` of them."""
 
     unit = 1
 
@@ -57,7 +57,7 @@ class Kernel:
 
 
 class ExactKernel:
-    """`ucls.algorithms.ucls_exact.update`, with all features of the stream seen; optionally without noise."""
+    """`ucls.algorithms.ucls_exact.update`, with all features of the stream taken as seen; without noise if asked."""
 
     unit = 1
 

@@ -47,7 +47,7 @@ def main(words: list[str]) -> int:
 
 
 def carry_out(part: Part, share: float, seed: int) -> dict[str, Any]:
-    """Run a part, or a share of it, in a separate process."""
+    """Run a part, or a share of it, in a process of its own."""
     count, began = max(1, round(part.count * share)), time.monotonic()
     limit = max(LEAST, 2 * part.seconds * share)
     command = [sys.executable, "-m", "bench", "torture", "--part", part.name, "--count", str(count)]

@@ -30,7 +30,7 @@ WORDS: tuple[Any, ...] = (
 
 
 class Base(NamedTuple):
-    """A valid checkpoint, to be mutated."""
+    """A sound checkpoint, to be spoilt."""
 
     about: dict[str, Any]
     arrays: dict[str, np.ndarray]
@@ -38,7 +38,7 @@ class Base(NamedTuple):
 
 @functools.cache
 def bases(agents: tuple[str, ...] = tuple(ALGORITHMS)) -> tuple[Base, ...]:
-    """Return valid checkpoints of agents, with tiles, one-hot and scaled features; also compile what they need."""
+    """Sound checkpoints of agents, on tiles, one-hot and scaled features; also compiles what they need."""
     return tuple(base for agent in agents for base in _bases_of(agent))
 
 
@@ -65,19 +65,19 @@ def prepare(agents: Iterable[str] = ALGORITHMS) -> Callable[[int], str]:
 
 
 def attempt(seed: int, agents: tuple[str, ...] = tuple(ALGORITHMS)) -> str:
-    """Load the mutant of a seed with every function: "refused", or "fine" if one of them accepted it."""
+    """Make the mutant of a seed and hand it in everywhere: "refused", or "fine" if some door took it."""
     base, _, blob = mutant(seed, agents)
     return _try(blob, given(base))
 
 
 def given(base: Base) -> Any:
-    """Return the module that must be given to load a checkpoint, if its algorithm is user-supplied."""
+    """The module that whoever loads a checkpoint must give, if its algorithm is not one of ours."""
     agent = base.about["plan"]["agent"]
     return None if agent in ALGORITHMS else algorithm_module(agent)
 
 
 def mutant(seed: int, agents: tuple[str, ...] = tuple(ALGORITHMS)) -> tuple[Base, str, bytes]:
-    """Return the checkpoint of a seed: its origin, its mutation, and its bytes."""
+    """The checkpoint of a seed: made from what, what was done to it, and its bytes."""
     rng = random.Random(seed)
     base = rng.choice(bases(agents))
     about = json.loads(json.dumps(base.about))
@@ -106,7 +106,7 @@ def _bytes(arrays: dict[str, np.ndarray], text: str) -> bytes:
 
 
 def integer(rng: random.Random, about: Any, arrays: Any) -> None:
-    """Replace one integer."""
+    """One whole number becomes another."""
     name = rng.choice([name for name, array in arrays.items() if array.dtype.kind in "iu" and array.size])
     flat = arrays[name].reshape(-1)
     at = rng.randrange(len(flat)) if rng.random() < 0.5 else rng.randrange(min(8, len(flat)))
@@ -116,7 +116,7 @@ def integer(rng: random.Random, about: Any, arrays: Any) -> None:
 
 
 def integers(rng: random.Random, about: Any, arrays: Any) -> None:
-    """Replace all integers of an array."""
+    """All whole numbers of an array become others."""
     name = rng.choice([name for name, array in arrays.items() if array.dtype.kind in "iu" and array.size])
     array = arrays[name]
     limits = np.iinfo(array.dtype)
@@ -133,7 +133,7 @@ def integers(rng: random.Random, about: Any, arrays: Any) -> None:
 
 
 def real(rng: random.Random, about: Any, arrays: Any) -> None:
-    """Replace one float, or all of its array."""
+    """One number with a point becomes another, or all of its array."""
     name = rng.choice([name for name, array in arrays.items() if array.dtype.kind == "f" and array.size])
     flat = arrays[name].reshape(-1)
     at = slice(None) if rng.random() < 0.2 else rng.randrange(len(flat))
@@ -142,7 +142,7 @@ def real(rng: random.Random, about: Any, arrays: Any) -> None:
 
 
 def shape(rng: random.Random, about: Any, arrays: Any) -> None:
-    """Change the shape of an array."""
+    """An array has another shape."""
     name = rng.choice(list(arrays))
     a = arrays[name]
     arrays[name] = rng.choice(
@@ -161,7 +161,7 @@ def shape(rng: random.Random, about: Any, arrays: Any) -> None:
 
 
 def dtype(rng: random.Random, about: Any, arrays: Any) -> None:
-    """Change the type of an array."""
+    """An array has another type."""
     name = rng.choice(list(arrays))
     other = rng.choice(("float32", "float64", "float16", "int64", "int32", "uint8", "uint64", "bool"))
     with np.errstate(all="ignore"):
@@ -169,12 +169,12 @@ def dtype(rng: random.Random, about: Any, arrays: Any) -> None:
 
 
 def lack(rng: random.Random, about: Any, arrays: Any) -> None:
-    """Remove an array."""
+    """An array is missing."""
     del arrays[rng.choice(list(arrays))]
 
 
 def extra(rng: random.Random, about: Any, arrays: Any) -> None:
-    """Add an array, or swap the names of two."""
+    """There is one array more, or two have changed their names."""
     one, other = rng.choice(list(arrays)), rng.choice(list(arrays))
     if rng.random() < 0.5:
         arrays[f"{one}.more"] = arrays[other]
@@ -183,7 +183,7 @@ def extra(rng: random.Random, about: Any, arrays: Any) -> None:
 
 
 def word(rng: random.Random, about: Any, arrays: Any) -> None:
-    """Replace, remove or add an entry of the description."""
+    """Something that the checkpoint says of itself becomes something else, or is missing, or there is more."""
     places = list(_places(about))
     inside, key = rng.choice(places)
     how = rng.random()
@@ -217,7 +217,7 @@ def _other_text(rng: random.Random, text: str) -> str:
 
 
 def header(rng: random.Random, blob: bytes) -> bytes:
-    """Change the header."""
+    """The header says something else."""
     length = int.from_bytes(blob[:8], "little")
     spoilt = bytearray(blob)
     if rng.random() < 0.3:

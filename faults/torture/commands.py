@@ -1,4 +1,4 @@
-"""Command lines from a grammar of all commands, valid and invalid: they succeed, or fail with a one-line error.
+"""Command lines from a grammar of all commands, with good words and absurd ones: done, or one line that says why not.
 
 Steps and runs are tiny: no absurd number in the pools is one that a run could start with.
 """
@@ -123,7 +123,7 @@ def attempt(seed: int) -> str:
 
 
 def command(rng: random.Random) -> list[str]:
-    """Make a command line; about half of them contain an invalid word."""
+    """Make a command line; about half of them have something absurd in them."""
     absurd = rng.choice((0.0, 0.1, 0.3))
     name = rng.choice([*GRAMMAR, *["train"] * 6])
     places, options = GRAMMAR[name]
@@ -144,7 +144,7 @@ def _word(rng: random.Random, good: tuple[str, ...], absurd: float) -> str:
 
 @contextlib.contextmanager
 def _folder() -> Iterator[None]:
-    """Work in a folder with a study, a log, a corrupted run and notes."""
+    """A folder with a study, a log, a broken run and notes, to be in for the while."""
     before = Path.cwd()
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as name:
         folder = Path(name)

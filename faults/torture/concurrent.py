@@ -13,8 +13,7 @@ from ucls.train.train import train
 
 
 def attempt(seed: int) -> str:
-    """Start two to four processes within a moment and perhaps kill one; count those that worked, were refused, or were
-    killed."""
+    """Start two to four processes within a moment, perhaps kill one: how many worked, were refused, were killed."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as name:
         return rng.choice((_runs, _studies))(rng, Path(name))
@@ -36,7 +35,7 @@ def _start(rng: random.Random, folder: Path, work: list[Callable[[], object]]) -
 
 
 def _runs(rng: random.Random, folder: Path) -> str:
-    """Make runs with different seeds in one folder: its content must be that of one of them, and complete."""
+    """Runs with seeds of their own and one folder: what is in it is one of them, and whole."""
     out, seeds = folder / "run", range(rng.choice((2, 3, 4)))
     for seed in seeds:
         runs.undisturbed_run(seed)
@@ -56,7 +55,7 @@ def _runs(rng: random.Random, folder: Path) -> str:
 
 
 def _studies(rng: random.Random, folder: Path) -> str:
-    """Run studies in one store, by several names: every result must be there once, and be correct."""
+    """Studies in one store, by several names: every result is there once, and the right one."""
     path, link = folder / "s.sqlite", folder / "link.sqlite"
     link.symlink_to(path)
     (folder / "folder").symlink_to(folder)

@@ -1,4 +1,4 @@
-"""Corruption of the bytes of a file, for every part of the fuzzing; `rng` decides where and how much."""
+"""Damage to the bytes of a file, as every part of the fuzzing uses it; `rng` decides where and how much."""
 
 import random
 
@@ -26,7 +26,7 @@ def zero(rng: random.Random, content: bytes) -> bytes:
 
 
 def cut(rng: random.Random, content: bytes) -> bytes:
-    """Remove the end."""
+    """Lose the end."""
     return content[: rng.choice((0, 1, 8, 100, PAGE, *(rng.randrange(len(content) + 1) for _ in range(4))))]
 
 
@@ -36,7 +36,7 @@ def append(rng: random.Random, content: bytes) -> bytes:
 
 
 def garbage(rng: random.Random, content: bytes) -> bytes:
-    """Replace everything."""
+    """Something else altogether."""
     return rng.randbytes(rng.choice((1, 100, 5000)))
 
 

@@ -49,7 +49,7 @@ def _fill(want: dict[str, Any], file: int | None, disk: int | None) -> str:
 
 @contextmanager
 def _mounted(folder: Path, size: int) -> Iterator[Callable[[str], None]]:
-    """Mount a separate disk in a folder, and yield a function that changes its size."""
+    """A disk of its own in a folder, and what changes its size."""
 
     def mount(options: str) -> None:
         subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", str(folder)], check=True, capture_output=True)

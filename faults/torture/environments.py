@@ -16,11 +16,11 @@ SMALL = {"tilings": 2, "tiles": 3, "table_size": 16}
 
 
 class Theirs(Exception):
-    """An error that an environment raises by itself."""
+    """What an environment raises by itself."""
 
 
 class Odd:
-    """An object that raises when it is inspected."""
+    """An object that raises when it is looked at."""
 
     def __array__(self, *args: Any, **kwargs: Any) -> Any:
         raise Theirs("no array")
@@ -63,7 +63,7 @@ ANYTHING: tuple[Any, ...] = (
 
 
 class Spoilt(gymnasium.Env[Any, Any]):
-    """A walk over 16 places, observed as their number or as two coordinates, with one fault at one step."""
+    """A walk over 16 places, shown as their number or as two coordinates, with one fault at one step."""
 
     def __init__(self, discrete: bool, fault: str, at: int, value: Any) -> None:
         spaces = gymnasium.spaces
@@ -137,7 +137,7 @@ def prepare(agents: Iterable[str] = AGENTS) -> Callable[[int], str]:
 
 
 def attempt(seed: int, agents: tuple[str, ...] = AGENTS) -> str:
-    """Learn in the environment of a seed: "refused", "theirs" if it raised by itself, or "fine" if nothing happened.
+    """Learn in the environment of a seed: "refused", "theirs" if it raised by itself, or "fine" if nothing was wrong.
 
     Whatever happened, the agent must then learn on when the environment keeps its word, and answer for any observation.
     """

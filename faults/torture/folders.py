@@ -36,7 +36,7 @@ def attempt(seed: int) -> str:
 
 
 def _history(rng: random.Random, folder: Path) -> str:
-    """Check a history before a run overwrites it."""
+    """A history is looked at before a run overwrites it."""
     _write(rng, folder / run_folder.HISTORY, _npz(rng))
     return _overwrite(folder)
 
@@ -70,7 +70,7 @@ def _table(rng: random.Random, folder: Path) -> str:
 
 
 def _overwrite(folder: Path) -> str:
-    """Return whether a run that resumes in this folder would overwrite its files."""
+    """Whether a run that continues in this folder would overwrite its files."""
     try:
         run_folder.refuse_unusable(folder, folder / run_folder.CHECKPOINT)
     except UserError as error:
@@ -104,7 +104,7 @@ def _npz(rng: random.Random) -> bytes:
 
 
 def _packed(rng: random.Random, content: bytes) -> bytes:
-    """Write the members in another way: compressed otherwise, twice, or with far more bytes than an array has."""
+    """Write the members in another way: compressed otherwise, twice, or with far more behind them than an array."""
     source, target = zipfile.ZipFile(io.BytesIO(content)), io.BytesIO()
     bomb = rng.random() < 0.1
     how = zipfile.ZIP_DEFLATED if bomb else rng.choice((zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2, zipfile.ZIP_DEFLATED))
@@ -121,7 +121,7 @@ def _packed(rng: random.Random, content: bytes) -> bytes:
 
 
 def _write(rng: random.Random, path: Path, content: bytes) -> None:
-    """Write a file, perhaps with corrupted bytes; rarely a folder, a pipe or a link instead."""
+    """Write a file, perhaps with damaged bytes; rarely a folder, a pipe or a link instead."""
     for _ in range(rng.choice((0, 0, 1, 2))):
         content = rng.choice(BYTES)(rng, content)
     strange = rng.randrange(100)

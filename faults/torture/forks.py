@@ -16,7 +16,7 @@ ENDS = {0: "finished", 2: "refused", 130: "interrupted", 143: "interrupted"}
 
 
 class Ended(NamedTuple):
-    """How a forked process ended, and its output."""
+    """How a forked process ended, and what it said."""
 
     end: str
     said: str
@@ -51,7 +51,7 @@ def wait(pid: int, log: Path) -> Ended:
 
 
 def pause(seconds: float) -> None:
-    """Wait exactly so long."""
+    """Wait, for all it matters, exactly so long."""
     deadline = time.monotonic() + seconds
     while (left := deadline - time.monotonic()) > 0:
         time.sleep(left)

@@ -1,4 +1,4 @@
-"""Several signals to one process at any moment: what it reports as saved is saved, and the rest can be repeated."""
+"""Several signals to one process, at any moment: what it says is saved is saved, and the rest can be run again."""
 
 import functools
 import inspect
@@ -21,7 +21,7 @@ LAST = 2000  # calls before the end of a run, in which it is saved
 
 
 def attempt(seed: int) -> str:
-    """Send one to four signals to a run or a study, then resume it: "failed" if it could not save, or "fine"."""
+    """Send one to four signals to a run or a study, then resume it: "failed" if it was not let to save, or "fine"."""
     rng = random.Random(seed)
     kind = rng.choice(KINDS)
     total = calls(kind)
@@ -66,7 +66,7 @@ def _study(folder: Path, signals: list[tuple[int, int]]) -> str:
 
 
 def _disturbed(work: Callable[[], Any], signals: list[tuple[int, int]]) -> None:
-    """Work, with signals raised at the function calls with these numbers."""
+    """Work, with signals raised at the calls of these numbers."""
     count, waiting = 0, list(reversed(signals))
 
     def on_call(frame: Any, event: str, argument: Any) -> None:
@@ -87,7 +87,7 @@ def _disturbed(work: Callable[[], Any], signals: list[tuple[int, int]]) -> None:
 
 @functools.cache
 def calls(kind: str) -> int:
-    """Return how many calls and returns an undisturbed run or study takes."""
+    """How many calls and returns a run, or a study, takes undisturbed."""
     count = 0
 
     def on_call(frame: Any, event: str, argument: Any) -> None:

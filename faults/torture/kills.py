@@ -18,7 +18,7 @@ CELLS = 4  # for each kill, so that a study is not over before the last
 
 
 def carry_out(ask: Ask) -> dict[str, Any]:
-    """Kill so many processes in all, and compare every store with the undisturbed one."""
+    """Kill so many processes in all, and hold every store against the undisturbed one."""
     os.environ |= {"NUMBA_DISABLE_JIT": "0", "UCLS_CAMPAIGN_LONGER": str(LONGER)}
     kills = {name: max(1, round(share * ask.count)) for name, share in SHARES.items()}
     cells, rows = CELLS * max(kills.values()), []
@@ -46,7 +46,7 @@ def _kill(name: str, folder: Path, cells: int, kills: int, want: Any, seed: int,
 
 
 def _trial(what: str, kill: Callable[[], Trial]) -> dict[str, Any]:
-    """Return the result of a trial; a runner that gives up is a fault, but does not end the other trials."""
+    """What came of it; a runner that gives up is a fault, and does not end the others."""
     try:
         trial = kill()
     except Exception as error:

@@ -55,7 +55,7 @@ def _strange(rng: random.Random, folder: Path) -> Path:
 
 
 def _csv(rng: random.Random) -> str:
-    """Make a table of a few lines with some wrong cells, lines or names."""
+    """A table of a few lines, of which some cells, lines or names are wrong."""
     head = ["a", "reward", "discount", "b", "a_next", "b_next"]
     head += [name for name in ("start", "rho") if rng.random() < 0.2]
     n = rng.choice((0, 1, 2, 8, 8, 8, 8, 8, 20, 20))
@@ -79,7 +79,7 @@ def _csv(rng: random.Random) -> str:
 
 
 def _npz(rng: random.Random) -> bytes:
-    """Make arrays of a few rows, some with a wrong type, shape or value."""
+    """Arrays of a few rows, of which some are of another type, shape or value than they should be."""
     draw = np.random.default_rng(rng.randrange(2**32))
     n, whole = rng.choice((0, 1, 8, 8, 8, 8, 8, 8, 30)), rng.random() < 0.5
     x = draw.integers(0, 4, (n, 2)) if whole else draw.random((n, 2)).round(1)
@@ -122,7 +122,7 @@ ARRAYS = (
 
 
 def claim(rng: random.Random, content: bytes) -> bytes:
-    """Declare terabytes in the header of an array, or for a member of the zip file."""
+    """Claim terabytes in the head of an array, or for a member of the zip file."""
     source, target = zipfile.ZipFile(io.BytesIO(content)), io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
         for name in source.namelist():
@@ -134,7 +134,7 @@ def claim(rng: random.Random, content: bytes) -> bytes:
 
 
 def _other(rng: random.Random, content: bytes) -> bytes:
-    """Write something else under this name."""
+    """Something else under this name."""
     file = io.BytesIO()
     np.save(file, np.zeros(3))
     return rng.choice((file.getvalue(), b"", rng.randbytes(300), "täxt".encode("utf-16"), b"\x00" * 100, b"PK\x03\x04"))

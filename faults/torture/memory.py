@@ -25,7 +25,7 @@ IMPORTED += "print(next(x for x in open('/proc/self/status') if x[:6] == 'VmSize
 
 
 def carry_out(ask: Ask) -> dict[str, Any]:
-    """Run a study with a few runs that need much memory under limits of the address space, then without."""
+    """Run a study with a few hungry cells under limits of the address space, then without."""
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as name:
         want = shell.finished(Path(name), HUNGRY)
     said = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True).stdout

@@ -51,7 +51,7 @@ def sections(found: Sequence[Found]) -> dict[str, str]:
 
 
 def verdict(found: Sequence[Found]) -> str:
-    """Return the first sentence of the page: what was tried, or what failed."""
+    """What the page says first: what was tried, or what failed."""
     rows = _kill_rows(found)
     different = sum(row["lost"] + row["repeated"] + row["different"] for _, row in rows)
     tried = sum(f["tried"] for f in _of(found, *TRIALS))
@@ -99,7 +99,7 @@ def scripts(found: Sequence[Found]) -> Table:
 
 
 def long_runs(found: Sequence[Found]) -> str:
-    """Return the results of the long runs."""
+    """What came of the long runs."""
     rows = [row for f in _of(found, "soak") for row in f["rows"]]
     kept = [row for row in rows if not row["diverged"]]
     if not kept:

@@ -36,7 +36,7 @@ class Part(NamedTuple):
 
     @property
     def family(self) -> str:
-        """The family of this part, if every algorithm has a part of its own."""
+        """The part of which this is one, where every algorithm has its own."""
         return self.name.partition("-")[0]
 
     def run(self, ask: Ask) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def attempt(seed: int) -> str:
 
 
 def _put(path: Path, script: str) -> bool:
-    """Run a script in a file; return whether it changed the schema."""
+    """Run a script in a file; whether its schema is another now."""
     with closing(sqlite3.connect(path, isolation_level=None)) as db:
         try:
             before = db.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
@@ -58,7 +58,7 @@ def _view(rng: random.Random) -> str:
 
 
 def _view_in_place(rng: random.Random) -> str:
-    """Put a view in the place of a table, endless or with the table's rows."""
+    """A view in the place of a table, endless or with the table's rows."""
     table = rng.choice(TABLES)
     query = rng.choice((ENDLESS, f"SELECT * FROM {table}_", f"SELECT a.* FROM {table}_ a, ({ENDLESS})"))
     return f"ALTER TABLE {table} RENAME TO {table}_; CREATE VIEW {table} AS {query};"
@@ -98,7 +98,7 @@ def _table(rng: random.Random) -> str:
 
 
 def _schema(rng: random.Random) -> str:
-    """Edit the schema directly, as no statement would write it."""
+    """A schema edited by hand, as no statement would write it."""
     table = rng.choice(TABLES)
     change = rng.choice(
         (

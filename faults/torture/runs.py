@@ -24,7 +24,7 @@ SMALL = {"tilings": 2, "tiles": 2, "table_size": 8}
 
 
 def order(steps: int = STEPS, seed: int = 0, resumed: bool = False) -> Order:
-    """Return a small run, or the rest of one."""
+    """A small run, or the rest of one."""
     return Order(RIVER, "sarsa", steps, seed, {} if resumed else SMALL, None, "float64", None)
 
 
@@ -43,13 +43,13 @@ def run_here(cells: Sequence[RunSpec], checkpoints: Checkpoints, stop: Event) ->
 
 
 def conduct_here(path: Path) -> Any:
-    """Run the study with a store."""
+    """Run the study in a store."""
     with Store(path, write=True) as store:
         return run_study(store, study(), run_here, quiet=True, checkpoint_interval=0.0)
 
 
 def trained(out: Path) -> dict[str, Any]:
-    """Return the content of a run folder, to the last bit; its files must agree."""
+    """Everything that the folder of a run says of the run itself, to the last bit; its files must agree."""
     about, arrays = checkpoint.load(out / CHECKPOINT)
     with np.load(out / HISTORY) as history:
         if not np.array_equal(history["rewards"], arrays["history.rewards"]):
@@ -69,7 +69,7 @@ def stored(path: Path) -> dict[str, Any]:
 
 @functools.cache
 def undisturbed_run(seed: int = 0) -> dict[str, Any]:
-    """Return the result of the undisturbed run."""
+    """What the run comes to."""
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as folder:
         train(order(seed=seed), Path(folder) / "run")
         return trained(Path(folder) / "run")
@@ -77,7 +77,7 @@ def undisturbed_run(seed: int = 0) -> dict[str, Any]:
 
 @functools.cache
 def undisturbed_study() -> dict[str, Any]:
-    """Return the results of the undisturbed study."""
+    """What the study comes to."""
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as folder:
         conduct_here(Path(folder) / "s.sqlite")
         return stored(Path(folder) / "s.sqlite")

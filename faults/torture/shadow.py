@@ -1,4 +1,4 @@
-"""LSTD by Sherman-Morrison with a reference: the same steps, and the sums of which its matrix should be the inverse.
+"""LSTD by Sherman-Morrison with a witness: the same steps, and beside them the sums that its inverse is the inverse of.
 
 An algorithm outside the package, to measure how far the inverse drifts from the matrix that nobody keeps.
 """
@@ -24,7 +24,7 @@ class State(NamedTuple):
 
 
 def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
-    """Return the number of array elements of `init`."""
+    """Numbers that `init` makes room for."""
     return lstd_sm.allocation(hyper, size, n_actions, n_active) + size**2 + size
 
 
@@ -53,7 +53,7 @@ def act(state, hyper, xs, rng):
 
 @jit
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
-    """Learn, and update the sums."""
+    """Learn, and add up what was learned from."""
     _learn(state.lstd, hyper, xs, a, r, gamma, xs_next, a_next, rng)
     x, x_next, z = la.of_action(xs, a), la.of_action(xs_next, a_next), state.lstd.trace.z
     for i in range(len(z)):
@@ -65,7 +65,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
 
 
 def drift(state: State) -> float:
-    """Return how far the inverse times the sums is from the identity, for the features seen."""
+    """How far the kept inverse times the sums is from the identity, where features were seen."""
     n, inverse = int(state.lstd.inverse.seen[0]), state.lstd.inverse
     product = inverse.scale[0] / (inverse.t[0] + 1.0) * inverse.M[:n, :n] @ state.A[:n, :n]
     return float(np.abs(product - np.eye(n)).max())

@@ -28,7 +28,7 @@ set = {{ tilings = 2, tiles = 2, table_size = 4 }}
 
 
 def begin(folder: Path, *words: str, study: str = STUDY, limit: Callable[[], None] | None = None) -> Any:
-    """Start a study in a folder, in a separate session."""
+    """Start a study in a folder, in a session of its own."""
     (folder / "study.toml").write_text(study)
     command = [sys.executable, "-m", "ucls", "study", *(words or ("run", "study.toml")), "--store", "s.sqlite"]
     if not words:
@@ -48,14 +48,14 @@ def finished(folder: Path, study: str = STUDY) -> dict[str, Any]:
 
 
 def one_line(errors: str) -> None:
-    """Assert that the output is one line."""
+    """Assert that what was said is one line for people."""
     lines = [line for line in errors.strip().splitlines() if line]
     if "Traceback" in errors or any(not line.startswith("ucls: ") for line in lines):
         raise AssertionError(f"not one line: {errors[-500:]!r}")
 
 
 def tallied(trials: Iterable[tuple[str, Callable[[], str]]]) -> dict[str, Any]:
-    """Carry out trials one after another; return how they ended."""
+    """Carry trials out one after another; how they ended."""
     rows, shown = [], []
     for what, trial in trials:
         try:

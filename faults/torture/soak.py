@@ -25,7 +25,7 @@ ENV, SMALL = "ucls/RiverSwim-v0", {"tilings": 3, "tiles": 4, "table_size": 16}
 
 
 def carry_out(ask: Ask, agent: str) -> dict[str, Any]:
-    """Let an agent run, check it a hundred times, then repeat the second half from a checkpoint."""
+    """Let an agent run, look at it a hundred times, then go on once more from the middle."""
     algorithm, wanted = algorithm_module(agent), max(CHUNKS, ask.count // CHUNKS * CHUNKS)
     run = _new(agent, ask.seed)
     steps = _affordable(_new(agent, ask.seed), wanted, min(SECONDS, ask.until - time.monotonic()))
@@ -50,7 +50,7 @@ def _new(agent: str, seed: int) -> Run:
 
 
 def _affordable(run: Run, wanted: int, seconds: float) -> int:
-    """Return as many steps as there is time for, half of them twice; the first of them compile."""
+    """As many steps as there is time for, half of them twice; the first of them compile."""
     run.advance(10)
     began = time.monotonic()
     run.advance(wanted // CHUNKS)
@@ -94,7 +94,7 @@ def _same(one: Run, other: Run) -> bool:
 
 
 def _drift(agent: str, run: Run) -> float | None:
-    """Return how far an updated quantity is from its recomputed value; None if there is none."""
+    """How far something that is carried along is from what it would be if it were made anew; None if nothing is."""
     if agent == "lstd-sm":
         witness = Run(run.world, Learner(resolve_plan(run.learner.plan, shadow)))
         witness.advance(run.steps)

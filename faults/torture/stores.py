@@ -32,11 +32,11 @@ ABOUT = Circumstance(2.0, 500.0, "here", "ucls 0", "now")
 
 
 class Different(AssertionError):
-    """A corrupted file gave another result without reporting it."""
+    """A damaged file gave another result, and did not say so."""
 
 
 class _Whole(NamedTuple):
-    """An intact store, its study, its content by id, and an unfinished run."""
+    """A store with nothing wrong, the study in it, what it holds by id, and a cell kept in its middle."""
 
     content: bytes
     study: Study
@@ -47,7 +47,7 @@ class _Whole(NamedTuple):
 
 
 def attempt(seed: int) -> str:
-    """Corrupt a store (or, one time in four, an unfinished run) and use it: "refused" or "fine"."""
+    """Damage a store (or, one time in four, a partial cell) and use it: "refused" or "fine"."""
     rng = random.Random(seed)
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as folder:
         trial = _partial if rng.random() < 0.25 else _store
@@ -69,7 +69,7 @@ def _store(rng: random.Random, folder: Path, whole: _Whole) -> str:
 
 
 def _reading(path: Path, whole: _Whole) -> str:
-    """Read everything that commands read; every result must be correct, or missing."""
+    """Look at everything that commands look at; every result is the right one, or missing."""
     before = path.read_bytes() if path.is_file() else None
     try:
         with Store(path) as store:
@@ -89,7 +89,7 @@ def _reading(path: Path, whole: _Whole) -> str:
 
 
 def _running(path: Path, whole: _Whole) -> str:
-    """Run the study again: afterwards everything must be there, and unchanged."""
+    """Run the study again: afterwards everything is there, and as it was."""
     try:
         with Store(path, write=True) as store:
             run_study(store, whole.study, _runner, quiet=True)
@@ -102,7 +102,7 @@ def _running(path: Path, whole: _Whole) -> str:
 
 
 def rescuing(path: Path, whole: _Whole) -> None:
-    """Recover the intact results: they must be unchanged."""
+    """Rescue what is sound: what comes out of it is what went in."""
     try:
         recover(path, new := path.with_name("new.sqlite"))
         with Store(new) as store:
@@ -126,7 +126,7 @@ def _same(store: Store, whole: _Whole, all_there: bool) -> None:
 
 
 def _partial(rng: random.Random, folder: Path, whole: _Whole) -> str:
-    """Corrupt an unfinished run: it must resume, or restart, with the same result."""
+    """Damage a cell that was kept unfinished: it goes on, or starts again, to the same end."""
     path = folder / f"{whole.cell.id}.safetensors"
     path.write_bytes(whole.kept)
     rng.choice((*[_damage] * 8, _claim, _claim))(rng, path)
@@ -141,7 +141,7 @@ def _content(result: Any) -> Any:
 
 
 def one_line(error: UserError) -> None:
-    """Refuse an error that is not one short, printable line."""
+    """Complain of an error that is not one short, printable line."""
     if not str(error).isprintable() or len(str(error)) > 1000:
         raise AssertionError(f"not one line: {error!s:.300}")
 
@@ -159,7 +159,7 @@ def _result(cell: Any) -> Any:
 
 @functools.cache
 def whole_store() -> _Whole:
-    """Return an intact store."""
+    """A store with nothing wrong."""
     cells = make_run_specs(RIVER, "sarsa", steps=200, seeds=range(12), settings=SMALL)
     study = Study(NAME, tuple(Member("ab"[cell.seed % 2], cell) for cell in cells), definition="by hand")
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as folder:
@@ -189,8 +189,7 @@ def _damage(rng: random.Random, path: Path) -> None:
 
 
 def _claim(rng: random.Random, path: Path) -> None:
-    """Declare other steps, another run or another results version, or remove or change arrays, in an otherwise intact
-    file."""
+    """Claim other steps, another cell or other numerics, or lose or change arrays, in an otherwise whole file."""
     from ucls.core.saving import checkpoint
 
     about, arrays = checkpoint.load(path)
@@ -220,7 +219,7 @@ def _pages(rng: random.Random, path: Path) -> None:
 
 
 def _edit(rng: random.Random, path: Path) -> None:
-    """Change values with SQL, so that the file is intact and its content is not."""
+    """Change values by way of SQL, so that the file is whole and its content is not."""
     table = rng.choice(("study", "cell", "member", "result", "circumstance", "payload", "choice"))
     db = sqlite3.connect(path)
     columns = [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
@@ -263,7 +262,7 @@ def _marks(rng: random.Random, path: Path) -> None:
 
 
 def _other(rng: random.Random, path: Path) -> None:
-    """Write another program's database, perhaps with our mark, perhaps empty."""
+    """Somebody else's database, perhaps with our mark, perhaps empty."""
     path.unlink()
     db = sqlite3.connect(path)
     if rng.random() < 0.7:
@@ -276,7 +275,7 @@ def _other(rng: random.Random, path: Path) -> None:
 
 
 def _strange(rng: random.Random, path: Path) -> None:
-    """Put something there that is not a file."""
+    """No file at all."""
     path.unlink()
     kind = rng.randrange(3)
     if kind == 0:

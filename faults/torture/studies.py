@@ -123,7 +123,7 @@ def _repeat(rng: random.Random, content: bytes) -> bytes:
 
 
 def _again(rng: random.Random, content: bytes) -> bytes:
-    """Repeat the last [[run]] many times."""
+    """The last [[run]] many times."""
     head, table, rest = content.rpartition(b"[[run]]")
     return head + (table + rest + b"\n") * rng.choice((2, 40))
 

@@ -51,7 +51,7 @@ def tally(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 
 def _batch(attempt: Callable[[int], str], seeds: list[int], seconds: float, until: float) -> list[Outcome]:
-    """Try seeds in one worker until it dies, in which case the last outcome says how, or the time is up."""
+    """Try seeds in one worker until it dies, where the last outcome says how, or the time is up."""
     ours, theirs = os.pipe()
     pid = os.fork()
     if pid == 0:

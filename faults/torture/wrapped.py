@@ -28,7 +28,7 @@ class OrderEnforcing(gymnasium.RewardWrapper[Any, Any]):
     """A wrapper with the name of one that changes nothing."""
 
     def reward(self, reward: Any) -> Any:
-        """Add one."""
+        """One more."""
         return float(reward) + 1
 
 
@@ -41,15 +41,15 @@ class Scaled(gymnasium.RewardWrapper[Any, Any], gymnasium.utils.RecordConstructo
         self.scale = scale
 
     def reward(self, reward: Any) -> Any:
-        """Scale the reward."""
+        """Scaled."""
         return float(reward) * self.scale
 
 
 class Late(wrappers.TimeLimit):
-    """A subclass of a known wrapper."""
+    """A subclass of a wrapper that is known."""
 
     def step(self, action: Any) -> Any:
-        """Set the reward to 0."""
+        """Pay nothing."""
         s, _, *rest = super().step(action)
         return s, 0.0, *rest
 
@@ -142,7 +142,7 @@ def attempt(seed: int) -> str:
 
 
 def trial(seed: int) -> str:
-    """Save an agent and load it again; an unreported difference is a fault.
+    """Save an agent and load it again; a difference that nobody was told of is a fault.
 
     "same" if the environment was recreated from the file, "refused" if that was refused, "told" if another one was
     given and a notice said so, "alone" if the agent is loaded without its environment; "unfit" if there is no agent.
@@ -196,7 +196,7 @@ def _copied(env: Any) -> None:
 
 
 def _same(one: Any, other: Any, how: str) -> None:
-    """Fail unless two environments give the same observations and rewards for the same seed and actions."""
+    """Fail unless two environments show and pay the same for the same seed and actions."""
     if other is not None and not _equal(_episode(one), _episode(other)):
         raise AssertionError(f"a silent difference: {one} and {other}, {how}")
 
@@ -220,7 +220,7 @@ def _equal(one: Any, other: Any) -> bool:
 
 
 def one_line(error: UserError, end: str) -> str:
-    """Return how a refused trial ended; more than one line is a fault."""
+    """How a trial ended that was refused; in more than one line is a fault."""
     if "\n" in str(error):
         raise AssertionError(f"more than one line: {error}") from None
     return end

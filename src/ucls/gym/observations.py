@@ -57,7 +57,7 @@ class Observed:
         return s
 
     def part_read(self, observation: Any) -> Any:
-        """Return the part of an observation that is read: everything except its action mask."""
+        """What is read of an observation: not its action mask."""
         return observation if self._keeps_mask else without_mask(observation)
 
     def sound(self, states: np.ndarray) -> np.ndarray:

@@ -115,8 +115,7 @@ def cumulative_reward(rewards: Sequence[ArrayLike], resolution: int, steps: Sequ
 
 
 def regret(cumulative: Curves, optimal_rate: float) -> Curves:
-    """The cumulative regret at each step: what an optimal policy with `optimal_rate` per step would have collected
-    more.
+    """What an optimal policy, earning `optimal_rate` per step, would have earned by each step beyond what each run did.
 
     >>> regret(cumulative_reward([[2.0, 4.0, 1.0]], 2, steps=[5]), optimal_rate=2.0).heights
     array([[2., 2., 3.]])

@@ -16,7 +16,7 @@ PERMUTATIONS = 9999
 
 
 class Paired(NamedTuple):
-    """The result of comparing x and y on common seeds.
+    """What a comparison of x and y on common seeds found.
 
     `difference` (x - y) and its `p` are of the `pairs` in which both runs are sound (None and 1.0 if there are none);
     `dropped` is the number of the others. `p_rank`, by signed ranks, and the counts are of all pairs: a diverged run
@@ -34,7 +34,7 @@ class Paired(NamedTuple):
 
 
 def common_seeds(seeds_x: ArrayLike, seeds_y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Return the positions of the common seeds in each list, in the order of the seeds.
+    """Where the seeds that both have stand in each, in the order of the seeds.
 
     >>> common_seeds([5, 1, 2], [2, 3, 1])
     (array([1, 2]), array([2, 0]))
@@ -110,7 +110,7 @@ def sign_flip_test(differences: ArrayLike, permutations: int = PERMUTATIONS, see
     """
     d = np.asarray(differences, np.float64)
     if not np.isfinite(d).all():
-        raise UserError("a difference is not finite: use `paired` if runs diverged")
+        raise UserError("a difference is not finite: `paired` knows what to do with runs that diverged")
     return _sign_flip_tests(d[:, np.newaxis], permutations, seed)[0]
 
 
@@ -131,13 +131,13 @@ def _sign_flip_tests(columns: np.ndarray, permutations: int, seed: int) -> list[
 
 
 def _extreme(flips: np.ndarray, columns: np.ndarray, bars: np.ndarray) -> np.ndarray:
-    """Count the sign flips that bring the sum of each column to its threshold or beyond."""
+    """How many of the flips bring the sum of each column to its bar or beyond."""
     signs = flips.astype(np.float64)
     return np.array([(np.abs(signs @ column) >= bar).sum() for column, bar in zip(columns.T.copy(), bars, strict=True)])
 
 
 def holm(p_values: ArrayLike, total: int | None = None) -> np.ndarray:
-    """Adjust p-values so that the probability of *any* false finding is at most the level.
+    """Adjust p-values so that the chance of *any* false finding among them stays under the level they are held to.
 
     `total` comparisons count if more could have been made than these, such as all pairs.
 
@@ -153,7 +153,7 @@ def holm(p_values: ArrayLike, total: int | None = None) -> np.ndarray:
 
 
 def benjamini_hochberg(p_values: ArrayLike) -> np.ndarray:
-    """Adjust p-values so that the expected *fraction* of false findings is at most the level.
+    """Adjust p-values so that the expected *fraction* of false findings stays under the level they are held to.
 
     >>> benjamini_hochberg([0.01, 0.04, 0.03])
     array([0.03, 0.04, 0.04])
