@@ -1,4 +1,4 @@
-"""Agents in Gymnasium: several slow environments at once against one, and steps with action masks against none."""
+"""Agents in Gymnasium: several slow environments at once compared with one, and steps with and without action masks."""
 
 import time
 from collections.abc import Callable
@@ -18,7 +18,7 @@ PROCESSES = (2, 4, 8)
 
 
 class Slow(gymnasium.Env):
-    """A walk on a line whose steps take 10 ms, in which the processor is free: a simulator, a device, a server."""
+    """A walk on a line whose steps take 10 ms of waiting, like a simulator or a device."""
 
     observation_space = gymnasium.spaces.Box(0.0, 1.0, (1,))
     action_space = gymnasium.spaces.Discrete(2)
@@ -35,7 +35,7 @@ class Slow(gymnasium.Env):
 
 
 class Row(gymnasium.Env):
-    """Ten cells in a row and four actions, of which two are invalid; it may keep its masks to itself."""
+    """Ten cells in a row and four actions, of which two are invalid; masks are optional."""
 
     observation_space, action_space = gymnasium.spaces.Discrete(10), gymnasium.spaces.Discrete(4)
 
@@ -59,7 +59,7 @@ def measure(effort: Effort) -> dict[str, Any]:
 
 
 def speed_of_vectors(turns: int, rounds: int) -> dict[str, Any]:
-    """Transitions per second of one environment and of several, in turns, and how many times as many there are."""
+    """Return the transitions per second of one environment and of several, interleaved, and the ratios."""
     envs = {n: gymnasium.vector.AsyncVectorEnv([Slow] * n) for n in PROCESSES}
     agents = {1: Agent(Slow(), "sarsa", seed=0), **{n: Agent(env, "sarsa", seed=0) for n, env in envs.items()}}
     for n, agent in agents.items():
@@ -75,7 +75,7 @@ def speed_of_vectors(turns: int, rounds: int) -> dict[str, Any]:
 
 
 def speed_of_masks(seconds: float) -> dict[str, Any]:
-    """Microseconds per step with masks, without, and of the environment alone, in turns."""
+    """Return microseconds per step with masks, without, and of the environment alone, interleaved."""
     jobs = {name: Job(Agent(Row(name == "masks"), "sarsa", seed=0).learn) for name in ("masks", "none")}
     us = interleave({**jobs, "environment": Job(_bare(Row(masked=False)))}, seconds)
     over = {"masks over none": ratio(us["masks"], us["none"]), "none over step": _over_step(us["none"])}
@@ -95,7 +95,7 @@ def _bare(env: gymnasium.Env) -> Callable[[int], object]:
 
 
 def _over_step(us: np.ndarray) -> Any:
-    """A step of the agent in calls of an empty Python function, which take longer on another processor too."""
+    """Express a step of the agent in calls of an empty Python function, to compare processors."""
     calls = 20_000
     empty = partial(_loop, calls)
     one = np.array([1e6 * took(empty) / calls for _ in us])
@@ -108,11 +108,11 @@ def _loop(calls: int) -> None:
 
 
 def _nothing() -> None:
-    """Nothing."""
+    """Do nothing."""
 
 
 def tables(found: dict[str, Any]) -> list[Table]:
-    """The speed-up of vectors, and what masks cost."""
+    """Return the speed-up of vectors, and the cost of masks."""
     vectors, masks = found["vectors"], found["masks"]
     rows = [[n, within(rate), within(vectors["over one"].get(n))] for n, rate in vectors["rates"].items()]
     note = "Sarsa; a step of the environment takes 10 ms, in which the processor is free. In turns, on all cores."

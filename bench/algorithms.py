@@ -1,4 +1,4 @@
-"""The step of every algorithm, and how it grows with the number of features, of actions and of data."""
+"""The step of every algorithm, and how its time grows with the number of features, of actions and of data."""
 
 import time
 from typing import Any
@@ -33,7 +33,8 @@ def measure(effort: Effort) -> dict[str, Any]:
 
 
 def _cost(env: str, agent: str, memory: int | None, effort: Effort) -> dict[str, Any]:
-    """Microseconds a step once the table of tiles is full; `memory` is None for an algorithm with its own features."""
+    """Return microseconds per step once the table of tiles is full; `memory` is None for an algorithm with its own
+    features."""
     settings = {} if memory is None else {"tilings": 8, "tiles": FINE[env], "table_size": memory}
     run = make_run(env, agent, settings=settings)
     if memory is not None:
@@ -50,7 +51,8 @@ def _cost(env: str, agent: str, memory: int | None, effort: Effort) -> dict[str,
 
 
 def _by_data(agent: str, effort: Effort) -> dict[int, dict[str, float]]:
-    """Microseconds a step, and megabytes of what was learned, after some steps of Puddle World at default settings."""
+    """Return microseconds per step, and megabytes of the state, after some steps of Puddle World with default
+    settings."""
     run, found = make_run("ucls/PuddleWorld-v0", agent), {}
     for steps in effort.of(DATA, LITTLE):
         if run.diverged or run.advance(steps - run.steps - 500).diverged:
@@ -62,7 +64,7 @@ def _by_data(agent: str, effort: Effort) -> dict[int, dict[str, float]]:
 
 
 def _number_tiles(run: Run) -> None:
-    """Visit random states until the table is full, so that the learner meets features from everywhere."""
+    """Visit random states until the table is full, so that the learner sees features from everywhere."""
     plan, coder = run.learner.plan, run.learner.coder
     encode, xs = features_module(plan.features).encode, la.no_features(coder.n_actions, coder.n_active)
     rng = np.random.default_rng(0)

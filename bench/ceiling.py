@@ -1,4 +1,4 @@
-"""The machine's ceiling for a step: to read A and B once, or to do its 10 d^2 operations, whichever takes longer."""
+"""The roofline of a step: the time to read A and B once, or for 10 d^2 operations, whichever is longer."""
 
 import ctypes
 from collections.abc import Callable
@@ -13,7 +13,7 @@ FLOPS, READS = 10, 2  # of a step, times d^2
 
 
 def jobs(d: int, dtype: str) -> dict[str, Job]:
-    """A job for each way to approach the ceiling; one of their steps is worth one step of UCLS."""
+    """Return a job for each way to approach the roofline; one of their steps corresponds to one step of UCLS."""
     lib, real = library("ceiling.c", dtype), real_type(dtype)
     found = {f"read {s}": Job(_reading(getattr(lib, f"read{s}"), lib.lanes(), d, dtype)) for s in STREAMS}
     lib.multiply_add.restype, lib.multiply_add.argtypes = real, [ctypes.c_size_t, real, real]

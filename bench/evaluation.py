@@ -1,4 +1,4 @@
-"""Policy evaluation in a stream: a million transitions with 512 features, against loops in NumPy."""
+"""Policy evaluation of a stream: a million transitions with 512 features, compared with loops in NumPy."""
 
 from typing import Any
 
@@ -14,7 +14,8 @@ TURNS = 5
 
 
 class NumpyLoop:
-    """Loops over transitions: `textbook` is what one writes first, `learn` touches only columns of active features."""
+    """Loops over transitions: `textbook` is the straightforward one, `learn` touches only columns of active
+    features."""
 
     def __init__(self, stream: Stream, d: int):
         self.stream, self.t, self.z = stream, 0, np.zeros(d)
@@ -56,7 +57,7 @@ class NumpyLoop:
 
 
 def measure(effort: Effort) -> dict[str, Any]:
-    """Stream in turns with the loop; then make one interval, and time the loop that it would take."""
+    """Stream alternately with the loop; then compute one interval, and time the loop for it."""
     n, few = effort.of(1_000_000, 50_000) // TURNS, effort.of(2000, 200)
     stream = make_stream(D)
     times = np.arange(n) % len(stream.r)

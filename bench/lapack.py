@@ -1,4 +1,4 @@
-"""LAPACK called by kernels against SciPy, and against our own elimination, which recorded runs use."""
+"""LAPACK called by kernels compared with SciPy, and with our own elimination, which recorded runs use."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,7 +22,7 @@ PAIRS = {
 
 
 def measure(effort: Effort) -> dict[str, Any]:
-    """Time both on the same symmetric positive definite matrix, in turns."""
+    """Time both on the same symmetric positive definite matrix, interleaved."""
     found: dict[str, Any] = {}
     for n in effort.of(SIZES, QUICK):
         samples = interleave(_jobs(n), effort.of(6.0, 0.3), at_least=3)

@@ -37,13 +37,13 @@ class Task(NamedTuple):
 
 
 def sea(size: int, view: Callable[..., Any]) -> Task:
-    """Deep Sea, seen by coordinates or as a picture: solved by the treasure; 1,000 episodes."""
+    """Return Deep Sea with coordinates or images as observations: solved by the treasure; 1,000 episodes."""
     make = lambda: view(gymnasium.make("ucls/DeepSea-v0", size=size), size)  # noqa: E731
     return Task(make, 1000 * size, 0.9, {"return_max": 1.0})
 
 
 def minigrid() -> gymnasium.Env[Any, Any]:
-    """MiniGrid's DoorKey 6x6, seen by the encoding of the cells in front of the agent."""
+    """Return MiniGrid's DoorKey 6x6, observed as the codes of the cells in front of the agent."""
     import minigrid
     from minigrid.wrappers import ImgObsWrapper
 
@@ -105,7 +105,7 @@ def run(name: str, variant: str, seed: int, steps: int | None = None) -> dict[st
 
 
 def done(file: Path) -> list[dict[str, str]]:
-    """The rows of a file, none if there is none."""
+    """Read the rows of a file, none if it does not exist."""
     if not file.exists():
         return []
     with file.open(newline="") as stream:
@@ -146,7 +146,7 @@ def summary(rows: list[dict[str, str]]) -> None:
 
 
 def main(words: list[str]) -> int:
-    """Run what is asked for and not in the file yet, or print the summary."""
+    """Make the missing runs, or print the summary."""
     parser = argparse.ArgumentParser(prog="python -m bench learned", description="Run ucls-deep.")
     parser.add_argument("tasks", nargs="+", help=f"summary, or of {', '.join(TASKS)}")
     parser.add_argument("--seeds", default="0-9", help="first-last")

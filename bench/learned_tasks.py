@@ -1,4 +1,4 @@
-"""Environments for learned features: Deep Sea by coordinates or as a picture, and a ball to catch, in pixels."""
+"""Environments for learned features: Deep Sea with coordinates or images, and a ball to catch, in pixels."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ def place(cell: Any) -> tuple[int, int]:
 
 
 class Coordinates(gymnasium.ObservationWrapper[Any, Any, Any]):
-    """Deep Sea, seen by row and column."""
+    """Deep Sea, observed as row and column."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], size: int) -> None:
         super().__init__(env)
@@ -26,7 +26,7 @@ class Coordinates(gymnasium.ObservationWrapper[Any, Any, Any]):
 
 
 class Picture(gymnasium.ObservationWrapper[Any, Any, Any]):
-    """Deep Sea, seen as bsuite shows it: a square of zeros with a one where the diver is."""
+    """Deep Sea, observed as in bsuite: a square of zeros with a one at the diver."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], size: int) -> None:
         super().__init__(env)
@@ -55,7 +55,7 @@ class Catch(gymnasium.Env[Any, Any]):
         self.action_space = gymnasium.spaces.Discrete(3)
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[np.ndarray, dict[str, Any]]:
-        """A new ball."""
+        """Drop a new ball."""
         super().reset(seed=seed)
         self.row, self.column, self.paddle = 0, int(self.np_random.integers(self.SIZE)), self.SIZE // 2
         self.before = self.row, self.column

@@ -1,4 +1,4 @@
-"""The machine, the versions and the day that numbers belong to."""
+"""The machine, the versions and the date of measurements."""
 
 import datetime
 import importlib.metadata

@@ -12,7 +12,7 @@ SEEDS = 10
 
 
 class WithoutMask(gymnasium.Wrapper):
-    """An environment that does not give its masks."""
+    """An environment that does not provide its masks."""
 
     def reset(self, **settings):
         return self.env.reset(**settings)[0], {}
@@ -23,7 +23,7 @@ class WithoutMask(gymnasium.Wrapper):
 
 
 class Half(gymnasium.Env):
-    """A row of 10 cells and 8 actions, of which one leads on, three lead back and four are invalid: they do nothing."""
+    """A row of 10 cells and 8 actions: one moves forward, three move back and four are invalid and do nothing."""
 
     observation_space, action_space = gymnasium.spaces.Discrete(10), gymnasium.spaces.Discrete(8)
 

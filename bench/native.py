@@ -1,4 +1,4 @@
-"""The system's C compiler, if there is one: sources of this folder, compiled on the spot for this machine."""
+"""The system's C compiler, if there is one: sources of this folder, compiled for this machine."""
 
 import ctypes
 import functools
@@ -24,7 +24,7 @@ def compiler() -> str | None:
 
 
 def compiler_version() -> str | None:
-    """What the compiler says that it is."""
+    """Return the version that the compiler prints."""
     path = compiler()
     if path is None:
         return None

@@ -1,4 +1,4 @@
-"""One gradient step of the network of ucls-deep against PyTorch and JAX, if they are installed: time, and agreement.
+"""One gradient step of the network of ucls-deep compared with PyTorch and JAX, if installed: time, and agreement.
 
     python -m bench network [--inputs 8] [--actions 4] [--repeats 300]
 
@@ -73,7 +73,7 @@ class Torch:
 
 
 class Jax:
-    """The same with JAX, compiled as one function; Adam is written out, as optax does it."""
+    """The same with JAX, compiled as one function; Adam is written as in optax."""
 
     def __init__(self, weights: np.ndarray, sizes: tuple[int, int, int]) -> None:
         import jax
@@ -122,7 +122,7 @@ LIBRARIES: dict[str, Callable[..., Any]] = {"ucls": Ours, "torch": Torch, "jax":
 
 
 def installed(weights: np.ndarray, sizes: tuple[int, int, int]) -> dict[str, Any]:
-    """The libraries that there are, with the same weights."""
+    """Return the installed libraries, with the same weights."""
     found = {}
     for name, library in LIBRARIES.items():
         try:
@@ -133,7 +133,7 @@ def installed(weights: np.ndarray, sizes: tuple[int, int, int]) -> dict[str, Any
 
 
 def main(words: list[str]) -> int:
-    """Print the median CPU time of a step of each library relative to ours, and how far gradients differ."""
+    """Print the median CPU time of a step of each library relative to ours, and the differences of gradients."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])  # pyright: ignore[reportOptionalMemberAccess]
     parser.add_argument("--inputs", type=int, default=8)
     parser.add_argument("--actions", type=int, default=4)

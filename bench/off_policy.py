@@ -1,4 +1,4 @@
-"""Off-policy intervals against gamma^2 lambda^2 E[rho^2]: `python -m bench.off_policy [--runs N]` prints a table.
+"""Off-policy intervals over gamma^2 lambda^2 E[rho^2]: `python -m bench.off_policy [--runs N]` prints a table.
 
 In every state of a chain the behavior policy takes the first successor with one chance and the target policy with
 another; the other successors share the rest. The features are exact, so that the limit is the target policy's value.
@@ -35,7 +35,7 @@ class Row(NamedTuple):
 
 
 def acted(chain: Chain, chance: float) -> Chain:
-    """The chain under a policy that takes the first successor of every state with this chance."""
+    """Return the chain under a policy that takes the first successor of every state with this probability."""
     P = np.zeros_like(chain.P)
     for row, before in zip(P, chain.P, strict=True):
         to = np.flatnonzero(before)
@@ -45,7 +45,7 @@ def acted(chain: Chain, chance: float) -> Chain:
 
 
 def measure(name: str, behavior: float, target: float, lambda_: float | None, runs: int, steps: int = STEPS) -> Row:
-    """Walk the chain under the behavior policy and evaluate the target policy, so many times."""
+    """Walk the chain under the behavior policy and evaluate the target policy, repeatedly."""
     chain = noise_of(domains()[name], "iid")
     walked, wanted = acted(chain, behavior), acted(chain, target)
     ratio = np.divide(wanted.P, walked.P, out=np.zeros_like(walked.P), where=walked.P > 0)
@@ -65,7 +65,7 @@ def measure(name: str, behavior: float, target: float, lambda_: float | None, ru
 
 
 def _standard_error(lstd: LSTD, X: np.ndarray, estimator: str) -> np.ndarray:
-    """As `LSTD.standard_error`, without its refusal."""
+    """Return `LSTD.standard_error` without its refusal."""
     try:
         return lstd.standard_error(X, estimator)
     except UserError:

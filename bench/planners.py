@@ -16,8 +16,8 @@ SEEDS, PART = 5, 4  # the last quarter of the steps is timed
 
 
 class Case(NamedTuple):
-    """What is timed: the solver, the environment with its settings and features, the number of steps, and whom
-    UCLS-Plan is compared with."""
+    """A timed case: the solver, the environment with its settings and features, the number of steps, and the algorithms
+    that UCLS-Plan is compared with."""
 
     solver: str
     env: str
@@ -28,7 +28,7 @@ class Case(NamedTuple):
 
 
 def cases(quick: bool) -> list[Case]:
-    """By the number of features, then by the number of steps, and with them of moves."""
+    """Return cases by the number of features, then by the number of steps, and with them of transitions."""
     n = 200 if quick else 2000
     found = [Case("one-hot", SEA, {"size": size}, None, n, (EXACT, RLSVI, RMAX)) for size in (10, 20, 50, 100)]
     found += [Case("tiles", PUDDLES, {**TILES, "table_size": size}, None, n) for size in (64, 128, 256, 512)]
@@ -42,7 +42,7 @@ def cases(quick: bool) -> list[Case]:
 
 
 def measure(effort: Effort) -> dict[str, Any]:
-    """Time every case; the agents take turns, with one seed after the other."""
+    """Time every case; the agents alternate, with one seed after the other."""
     return {"cases": [_timed(case, effort.of(SEEDS, 1)) for case in cases(effort.quick)]}
 
 

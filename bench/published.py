@@ -1,4 +1,4 @@
-"""Published results of tabular baselines beside those here: `python -m bench published`.
+"""Published results of tabular baselines compared with those here: `python -m bench published`.
 
 Strehl and Littman (2008) and Szita and Lorincz (2008) report the total reward of R-max and OIM within 5,000 steps of
 River Swim and SixArms, with a discount of 0.95. Osband et al. (2019) report how the number of episodes that RLSVI needs
@@ -20,7 +20,7 @@ RIVER = {"probabilities": "strehl_littman", "discount": 0.95}
 
 
 class Case(NamedTuple):
-    """A task with its rewards in the papers' unit, its largest return in ours, and the totals reported, in millions."""
+    """A task with its rewards in the papers' unit, its largest return in ours, and the reported totals, in millions."""
 
     title: str
     env: str
@@ -63,7 +63,7 @@ def of_table(runs: int, agents: Sequence[str]) -> None:
 
 
 def learning_times(agent: str, settings: Mapping[str, Any], runs: int) -> None:
-    """Print after how many episodes an agent has solved Deep Sea, by bsuite's rule, and the power of the size."""
+    """Print after how many episodes an agent has solved Deep Sea, by bsuite's rule, and the exponent of the size."""
     medians = []
     for size in SIZES:
         found = [learned(agent, {**settings, "size": size}, seed) for seed in range(runs)]
@@ -92,7 +92,7 @@ def _center(values: np.ndarray) -> str:
 
 
 def main(words: list[str]) -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m bench published", description=__doc__)
     parser.add_argument("part", choices=["totals", "sea"])
     parser.add_argument("--runs", type=int, default=200)

@@ -1,4 +1,5 @@
-"""Questions to a full store: `python -m bench queries CELLS [--store FILE]` fills one and asks: CPU time and memory.
+"""Queries of a full store: `python -m bench queries CELLS [--store FILE]` fills one and times them: CPU time and
+memory.
 
 Of a thousand cells one failed, one diverged and one waits; the others are done.
 """
@@ -26,7 +27,7 @@ ABOUT = "5.0, 10000.0, 'a machine', 'some versions', '2026-01-01T00:00:00+00:00'
 
 
 def measure(sizes: Sequence[int], times: int) -> dict[str, Any]:
-    """Seconds that questions to a store of so many cells take: as commands, and inside the process."""
+    """Return the seconds that queries of a store with so many runs take: as commands, and inside the process."""
     found: dict[str, Any] = {}
     for cells in sizes:
         with tempfile.TemporaryDirectory() as name:
@@ -37,7 +38,7 @@ def measure(sizes: Sequence[int], times: int) -> dict[str, Any]:
 
 
 def fill(path: Path, cells: int) -> None:
-    """Make a store with so many cells, in groups of different settings, most of them finished."""
+    """Create a store with so many runs, in groups of different settings, most of them finished."""
     rng = np.random.default_rng(0)
     members = [
         Member(f"ucls p={p:.3f}", cell)
@@ -67,7 +68,7 @@ def fill(path: Path, cells: int) -> None:
 
 
 def ask(path: Path, times: int) -> dict[str, Any]:
-    """Ask a store that was filled so many times."""
+    """Time the queries of a store with so many runs."""
     took: dict[str, Any] = {"rows": spread(np.array([lasted(_group, path) for _ in range(times)]))}
     for query in QUERIES:
         command = [sys.executable, "-m", "ucls", "study", query, NAME, "--store", str(path)]
@@ -96,7 +97,7 @@ print(json.dumps([done.returncode, (done.stderr.strip().splitlines() or ["nothin
 
 
 def _asked(query: str, command: list[str], times: int) -> Iterator[tuple[str, Any]]:
-    """The seconds, CPU seconds and peak megabytes of a command, if it succeeds."""
+    """Return the seconds, CPU seconds and peak megabytes of a command, if it succeeds."""
     samples = []
     for _ in range(times):
         started = [sys.executable, "-S", "-c", STARTER, *command]
@@ -110,7 +111,7 @@ def _asked(query: str, command: list[str], times: int) -> Iterator[tuple[str, An
 
 
 def table(queries: dict[str, Any]) -> Table:
-    """The answers in a table."""
+    """Return the times as a table."""
     kinds = ("rows", *(f"{query}{unit}" for query in QUERIES for unit in ("", ", CPU", ", MB")))
     rows = [[f"{int(n):,}", *(within(took.get(kind)) for kind in kinds)] for n, took in queries.items()]
     note = (
@@ -123,7 +124,7 @@ def table(queries: dict[str, Any]) -> Table:
 
 
 def main(arguments: list[str]) -> int:
-    """Fill a store, unless there is one, and ask it."""
+    """Fill a store, unless it exists, and time its queries."""
     parser = argparse.ArgumentParser(prog="python -m bench queries", description=__doc__)
     parser.add_argument("cells", type=int, nargs="?", default=1_000_000)
     parser.add_argument("--store", type=Path, help="make the store here and leave it, or ask one that is here")

@@ -1,4 +1,4 @@
-"""Regrets in Tabular River Swim, beside those that Osband, Russo and Van Roy (2013) report for PSRL and UCRL2.
+"""Regrets in Tabular River Swim, compared with those that Osband, Russo and Van Roy (2013) report for PSRL and UCRL2.
 
 `python -m bench regret` runs every tabular baseline for 100,000 steps: in episodes of 20 steps, and without end. Regret
 is the sum of the gaps between the best action and the one that was taken, by the optimal values: that is what rewards
@@ -18,7 +18,7 @@ from ucls.envs import make_builtin
 from ucls.envs import tabular_river_swim as river
 from ucls.features import features_module
 from ucls.kernels import jit
-from ucls.kernels.dynamic_programming.tabular import Table, horizon_values, tabulated
+from ucls.kernels.dynamic_programming.tabular import Table, build_table, horizon_values
 
 RIVER, HORIZON, STEPS, EARLY = "ucls/TabularRiverSwim-v0", 20, 100_000, 10_000
 REPORTED = {("psrl", HORIZON): 68.8, ("ucrl2", HORIZON): 1260, ("psrl", 0): 106, ("ucrl2", 0): 3640}
@@ -37,9 +37,10 @@ class Regret(NamedTuple):
 
 
 def gaps(horizon: int) -> np.ndarray:
-    """How much worse every action is than the best one, by step, state and action; one step if there is no horizon."""
+    """Return how much worse every action is than the best one, by step, state and action; one step without a
+    horizon."""
     world = make_builtin(RIVER)
-    table = tabulated(world.env, world.problem())
+    table = build_table(world.env, world.problem())
     ahead = horizon_values(table, horizon)[1:] if horizon else bias(table)[None]
     q = table.r + np.einsum("sat,ht->hsa", table.chance, ahead)
     return q.max(axis=2, keepdims=True) - q
@@ -55,8 +56,8 @@ def bias(table: Table) -> np.ndarray:
 
 
 def loop_of(agent: str) -> Any:
-    """The loop of a run that notes gaps instead of rewards; episodes have as many steps as there are tables of gaps, or
-    no end if there is one."""
+    """Return the loop of a run that records gaps instead of rewards; episodes have as many steps as there are tables of
+    gaps, or no end with one table."""
     steps = kernels(algorithm_module(agent), features_module("one_hot"))
     begin, advance, reset, step = steps.begin, steps.advance, river.reset, river.step
 
@@ -88,7 +89,7 @@ def regret(agent: str, horizon: int, runs: int, settings: dict[str, Any], steps:
 
 
 def _parts(agent: str, horizon: int, seed: int, settings: dict[str, Any]) -> tuple[Any, ...]:
-    """What the loop takes of a new run."""
+    """Return the arguments of the loop for a new run."""
     run = make_run(RIVER, agent, seed=seed, settings={"time_limit": horizon, **settings})
     me = run.learner
     return run.world.env, run.s, run.world_rng, me.hyper, me.coder, me.state, me.pending, me.rng
@@ -105,7 +106,7 @@ def line(found: Regret) -> str:
 
 
 def main(words: list[str]) -> int:
-    """The command."""
+    """Run the command."""
     parser = argparse.ArgumentParser(prog="python -m bench regret", description=__doc__)
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--steps", type=int, default=STEPS)

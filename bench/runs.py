@@ -1,4 +1,4 @@
-"""Whole runs at default settings, and two processes against one."""
+"""Whole runs with default settings, and two processes compared with one."""
 
 import multiprocessing
 import os
@@ -35,7 +35,7 @@ DOMAINS = (
 
 
 def measure(effort: Effort) -> dict[str, Any]:
-    """Run the three domains, then two processes against one."""
+    """Run the three domains, then two processes and one."""
     found = {domain.name: _runs(domain, effort) for domain in DOMAINS}
     return {"domains": found, "two": two_processes(effort)}
 
@@ -55,7 +55,7 @@ def _runs(domain: Domain, effort: Effort) -> dict[str, Any]:
 
 
 def two_processes(effort: Effort) -> dict[str, Any]:
-    """The steps per second of two processes on two cores, over those of one alone, in turns."""
+    """Return the steps per second of two processes on two cores relative to one, interleaved."""
     if len(ALL_CORES) < 2:
         return {"skipped": "only one core"}
     steps = effort.of(12_000, 1500)
@@ -81,7 +81,7 @@ def two_processes(effort: Effort) -> dict[str, Any]:
 
 
 def _together(pipes: list[Any], steps: int) -> float:
-    """Let workers run side by side; return the seconds until the last is done."""
+    """Let workers run side by side; return the seconds until the last one finishes."""
     began = time.perf_counter()
     for pipe in pipes:
         pipe.send(steps)
@@ -102,7 +102,7 @@ ALL_CORES = cores()  # before the process is pinned to one of them
 
 @contextmanager
 def every_core() -> Iterator[None]:
-    """Let this process use all cores for a while, and then stay on one again."""
+    """Let this process use all cores for a while, and then one again."""
     before = cores()
     if hasattr(os, "sched_setaffinity"):
         os.sched_setaffinity(0, ALL_CORES)

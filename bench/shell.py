@@ -1,4 +1,4 @@
-"""The shell: what `Agent.learn` costs in CartPole beyond the environment itself and the compiled step."""
+"""The overhead of `Agent.learn` in CartPole: its cost beyond the environment itself and the compiled step."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,12 +15,12 @@ ENV, AGENTS, RECORDED = "CartPole-v1", ("sarsa", "ucls-exact"), 4096
 
 
 def measure(effort: Effort) -> dict[str, Any]:
-    """The agent, a bare loop of its environment, and its steps along recorded transitions, in turns."""
+    """Time the agent, a bare loop of its environment, and its steps along recorded transitions, interleaved."""
     return {agent: case(agent, effort.of(10.0, 0.7), effort.of(5000, 200)) for agent in AGENTS}
 
 
 def case(name: str, seconds: float, before: int) -> dict[str, Any]:
-    """Time one algorithm, after it has learned for a while."""
+    """Time one algorithm after it has learned for a while."""
     agent = Agent(gymnasium.make(ENV), name, seed=0)
     agent.learn(before)
     jobs = {"agent": Job(agent.learn), "environment": Job(_bare()), "step": Job(_compiled(agent.learner))}
@@ -49,7 +49,7 @@ def _rule(s: np.ndarray) -> int:
 
 
 def _compiled(learner: Any) -> Callable[[int], object]:
-    """The learner's step in a compiled loop, along what happened in the environment."""
+    """Run the learner's step in a compiled loop, along recorded transitions."""
     begin, advance = learner.kernels.begin, learner.kernels.advance
 
     @jit
@@ -81,7 +81,7 @@ def _recorded() -> tuple[np.ndarray, np.ndarray]:
 
 
 def tables(found: dict[str, Any]) -> list[Table]:
-    """Microseconds of each, and what is left."""
+    """Return the microseconds of each, and the remainder."""
     parts = ("agent", "environment", "step", "more")
     rows = [[agent, *(within(us[part]) for part in parts)] for agent, us in found.items()]
     head = ["algorithm", "`Agent.learn`", "environment alone", "compiled step alone", "remaining overhead"]

@@ -1,4 +1,4 @@
-"""The UCLS step against what else one could write, and against the machine's ceiling."""
+"""The UCLS step compared with other implementations, and with the roofline of the machine."""
 
 from typing import Any
 
@@ -17,13 +17,13 @@ TOGETHER = 64  # steps after which all versions must agree
 
 
 def measure(effort: Effort) -> dict[str, Any]:
-    """Time every version for every size and type of numbers."""
+    """Time every version for every size and data type."""
     cases = [case(d, dtype, effort.of(10.0, 0.7), effort.of(5, 3)) for d, dtype in effort.of(SIZES, QUICK)]
     return {"cases": cases, "skipped": cases[0].pop("skipped")}
 
 
 def case(d: int, dtype: str, seconds: float, at_least: int = 5) -> dict[str, Any]:
-    """Time every version at one size, after they have been seen to agree."""
+    """Time every version at one size, after checking that they agree."""
     learners, skipped = versions(make_stream(d), dtype)
     for learner in learners.values():
         learner.run(TOGETHER)
@@ -47,7 +47,7 @@ def case(d: int, dtype: str, seconds: float, at_least: int = 5) -> dict[str, Any
 
 
 def check_agreement(name: str, one: Any, other: Any, tolerance: float) -> None:
-    """Raise unless w and C are the same; C to the size of its learned entries, which are far smaller than its start."""
+    """Raise unless w and C agree; C relative to its learned entries, which are far smaller than its initial value."""
     learned = np.abs(other.C - np.diag(np.diag(other.C))).max()
     for letter, mine, theirs, size in (("w", one.w, other.w, np.abs(other.w).max()), ("C", one.C, other.C, learned)):
         if not np.allclose(mine, theirs, rtol=tolerance, atol=tolerance * size):

@@ -1,4 +1,4 @@
-"""Studies: two workers against one, Ray against local ones, with and without their start; questions to a full store."""
+"""Studies: two workers compared with one, Ray with local ones, with and without start-up; queries of a full store."""
 
 import time
 from importlib.util import find_spec
@@ -28,7 +28,7 @@ def measure(effort: Effort) -> dict[str, Any]:
 
 
 def _speed(effort: Effort) -> dict[str, Any]:
-    """Steps a second of the whole study, in turns: one local worker, two, and two on Ray."""
+    """Return the steps per second of the whole study, interleaved: one local worker, two, and two on Ray."""
     if len(ALL_CORES) < 2:
         return {"skipped": "only one core"}
     steps, cells = effort.of((3000, 24), (400, 12))
@@ -41,7 +41,7 @@ def _speed(effort: Effort) -> dict[str, Any]:
 
 
 def _short(effort: Effort, steps: int) -> dict[str, Any]:
-    """Cells a second of a whole study of short cells, from its first line to its last: what starts is counted."""
+    """Return the runs per second of a study of short runs, including start-up."""
     if len(ALL_CORES) < 2:
         return {"skipped": "only one core"}
     steps, cells = effort.of((steps, 40), (200, 8))
@@ -74,7 +74,7 @@ def _compared(rates: dict[str, list[float]]) -> dict[str, Any]:
 
 
 def rate(runner: Runner, steps: int, cells: int) -> float:
-    """Steps a second over the second half of a study, when every worker has started and compiled long ago.
+    """Return the steps per second over the second half of a study, after every worker has started and compiled.
 
     It ends with the last cell but one: from then on a worker may be idle.
     """

@@ -40,7 +40,7 @@ settings.
 
 
 def page(name: str) -> str:
-    """What an algorithm is, its settings, where it departs from its box, and what it came to."""
+    """Return the page of an algorithm: its description, its settings, its deviations, and its results."""
     title, _, rest = _docstring(name).partition("\n")
     about, mark, deviations = rest.partition("\nDeviations")
     path = ALGORITHMS[name].replace(".", "/")
@@ -59,7 +59,7 @@ def page(name: str) -> str:
 
 
 def sources() -> list[str]:
-    """The files that these pages show."""
+    """Return the files that these pages show."""
     return [f"src/{path.replace('.', '/')}.py" for path in ALGORITHMS.values()]
 
 

@@ -1,4 +1,4 @@
-"""The code of pages, block by block, so that it can be run: by a test, or to make the pictures of a page.
+"""The code of pages, block by block, for tests and for the figures of a page.
 
 A comment just before a block says what to do with it: `<!-- not run: why -->` leaves it alone, and
 `<!-- run with: 20_000 -> 500, 30 -> 2 -->` lets a test run it with smaller numbers. `<!-- file: NAME -->` says which
@@ -21,7 +21,7 @@ FENCE = re.compile(rf"(?:{ORDER})?^```(?P<language>\w+)\n(?P<code>.*?)^```", re.
 
 
 class Block(NamedTuple):
-    """A block of code: its language, its lines, why it is not run, with what other numbers, and in which file it is."""
+    """A block of code: its language, its lines, why it is not run, its smaller numbers, and its file."""
 
     language: str
     code: str

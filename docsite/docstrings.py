@@ -1,4 +1,4 @@
-"""Docstrings as pages show them: examples are code, parameters a list, and a list begins after an empty line."""
+"""Docstrings as Markdown: examples are code, parameters a list, and a list begins after an empty line."""
 
 import re
 

@@ -1,4 +1,4 @@
-"""What a built page would fetch from elsewhere when it is opened: there must be nothing."""
+"""The check that a built page fetches nothing from other sites."""
 
 import re
 from html.parser import HTMLParser
@@ -42,6 +42,6 @@ def fetched(path: Path) -> list[str]:
 
 
 def check(site: Path) -> list[str]:
-    """One line for everything that some page of a built site would fetch from elsewhere."""
+    """Return one line for everything that some page of a built site would fetch from elsewhere."""
     files = [path for path in sorted(site.rglob("*")) if path.suffix in (".html", ".css", ".svg")]
     return [f"{path.relative_to(site)} fetches {address}" for path in files for address in fetched(path)]

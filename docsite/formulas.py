@@ -1,4 +1,4 @@
-"""Formulas between dollars, as MathML: a browser draws it without a script or a font from elsewhere.
+"""Formulas between dollars, as MathML: browsers render it without a script or a font.
 
 >>> render("Code such as `$HOME` stays, $x$ does not.").count("<math")
 1

@@ -1,4 +1,4 @@
-"""The hooks of `mkdocs.yml`: what is made at build time, and what must hold of the site that was built."""
+"""The hooks of `mkdocs.yml`: pages made at build time, and checks of the site."""
 
 from pathlib import Path
 from typing import Any
@@ -17,14 +17,14 @@ def on_pre_build(**_: Any) -> None:
 
 
 def on_files(files: Files, config: Any) -> Files:
-    """Add the pages that no file of docs/ has."""
+    """Add the pages that have no file in docs/."""
     for name, text in {**outside.pages(algorithms.sources()), **algorithms.pages()}.items():
         files.append(File.generated(config, name, content=text))
     return files
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
-    """Lead links to what the site has, frame pictures, and make formulas MathML where a page says that it has some."""
+    """Adapt links to the site, frame figures, and convert formulas to MathML on pages that declare them."""
     if page.file.generated_by is None:
         markdown = outside.mended(markdown, f"docs/{page.file.src_uri}")
     markdown = pictures.framed(titles.titled(markdown, titles.titles(config.nav)))
@@ -32,7 +32,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
 
 
 def on_page_content(html: str, **_: Any) -> str:
-    """Keep intervals, numbers and options in one line each."""
+    """Keep intervals, numbers and options on one line each."""
     return whole.whole(html)
 
 

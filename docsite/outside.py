@@ -24,7 +24,7 @@ def page_of(path: str) -> str:
 
 
 def mended(markdown: str, origin: str, met: Callable[[str], None] = lambda path: None) -> str:
-    """The text of a file of the repository with links to what the site has in their place; `met` is told which."""
+    """Return the text of a file of the repository with links adapted to the site; `met` is called with each."""
     here = posixpath.dirname(page_of(origin))
 
     def mend(found: re.Match[str]) -> str:

@@ -1,4 +1,4 @@
-"""Pictures with their captions: a caption is the paragraph in italics below a picture.
+"""Figures with their captions: a caption is the paragraph in italics below a picture.
 
 >>> page = "![Two bars](bars.png)" + 2 * chr(10) + "*The left bar is taller.*" + chr(10)
 >>> [line for line in framed(page).splitlines() if "caption" in line]

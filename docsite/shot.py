@@ -1,4 +1,4 @@
-"""The picture of what `ucls explain` draws, for README and docs: its page in a browser, down to the end of the maps.
+"""The screenshot of `ucls explain` for README and docs: its page in a browser, down to the end of the maps.
 
     ucls explain MountainCar-v0 --out maps.html
     python -m docsite.shot maps.html docs/explain.png
@@ -16,7 +16,7 @@ PLACE = (0.65, 0.175)  # from the left and from the top, as parts of a map
 
 
 def shoot(page: str, picture: str) -> None:
-    """Open a page of maps, hold a place, and keep what is above the list below the maps."""
+    """Open a page of maps, select a place, and take a screenshot above the list below the maps."""
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
         opened = browser.new_page(

@@ -1,4 +1,5 @@
-"""What no line may break within: an interval such as [-1.5, 2], a number such as 9e-06, an option such as --out.
+"""Text that must not break across lines: an interval such as [-1.5, 2], a number such as 9e-06, an option such as
+--out.
 
 >>> whole("<td>3 [-1.5, 2]</td>")
 '<td>3 <span class="whole">[-1.5, 2]</span></td>'
@@ -14,5 +15,5 @@ KEPT = re.compile(rf"(?P<left>{LEFT})|\[{NUMBER}, {NUMBER}\]|(?<![\w-])(?:-?\d[\
 
 
 def whole(html: str) -> str:
-    """A page whose intervals, numbers and options stay in one line each."""
+    """Return a page whose intervals, numbers and options stay on one line each."""
     return KEPT.sub(lambda found: found[0] if found["left"] else f'<span class="whole">{found[0]}</span>', html)

@@ -1,4 +1,4 @@
-"""Studies in processes of their own that are killed and stopped on purpose: what the tests and the benchmark share.
+"""Studies in separate processes that are killed and stopped on purpose, for tests and benchmarks.
 
 - `driver` is such a study: `python -m faults.driver STORE --cells N --runner NAME`;
 - `kills` kills its driver, its workers or a node, and holds the store against that of an undisturbed run;

@@ -1,4 +1,4 @@
-"""A small study in a process of its own, to be killed: `python -m faults.driver STORE --cells N --runner NAME`."""
+"""A small study in a separate process, to be killed: `python -m faults.driver STORE --cells N --runner NAME`."""
 
 import argparse
 import os
@@ -44,18 +44,18 @@ def small_study(cells: int) -> Study:
 
 
 def troubled_study(cells: int) -> Study:
-    """A few cells of a small study, one of them long, with one cell that never ends and one that fails."""
+    """Return a few runs of a small study, one of them long, with one run that never ends and one that fails."""
     troubles = (Member("endless", endless_cell()), Member("failing", failing_cell()))
     return Study(NAME, (*troubles, *small_study(cells).members[::-5]))
 
 
 def endless_cell() -> RunSpec:
-    """A cell that never ends; it needs other kernels than any other, so that no batch of jobs has it beside others."""
+    """Return a run that never ends; it needs its own kernels, so that no batch of jobs has other runs beside it."""
     return _sarsa(50_000_000, "float32")
 
 
 def failing_cell() -> RunSpec:
-    """A cell that is refused when it is run, whoever runs it."""
+    """Return a run that every runner refuses."""
     return _sarsa(10)._replace(numerics=RESULTS_VERSION + 1)
 
 
@@ -64,7 +64,7 @@ def _sarsa(steps: int, dtype: str = "float64") -> RunSpec:
 
 
 def main() -> None:
-    """Run the study, or what is left of it, and note every outcome in a log beside the store."""
+    """Run the study, or the rest of it, and log every outcome beside the store."""
     parser = argparse.ArgumentParser(prog="python -m faults.driver")
     parser.add_argument("store", type=Path)
     parser.add_argument("--cells", type=int, required=True)
@@ -95,7 +95,7 @@ def runner_named(name: str) -> Runner:
 
 
 def logged(runner: Runner, log: Path) -> Runner:
-    """A runner that notes every outcome before the driver has it."""
+    """Wrap a runner so that every outcome is logged before the driver gets it."""
 
     def run(cells: Sequence[RunSpec], checkpoints: Checkpoints, stop: Event) -> Iterator[Outcome]:
         with log.open("a") as file:
@@ -109,7 +109,7 @@ def logged(runner: Runner, log: Path) -> Runner:
 
 
 def _on_two_nodes(cells: Sequence[RunSpec], checkpoints: Checkpoints, stop: Event) -> Iterator[Outcome]:
-    """Run on a Ray of two nodes with a core each, and take the second away after a few outcomes."""
+    """Run on a Ray cluster of two nodes with a core each, and remove the second after a few outcomes."""
     from ucls.study.runners.ray import LOOPBACK, SETTINGS, run_ray
 
     os.environ |= SETTINGS | LOOPBACK  # before Ray is imported

@@ -1,4 +1,4 @@
-"""Kill studies at random moments, and see whether anything is lost."""
+"""Kill studies at random moments, and check whether anything is lost."""
 
 import math
 import os
@@ -23,7 +23,7 @@ WORKER = {"local": "spawn_main", "ray": "ray::Worker", "submitit": "submitit.cor
 
 
 class Trial(NamedTuple):
-    """What was done to a study, and what came of it."""
+    """The faults that a study was exposed to, and its results."""
 
     what: str
     cells: int
@@ -36,7 +36,7 @@ class Trial(NamedTuple):
 
     @property
     def sound(self) -> bool:
-        """Whether the store is the one of an undisturbed run, and no cell in it was run again."""
+        """Whether the store equals that of an undisturbed run, and no run in it was repeated."""
         return not (self.repeated or self.lost or self.different)
 
 
@@ -49,7 +49,7 @@ def kill_the_driver(
     early: float = 0.25,
     until: float = math.inf,
 ) -> Trial:
-    """Kill the whole process group with SIGKILL at random moments, from its start on, and start it again.
+    """Kill the whole process group with SIGKILL at random moments, from its start on, and restart it.
 
     An `early` kill may come before there is a store; the others wait for an outcome. At the time `until` of the
     monotonic clock the killing ends, and the study is let to its end.
@@ -98,7 +98,7 @@ def kill_workers(
 
 
 def lose_a_node(folder: Path, cells: int, want: dict[str, Any]) -> Trial:
-    """Run on a Ray of two nodes, and take one away in the middle."""
+    """Run on a Ray cluster of two nodes, and remove one in the middle."""
     study = StudyProcess(folder / "nodes.sqlite", cells, "ray-two-nodes")
     with study.running() as process:
         study.await_end(process)
@@ -106,7 +106,7 @@ def lose_a_node(folder: Path, cells: int, want: dict[str, Any]) -> Trial:
 
 
 def undisturbed(folder: Path, cells: int, runner: str = "local") -> dict[str, Any]:
-    """The results of a study that nobody disturbs."""
+    """Return the results of an undisturbed study."""
     study = StudyProcess(folder / f"undisturbed-{runner}.sqlite", cells, runner)
     with study.running() as process:
         study.await_end(process)
@@ -114,7 +114,7 @@ def undisturbed(folder: Path, cells: int, runner: str = "local") -> dict[str, An
 
 
 def results(path: Path) -> dict[str, Any]:
-    """Everything that a store knows of the results in it, to the last bit, by the cells' ids."""
+    """Return everything that a store contains about its results, to the last bit, by the ids of the runs."""
     if not path.exists() or not path.stat().st_size:
         return {}
     with Store(path) as store:
@@ -123,7 +123,7 @@ def results(path: Path) -> dict[str, Any]:
 
 
 class StudyProcess:
-    """A study in a process of its own, with a log of the outcomes that its driver got."""
+    """A study in a separate process, with a log of the outcomes that its driver got."""
 
     def __init__(self, store: Path, cells: int, runner: str, *options: str) -> None:
         self.store, self.cells, self.runner, self._options = store, cells, runner, options
@@ -136,12 +136,12 @@ class StudyProcess:
         return len(self.logged())
 
     def logged(self) -> list[str]:
-        """The ids of the cells that those outcomes are of, in their order."""
+        """Return the ids of the runs of these outcomes, in their order."""
         return self._log.read_text().split() if self._log.exists() else []
 
     @contextmanager
     def running(self) -> Iterator[subprocess.Popen[bytes]]:
-        """Start it, or what is left of it; at the end of the block its whole process group is killed."""
+        """Start the study, or the rest of it; at the end of the block its whole process group is killed."""
         before, logged = set(results(self.store)), self.outcomes
         command = [sys.executable, "-m", "faults.driver", str(self.store), "--runner", self.runner]
         environment = {"NUMBA_DISABLE_JIT": "1", **os.environ, "PYTHONPATH": os.pathsep.join(map(str, PATH))}
@@ -171,7 +171,7 @@ class StudyProcess:
             raise RuntimeError(f"the driver ended with {process.returncode}: {said}")
 
     def judge(self, what: str, kills: int, want: dict[str, Any]) -> Trial:
-        """Compare what it has come to."""
+        """Compare its results."""
         have = results(self.store)
         lost, different = len(want.keys() - have.keys()), sum(have[id] != want[id] for id in have)
         seconds = time.monotonic() - self._began

@@ -1,4 +1,4 @@
-"""The processes of this machine, as /proc shows them."""
+"""The processes of this machine, from /proc."""
 
 import os
 import signal

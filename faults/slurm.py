@@ -53,7 +53,7 @@ CGROUPS = "CgroupPlugin=cgroup/v1\nCgroupMountpoint={folder}/cgroup\n"  # a fold
 
 
 def missing() -> str:
-    """What is missing here to start Slurm, and how to install it; empty if nothing is."""
+    """Return what is missing to start Slurm, and how to install it; empty if nothing is."""
     if absent := [name for name in PROGRAMS if shutil.which(name, path=PATH) is None]:
         return f"there is no Slurm here, {', '.join(absent)} not found: {INSTALL}"
     return "" if find_spec("submitit") else "submitit is not installed: pip install 'ucls[slurm]'"
@@ -61,7 +61,7 @@ def missing() -> str:
 
 @contextmanager
 def one_node() -> Iterator[dict[str, str]]:
-    """Start Slurm with partitions `short` and `long`, three jobs at a time; gives the environment that leads to it."""
+    """Start Slurm with partitions `short` and `long`, three jobs at a time; yield the environment variables for it."""
     folder = Path(tempfile.mkdtemp(prefix="ucls-slurm-"))
     folder.chmod(0o755)  # munged insists
     environment = {**os.environ, "PATH": PATH, "SLURM_CONF": str(folder / "slurm.conf")}
@@ -91,7 +91,7 @@ def one_node() -> Iterator[dict[str, str]]:
 
 
 def ask(environment: dict[str, str], *command: str) -> str:
-    """What a command of Slurm prints."""
+    """Return the output of a Slurm command."""
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60).stdout.strip()
 
 

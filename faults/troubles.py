@@ -1,4 +1,5 @@
-"""All troubles at once: a study with a cell that fails and one that never ends, whose workers are killed, then stopped.
+"""Several faults at once: a study with a run that fails and one that never ends, whose workers are killed, then
+stopped.
 
 One study shows every promise that a runner makes, so that each runner has to be started only once.
 """
@@ -20,7 +21,7 @@ SOME_STEPS = 4000  # of the endless cell before its worker is killed: more than 
 
 
 class Seen(NamedTuple):
-    """What was seen of a study in trouble.
+    """The observations of a study with faults.
 
     `outcomes` are the ids of the cells that the driver got an outcome of; `killed` how many workers were killed;
     `steps` those of the endless cell that were kept at the kill, at the first checkpoint after it, and at the end.
@@ -38,7 +39,7 @@ class Seen(NamedTuple):
 
 
 def give_trouble(folder: Path, cells: int, runner: str) -> Seen:
-    """Run a study in trouble on a runner: kill its workers once, stop it when only the endless cell is left."""
+    """Run a study with faults on a runner: kill its workers once, stop it when only the endless run is left."""
     study = StudyProcess(folder / f"{runner}.sqlite", cells, runner, "--troubled", "--every", "0.2")
     with Store(study.store, write=True) as store:
         file = partial_file(store.partial, endless_cell().id)
@@ -71,7 +72,7 @@ def give_trouble(folder: Path, cells: int, runner: str) -> Seen:
 
 
 def is_the_failure(failure: Failure) -> bool:
-    """Whether a failure is that of the cell that fails."""
+    """Return whether a failure is that of the failing run."""
     return (
         failure.id == failing_cell().id
         and "declare the study again" in failure.error

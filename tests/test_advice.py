@@ -134,7 +134,7 @@ def test_many_features_of_least_squares_are_said_to_be_slow_with_what_to_use_ins
     )
     assert "(50,000 steps 1.4 minutes)" in notice
     assert "matrices 68 MB" in notice
-    assert "the agent ucls-l or sarsa" in notice
+    assert "the algorithm ucls-l or sarsa" in notice
     assert notices(lambda: Agent(Still(BUDGET // 4), "ucls-exact")) == []
     for agent in ("ucls-plan", "sarsa", "ucls-l"):
         assert notices(lambda agent=agent: Agent(Still(BUDGET), agent)) == []

@@ -258,11 +258,11 @@ def bomb(length):
 
 
 CHANGES = {
-    "scores do not follow": lambda c: c["scores"]["overall"]["online"].update(iqm=0.99),
+    "scores do not match": lambda c: c["scores"]["overall"]["online"].update(iqm=0.99),
     "scores do not": lambda c: c["scores"].update(more=1),
     "runs, and": lambda c: c["runs"].pop(),
     "runs, and .* others": lambda c: c["runs"].append(c["runs"][0]),
-    "is not the benchmark's": lambda c: c["tasks"][0].update(steps=5),
+    "differs from the benchmark's": lambda c: c["tasks"][0].update(steps=5),
     "scale of the task": lambda c: c["scales"]["deep-sea-10"].update(best=0.5),
     "it lacks the tasks": lambda c: (
         c["tasks"].pop(0),
@@ -272,7 +272,7 @@ CHANGES = {
     "is of version 99": lambda c: c.update(version=99),
     "not a file of": lambda c: c.update(format="other"),
     "no known kind": lambda c: c["entry"].update(kind="pickle"),
-    "missing or of another kind": lambda c: c.pop("tasks"),
+    "missing or of the wrong type": lambda c: c.pop("tasks"),
     "other parts than a run": lambda c: c["runs"][0].update(more=1),
     "too long or not finite": lambda c: c["runs"][0].update(returns=bomb(10**8)),
     "array cannot be read": lambda c: c["runs"][0].update(returns="gASVCgAAAAAAAACMBm9zLnN5c5Qu"),
@@ -317,7 +317,7 @@ def test_generated_tasks_must_be_those_of_the_code(tmp_path):
     with pytest.raises(UserError, match="lacks the tasks cart-pole"):
         check(path)
     result.write(made_up(tasks=generated("other")[:3], scale=scale.scale, set="generated"), path)
-    with pytest.raises(UserError, match="deep-sea is not the benchmark's"):
+    with pytest.raises(UserError, match="deep-sea differs from the benchmark's"):
         check(path)
 
 

@@ -168,7 +168,7 @@ def test_evaluate_without_a_copy_is_refused_before_the_first_step(tmp_path):
             raise TypeError("a window")
 
     agent = Agent(Uncopied())
-    with pytest.raises(UserError, match=r"no copy can be made of Uncopied, give an environment, env=...: a window"):
+    with pytest.raises(UserError, match=r"Uncopied cannot be copied, give an environment, env=...: a window"):
         agent.learn(10, callback=Evaluate(save_path=None))
     assert agent.steps == 0
     agent.learn(10, callback=Evaluate(Corridor(), every=10, n_eval_episodes=1, save_path=None))

@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 from support.params import always
 from ucls import cli
 from ucls.core.run import Run, make_run
-from ucls.diagnostics import diagnose, optimal_values, policies, probe, probed, verdict
+from ucls.diagnostics import diagnose, optimal_values, policies, probe, probe_run, verdict
 from ucls.diagnostics.probe import DISTRIBUTIONS, read
 from ucls.envs import make_builtin
 from ucls.errors import UserError
@@ -98,7 +98,7 @@ def test_the_visits_of_episodes_last_as_long_as_episodes_do():
 def test_a_probed_run_is_bit_identical_to_one_that_is_left_alone(agent):
     alone, watched = (small_run("ucls/OneState-v0", agent, seed=3) for _ in range(2))
     before = alone.advance(400)
-    after, found = probed(watched, 400, at=[100, 250])
+    after, found = probe_run(watched, 400, at=[100, 250])
     assert found["step"].tolist() == [0, 100, 250, 400]
     np.testing.assert_array_equal(before.rewards, after.rewards)
     mine, other = alone.learner.checkpoint(), watched.learner.checkpoint()
@@ -109,7 +109,7 @@ def test_a_probed_run_is_bit_identical_to_one_that_is_left_alone(agent):
 def test_a_probe_numbers_no_tiles_of_the_states_it_looks_at():
     alone, watched = small_run(RIVER, "ucls"), small_run(RIVER, "ucls")
     alone.advance(200)
-    probed(watched, 200, measurements=3)
+    probe_run(watched, 200, measurements=3)
     mine, other = alone.learner.checkpoint(), watched.learner.checkpoint()
     assert all(np.array_equal(mine[name], other[name]) for name in mine)
 
@@ -190,11 +190,11 @@ def test_a_run_that_diverges_is_read_up_to_there():
 
 def test_an_agent_without_bounds_and_an_unknown_density_are_refused():
     with pytest.raises(UserError, match="sarsa has no confidence bounds"):
-        probed(make_run(RIVER, "sarsa"), 10)
+        probe_run(make_run(RIVER, "sarsa"), 10)
     with pytest.raises(UserError, match="did you mean 'start'"):
-        probed(make_run(RIVER, "ucls"), 10, distribution="stat")
+        probe_run(make_run(RIVER, "ucls"), 10, distribution="stat")
     with pytest.raises(UserError, match="steps from 0 to 10"):
-        probed(make_run(RIVER, "ucls"), 10, at=[11])
+        probe_run(make_run(RIVER, "ucls"), 10, at=[11])
 
 
 def test_the_command_draws_and_judges(tmp_path):

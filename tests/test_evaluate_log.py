@@ -212,7 +212,7 @@ def test_an_array_that_claims_terabytes_is_refused_before_it_is_allocated(tmp_pa
     with zipfile.ZipFile(path) as old, zipfile.ZipFile(tmp_path / "bomb.npz", "w", zipfile.ZIP_DEFLATED) as new:
         for name in old.namelist():
             new.writestr(name, claim if name == "x.npy" else old.read(name))
-    said = "the array 'x' is said to be of shape (1000000000000, 2), and is not that large"
+    said = "the array 'x' is declared with shape (1000000000000, 2), but is smaller"
     assert said in refusal(tmp_path / "bomb.npz")
 
 

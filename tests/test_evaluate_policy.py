@@ -167,7 +167,7 @@ def test_a_copy_has_the_arguments_and_wrappers_but_no_watchers(tmp_path):
         (lambda agent: evaluate_policy(agent, Count(), seed=-1), "seed cannot be -1"),
         (lambda agent: evaluate_policy(agent, Count(), max_steps=0), "max_steps cannot be 0"),
         (lambda agent: evaluate_policy(agent, "FrozenLake-v1"), "2 actions and 1 observation components"),
-        (lambda agent: evaluate_policy(agent, SyncVectorEnv([lambda: agent.env])), "own environment is one of these"),
+        (lambda agent: evaluate_policy(agent, SyncVectorEnv([lambda: agent.env])), "is the agent's own environment"),
         (lambda agent: evaluate_policy(agent, gymnasium.make_vec("Pendulum-v1", 2)), "2 actions, not Box"),
         (lambda agent: evaluate_policy(agent, Count(base=np.nan)), "at fault, in episode 1 of the evaluation: a rew"),
         (lambda agent: evaluate_policy(agent, SyncVectorEnv([lambda: Count(base=np.nan)])), "rewards and flags"),

@@ -71,7 +71,7 @@ class Bare(NamedTuple):
     [
         (my_agent, {"update": lambda *_: None}, "update of module 'broken_module' is not compiled: put @jit"),
         (scaled, {"encode": lambda *_: None}, "encode of module 'broken_module' is not compiled: put @exact"),
-        (my_agent, {"Settings": Bare}, "setting 'alpha' does not say which values it takes: declare it as in alpha: "),
+        (my_agent, {"Settings": Bare}, "setting 'alpha' does not declare its allowed values: declare it as in alpha: "),
     ],
 )
 @pytest.mark.skipif(numba.config.DISABLE_JIT, reason="nothing is compiled")

@@ -119,7 +119,7 @@ def test_the_card_on_the_hub_names_the_library_and_says_how_to_load_the_agent(hu
 
 
 def test_what_the_hub_does_not_have_is_reported_in_one_line(hub, tmp_path):
-    with pytest.raises(UserError, match="the Hub did not do this for 'someone/none'") as error:
+    with pytest.raises(UserError, match="the Hub refused the request for 'someone/none'") as error:
         Agent.from_hub("someone/none", token="hf_test", cache_dir=tmp_path)
     assert "\n" not in str(error.value)
 

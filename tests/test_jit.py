@@ -417,7 +417,7 @@ def test_a_process_that_waited_too_long_compiles_and_does_not_wait_again(made, t
     monkeypatch.setattr(machine_code.KernelCache, "patience", 0.1)
     assert made(total)(np.ones(2)) == 2.0
     assert machine_code.KernelCache.patience == 0
-    _files.let_go(file.with_suffix(".lock"), handle)
+    _files.release_file(file.with_suffix(".lock"), handle)
     assert _files.hold(tmp_path / "nowhere" / "x.lock", 0) is None
 
 

@@ -11,7 +11,7 @@ from support.uncompiled import run_uncompiled
 from ucls import Agent, UserError, make_run
 from ucls.algorithms.baselines import oim, psrl, r_max
 from ucls.envs import make_builtin
-from ucls.kernels.dynamic_programming.tabular import horizon_values, tabulated
+from ucls.kernels.dynamic_programming.tabular import build_table, horizon_values
 
 RIVER, SEA, ARMS = "ucls/TabularRiverSwim-v0", "ucls/DeepSea-v0", "ucls/SixArms-v0"
 CASES = (
@@ -146,14 +146,14 @@ def test_horizons_follow_the_time_limit():
 
 def test_river_swim_moves_and_pays_as_its_papers_say():
     world = make_builtin(RIVER)
-    table = tabulated(world.env, world.problem())
+    table = build_table(world.env, world.problem())
     assert table.chance[0, 1] == pytest.approx([0.4, 0.6, 0, 0, 0, 0])
     assert table.chance[3, 1] == pytest.approx([0, 0, 0.05, 0.6, 0.35, 0])
     assert table.chance[5, 1] == pytest.approx([0, 0, 0, 0, 0.4, 0.6])
     assert table.chance[:, 0].argmax(axis=1).tolist() == [0, 0, 1, 2, 3, 4]
     assert table.r == pytest.approx(np.array([[0.005, 0], [0, 0], [0, 0], [0, 0], [0, 0], [0, 1]]))
     other = make_builtin(RIVER, {"probabilities": "strehl_littman"})
-    table = tabulated(other.env, other.problem())
+    table = build_table(other.env, other.problem())
     assert table.chance[2, 1] == pytest.approx([0, 0.1, 0.6, 0.3, 0, 0])
     assert table.r[5, 1] == pytest.approx(0.3)
     assert table.r[0, 0] == pytest.approx(5 / 10_000)
@@ -163,7 +163,7 @@ def test_river_swim_moves_and_pays_as_its_papers_say():
 
 def test_the_optimum_of_an_episode_is_that_of_all_policies_that_know_the_step():
     world = make_builtin(RIVER, {"size": 3, "time_limit": 3})
-    table = tabulated(world.env, world.problem())
+    table = build_table(world.env, world.problem())
     best = 0.0
     for rules in np.ndindex(*(2,) * 9):
         now, earned = np.eye(3)[0], 0.0
@@ -178,7 +178,7 @@ def test_the_optimum_of_an_episode_is_that_of_all_policies_that_know_the_step():
 
 def test_six_arms_are_rarer_the_better_they_are():
     world = make_builtin(ARMS)
-    table = tabulated(world.env, world.problem())
+    table = build_table(world.env, world.problem())
     assert [table.chance[0, a, a + 1] for a in range(6)] == pytest.approx([1, 0.15, 0.1, 0.05, 0.03, 0.01])
     assert table.r.max(axis=1).tolist() == [0, 50, 133, 300, 800, 1660, 6000]
     assert (table.r > 0).sum(axis=1).tolist() == [0, 5, 1, 1, 1, 1, 1]

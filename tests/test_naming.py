@@ -11,7 +11,7 @@ from ucls import Agent
 from ucls.cli.train import how_to_resume
 from ucls.core.saving import checkpoint
 from ucls.errors import UserError
-from ucls.gym.registry import make_env, makers, opened, versioned
+from ucls.gym.registry import make_env, makers, open_env, versioned
 from ucls.settings import parse
 from ucls.study import make_run_specs
 from ucls.train.train import Order
@@ -33,7 +33,7 @@ def test_keyword_arguments_reach_the_environment(lakes):
         assert len(env.unwrapped.P[0][0]) == 1, name
     assert make_env("FrozenLake-v1", {"max_episode_steps": 7})._max_episode_steps == 7
     assert make_env("ucls/RiverSwim-v0", {"noise_std": 0}).unwrapped.world.settings["noise_std"] == 0.0
-    env, rest = opened("lakes:make_lake", {"p": 0.1, "env.is_slippery": False, "env.note": "x"})
+    env, rest = open_env("lakes:make_lake", {"p": 0.1, "env.is_slippery": False, "env.note": "x"})
     assert rest == {"p": 0.1}
     assert sys.modules["lakes"].MADE[-1] == "x"
 
@@ -103,8 +103,8 @@ def test_an_environment_is_checked_by_its_name(tmp_path, words, code, said):
 
 
 def test_an_environment_that_is_made_takes_no_keyword_arguments(lakes):
-    with pytest.raises(UserError, match=r"'env.is_slippery' needs an environment given by its name"):
-        opened(gymnasium.make("FrozenLake-v1"), {"env.is_slippery": False})
+    with pytest.raises(UserError, match=r"'env.is_slippery' applies only to an environment that is given by name"):
+        open_env(gymnasium.make("FrozenLake-v1"), {"env.is_slippery": False})
 
 
 def test_the_modules_that_make_an_environment_are_known(lakes):

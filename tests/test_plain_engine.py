@@ -12,7 +12,7 @@ import my_network
 import ucls
 from ucls.algorithms import sarsa
 from ucls.core.run import Run, make_run
-from ucls.diagnostics import probed
+from ucls.diagnostics import probe_run
 from ucls.errors import UserError
 from ucls.kernels import Active, jit
 from ucls.study import Member, Store, Study, make_run_specs, run_study
@@ -114,7 +114,7 @@ def test_studies_run_it(tmp_path):
 
 def test_its_optimism_can_be_measured():
     runs = [small_run(RIVER, module, seed=1) for module in ("my_agent", plain(my_agent))]
-    one, other = (probed(run, 200, measurements=2)[1] for run in runs)
+    one, other = (probe_run(run, 200, measurements=2)[1] for run in runs)
     assert other["step"].tolist() == [0, 50, 200]
     assert all(np.allclose(one[name], other[name], equal_nan=True) for name in one)
 

@@ -232,7 +232,7 @@ def test_what_greedy_policies_earn_is_what_they_were_planned_to():
     problem = world.problem()
     table = planning.tabulate(world.env, problem, stride=4)
     q, down = planning.best_values(table), np.tile([1.0, 0.0], (len(table.points), 1))
-    rates = [planning.earned(world.env, problem, table, values, 200_000) for values in (q, down)]
+    rates = [planning.average_reward(world.env, problem, table, values, 200_000) for values in (q, down)]
     assert rates == pytest.approx([world.best().reward_rate, 0.005], rel=0.03)
 
 

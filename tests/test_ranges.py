@@ -129,7 +129,7 @@ def test_whole_numbers_of_an_algorithm_of_ones_own_must_say_their_range():
     class State(NamedTuple):
         visits: Any
 
-    with pytest.raises(UserError, match=r"'State\.visits' holds integers and does not say which") as error:
+    with pytest.raises(UserError, match=r"'State\.visits' holds integers without a declared range") as error:
         require("State", State(np.zeros(3, np.int64)))
     assert "\n" not in str(error.value)
     require("State", State(np.zeros(3)))

@@ -121,10 +121,10 @@ together = lambda *sizes: Together(*my_agent.init(*sizes), np.zeros(4), np.zeros
 for change, words in [
     ({"value": None}, "is not an algorithm: it lacks value"),
     ({"act": lambda state, xs: 0}, "act has other arguments: declare it act(state, hyper, xs, rng)"),
-    ({"Settings": Bare}, "setting 'alpha' does not say which values it takes: declare it as in alpha: Annotated"),
+    ({"Settings": Bare}, "setting 'alpha' does not declare its allowed values: declare it as in alpha: Annotated"),
     ({"Settings": Mute}, "setting 'alpha' has no sentence that says what it is"),
     ({"__doc__": ""}, "does not begin with a line for lists"),
-    ({"State": Wordless, "init": init}, "'State.visits' holds integers and does not say which: declare it"),
+    ({"State": Wordless, "init": init}, "'State.visits' holds integers without a declared range: declare it"),
     ({"State": Counting, "init": count}, "'State.t' is of type int, not an array, and would not be saved: use"),
     ({"State": Piles, "init": piles}, "a file in which state.x is longer than state.y is accepted: declare that they"),
     ({"act": act_too_far}, "act gives 99: give an integer from 0 to 1"),

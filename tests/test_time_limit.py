@@ -20,7 +20,7 @@ from ucls.study.declaration.declare import sweep_study
 from ucls.study.runners.base import outcome_of
 from ucls.study.runners.run_cell import run_cell
 from ucls.study.runners.time_limit import GRACE, ended
-from ucls.study.running import announced, running
+from ucls.study.running import announce, running
 from ucls.study.slow import running_cells
 from ucls.study.storage.partial import Checkpoints, partial_file
 from ucls.study.storage.result import pack
@@ -103,7 +103,7 @@ def test_a_stop_at_the_limit_is_a_stop_and_no_failure(tmp_path):
 
 def test_a_worker_that_died_for_another_reason_is_not_said_to_have_reached_the_limit(tmp_path):
     [cell] = cells_of()
-    with announced(tmp_path, cell.id):
+    with announce(tmp_path, cell.id):
         assert ended(cell, Checkpoints(tmp_path, time_limit=5.0), seconds=5.0) is None
         assert ended(cell, Checkpoints(tmp_path), seconds=1e6) is None
         assert "time limit of 5 s" in ended(cell, Checkpoints(tmp_path, time_limit=5.0), seconds=5.0 + GRACE).error
@@ -156,7 +156,7 @@ def test_status_names_cells_that_run_far_longer_than_their_kind(tmp_path):
         run_study(store, study_of(cells[:3]), pretend(), quiet=True)
         run_study(store, study_of(cells), lambda *_: iter(()), quiet=True)
         partial = store.partial
-    with announced(partial, cells[3].id):
+    with announce(partial, cells[3].id):
         slow_cell(path, cells, 20)
         assert "slow" not in command("study", "status", "s", "--store", path).stdout
         slow_cell(path, cells, 4000)
@@ -172,14 +172,14 @@ def test_status_names_cells_that_run_far_longer_than_their_kind(tmp_path):
 
 def test_what_a_killed_worker_left_is_not_taken_for_a_running_cell(tmp_path):
     code = (
-        "import os\nfrom pathlib import Path\nfrom ucls.study.running import announced\n"
-        f"with announced(Path({str(tmp_path)!r}), 'abc'):\n    os._exit(1)\n"
+        "import os\nfrom pathlib import Path\nfrom ucls.study.running import announce\n"
+        f"with announce(Path({str(tmp_path)!r}), 'abc'):\n    os._exit(1)\n"
     )
     subprocess.run([sys.executable, "-c", code], check=False)
     assert (tmp_path / ".abc.running").exists()
     assert running(tmp_path) == {}
     for content in (b"", b"\xff", b"[1]", b"{}", b'{"since": "now", "process": 1}', b"9" * 100_000):
-        with announced(tmp_path, "abd"):
+        with announce(tmp_path, "abd"):
             (tmp_path / ".abd.running").write_bytes(content)
             assert running(tmp_path) == {}
 

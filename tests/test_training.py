@@ -175,7 +175,7 @@ main()
 def test_two_runs_never_share_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "link").symlink_to(tmp_path / "run")
-    with run_folder.claimed(tmp_path / "run"):
+    with run_folder.lock_folder(tmp_path / "run"):
         for name in ("run", "./run", "link"):
             with pytest.raises(UserError, match="another `ucls train` is running with --out"):
                 train(Path(name), 10)
@@ -189,7 +189,7 @@ def test_a_folder_that_vanishes_is_one_line(tmp_path, monkeypatch):
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
     (tmp_path / "gone").rmdir()
-    with pytest.raises(UserError, match="--out 'run' cannot be used"), run_folder.claimed(Path("run")):
+    with pytest.raises(UserError, match="--out 'run' cannot be used"), run_folder.lock_folder(Path("run")):
         pass
 
 

@@ -149,7 +149,7 @@ def check_the_rest_works_with_a_vector():
     for bad in (ready, gymnasium.wrappers.vector.NormalizeReward(vector())):
         with pytest.raises(UserError, match="an agent cannot learn in"):
             Agent(bad)
-    with pytest.raises(UserError, match="a diagnosis follows one environment"):
+    with pytest.raises(UserError, match="diagnosis needs a single environment"):
         TrajectoryRecorder(Agent(vector(2), "sarsa"))
     agent = Agent(vector(2), "sarsa")
     del agent.learner.algorithm.STREAM

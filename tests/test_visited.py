@@ -152,7 +152,7 @@ def test_diagnose_says_what_it_leaves_out_and_is_valid_json(tmp_path):
         (["lakes:nothing"], "which is not an environment"),
         (["FrozenLake-v1", "--distribution", "uniform"], "the distribution can only be 'visited' in FrozenLake-v1"),
         (["FrozenLake-v1", "--algo", "sarsa"], "sarsa has no confidence bounds"),
-        (["ucls/RiverSwim-v0", "--discount", "0.5"], "low, high and discount are for other environments"),
+        (["ucls/RiverSwim-v0", "--discount", "0.5"], "low, high and discount are for third-party environments"),
         (["ucls/RiverSwim-v0", "--distribution", "visited"], "unknown distribution 'visited'"),
     ],
 )

@@ -1,1 +1,1 @@
-"""What makes and checks pages of the documentation: `python -m tools --help`. None of it is in the wheel."""
+"""Make and check pages of the documentation: `python -m tools --help`. Not part of the wheel."""

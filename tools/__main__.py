@@ -24,7 +24,7 @@ def fill() -> None:
 
 @app.command()
 def check() -> None:
-    """Say what differs from its data, or has no source; exit code 1 if anything does."""
+    """List everything that differs from its data, or has no source; exit with code 1 if there is anything."""
     found = list(pages.complaints())
     print("\n".join(found or ["every page agrees with its data"]))
     raise typer.Exit(bool(found))

@@ -107,7 +107,7 @@ def planning(folder: Path) -> str:
 
 
 def long_runs(folder: Path) -> str:
-    """The file as it is."""
+    """Return the file unchanged."""
     heads, *lines = _read(folder / "long-runs.csv")
     return markdown(heads, lines)
 

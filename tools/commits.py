@@ -1,4 +1,4 @@
-"""What the history of a folder says of it: the commit that it is at, whether it differs from it, whether one exists."""
+"""The commit of a folder: its id, whether the folder differs from it, whether a commit exists."""
 
 import subprocess
 from pathlib import Path

@@ -1,7 +1,7 @@
 """The scales of the benchmark's tasks, and the tables of docs/benchmark.md from the files in docs/data/benchmark."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from tools import marks
@@ -13,19 +13,18 @@ from ucls.benchmark.result import Entered, read
 from ucls.benchmark.scale import scale
 from ucls.benchmark.scores import MEASURES, overall, scores_of
 from ucls.benchmark.tasks import PUBLIC, chosen, scales
+from ucls.paper._markdown import csv_text
 from ucls.settings import listed
 
 SCALES = ROOT / "src/ucls/benchmark/scales.json"
-SHOWN = {
-    "scores": "Normalized scores",
-    "kinds": "Scores by kind of task",
-    "online": "Online score of each task",
+SHOWN = {"scores": "Normalized scores", "kinds": "Scores by kind of task", "online": "Online score of each task"}
+FILES = {
     "greedy": "Greedy score of each task",
     "thresholds": "Steps to threshold",
     "cost": "Cost",
     "provenance": "Provenance",
 }
-QUICK = ("scores", "online", "greedy")  # sections of the quick tasks
+QUICK_FILES = {"quick online": SHOWN["online"], "quick greedy": FILES["greedy"]}
 NONE = "No entry is complete yet."
 
 
@@ -50,16 +49,23 @@ def made(docs: Path) -> dict[Path, str]:
     entries, quick = (_read(docs / "data" / "benchmark" / name) for name in ("", "quick"))
     sections = {name: page.markdown(entries, [title]).strip() if entries else NONE for name, title in SHOWN.items()}
     every = [*entries, *quick]
-    sections |= {f"quick {name}": page.markdown(every, [SHOWN[name]]).strip() if every else NONE for name in QUICK}
+    sections["quick scores"] = page.markdown(every, [SHOWN["scores"]]).strip() if every else NONE
     drawn = [read(file) for file in sorted((docs / "data" / "benchmark" / "generated").glob("*.json"))]  # quickly
     sections["generated"] = page.markdown(drawn, [SHOWN["scores"], SHOWN["online"]]).strip() if drawn else NONE
-    found = marks.made(docs / "benchmark.md", {**sections, "tasks": tasks()})
+    tables = {**_files(entries, FILES), **_files(every, QUICK_FILES), "tasks": csv_text(*tasks())}
+    found = marks.made(docs / "benchmark.md", sections, tables)
     readme = docs.parent / "README.md"
     return found | (marks.made(readme, {"benchmark": headline(entries)}) if readme.is_file() else {})
 
 
 def _read(folder: Path) -> list[Entered]:
     return [check(file)[0] for file in sorted(folder.glob("*.json"))]
+
+
+def _files(entries: Sequence[Entered], titles: Mapping[str, str]) -> dict[str, str]:
+    """Some tables of the page as CSV, by name."""
+    found = {one.title: one for one in page.tables(entries)} if entries else {}
+    return {name: csv_text(found[title].head, found[title].rows) for name, title in titles.items() if found}
 
 
 def headline(entries: Sequence[Entered]) -> str:
@@ -76,19 +82,19 @@ def headline(entries: Sequence[Entered]) -> str:
     seeds = sorted({e.seeds for e in entries})
     counted = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else str(seeds[0])
     head = [f"{len(ids)} tasks, {counted} seeds", *(f"{m}: {of}" for m in MEASURES for of in ("IQM", "mean"))]
-    return markdown([*head, f"online: mean in the {len(open_to_all)} tasks that none refuses"], rows)
+    return markdown([*head, f"online: mean in the {len(open_to_all)} tasks that all can run"], rows)
 
 
 def _span(values: tuple[float, float, float]) -> str:
     return f"{values[0]:.2f} [{values[1]:.2f}, {values[2]:.2f}]"
 
 
-def tasks() -> str:
-    """The public tasks with their settings and scales."""
+def tasks() -> tuple[list[str], list[list[str]]]:
+    """The public tasks with their settings and scales, as columns and rows."""
     rows = [
         [
             task.id + " (quick)" * task.quick,
-            f"`{task.env}`",
+            task.env,
             listed(task.settings) or "-",
             f"{task.steps:,}",
             *(f"{end:.4g}" for end in scales()[task.id][:2]),
@@ -96,4 +102,4 @@ def tasks() -> str:
         ]
         for task in PUBLIC
     ]
-    return markdown(["task", "environment", "settings", "steps", "random", "best known", "best known from"], rows)
+    return ["task", "environment", "settings", "steps", "random", "best known", "best known from"], rows

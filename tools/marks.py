@@ -1,4 +1,4 @@
-"""Marked sections: what stands between `<!-- NAME -->` and `<!-- end -->` on a page is made from data.
+"""Marked sections: the text between `<!-- NAME -->` and `<!-- end -->` on a page is made from data.
 
 A table that is too long for a page is a CSV file: `<!-- csv NAME: PATH -->` names it, relative to the page.
 """

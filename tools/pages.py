@@ -1,4 +1,4 @@
-"""Every page that is made from data, in part or as a whole, and what else must agree before the site is built.
+"""Every page that is made from data, and everything else that must agree before the site is built.
 
 `python -m tools fill` writes the pages, `python -m tools check` only says which differ from their data.
 """
@@ -63,7 +63,7 @@ def stale(docs: Path = DOCS) -> Iterator[str]:
 
 
 def complaints() -> Iterator[str]:
-    """Yield one line for everything that does not agree."""
+    """Yield one line for every disagreement."""
     yield from stale()
     for path in (ROOT / "README.md", *sorted(DOCS.rglob("*.md"))):
         yield from pictures.complaints(path.name, path.read_text())

@@ -44,7 +44,7 @@ def made(docs: Path) -> dict[Path, str]:
 
 
 def sections(made: Reproduction) -> dict[str, str]:
-    """What a page may have between marks, by the name of the mark; a table's is its title in small letters."""
+    """Return the sections of the pages, by name; that of a table is its title in lower case."""
     tables = {title.lower(): _table(heads, rows) for title, heads, rows in made.tables}
     about = _table(["", ""], [list(fact) for fact in made.facts.items()])
     said = {"found": found(made), "verdicts": verdicts(made), "checks": checks(made), "figures": pictures()}
@@ -62,7 +62,7 @@ def found(made: Reproduction) -> str:
 
 
 def made_at(facts: Mapping[str, str]) -> str:
-    """When and with what something was made, as far as its facts say.
+    """State when and with which versions something was made, as far as the facts say.
 
     >>> made_at({"date": "2026-11-18", "commit": "", "numerics": "1"})
     'Made on 2026-11-18, with results version 1.'
@@ -85,7 +85,7 @@ def was(claim: Claim) -> str:
 
 
 def telling(claim: Claim) -> Check | None:
-    """The check that says most: one that fails, else one that is inconclusive, else the first."""
+    """Return the most informative check: one that fails, else one that is inconclusive, else the first."""
     order = (False, None, True)
     return min(claim.checks, key=lambda check: order.index(check.holds), default=None)
 
@@ -164,7 +164,7 @@ def write(made: Reproduction, reference: Path, docs: Path) -> None:
 
 
 def as_data(made: Reproduction) -> dict[str, Any]:
-    """A reproduction as JSON can hold it, but for its figures."""
+    """Return a reproduction as JSON data, without its figures."""
     return {
         "note": made.note,
         "complete": made.complete,

@@ -1,4 +1,4 @@
-"""A reproduction part by part: each exported when its runs are done, and all assembled later.
+"""A reproduction in parts: each exported when its runs are finished, and all assembled later.
 
 `python -m tools export PART --runs N --store STORE` writes docs/data/paper/PART.json: its claims, tables and figures as
 data, and what they were made with. `python -m tools assemble` puts the parts together, if they belong together: one
@@ -32,7 +32,7 @@ ARRAYS = ("at", "center", "low", "high", "runs")
 
 
 class Section(NamedTuple):
-    """An exported part: what it is a part of, and how many seconds its runs took."""
+    """An exported part: its name, its content, and how many seconds its runs took."""
 
     name: str
     made: Reproduction
@@ -45,7 +45,7 @@ def code() -> Path:
 
 
 def refuse_unnamed() -> None:
-    """A part names the commit that it was made with: there must be one, and the code must be as it is there."""
+    """Refuse to export unless the code is that of a commit: every part names the commit that it was made with."""
     if not commits.commit_at(code()):
         raise UserError("a part names the commit that it was made with: export from a checkout with git")
     if commits.is_changed(code()):
@@ -134,13 +134,13 @@ def _merged(sections: Sequence[Section]) -> Reproduction:
 
 
 def _all_runs(tables: Sequence[Table]) -> Table:
-    """What was run for any part, each once; the speed is that of the first part that tells of it."""
+    """Return the runs of all parts, each once; the speed is that of the first part that has it."""
     rows = {tuple(row[:6]): row for table in reversed(tables) for row in reversed(table[2])}
     return RAN, tables[0][1], list(reversed(rows.values()))
 
 
 def _last_seed(seeds: str) -> int:
-    """The last of some seeds in words.
+    """Return the last of some seeds in words.
 
     >>> _last_seed("0 to 29; tuning seeds from 1,000,000,000"), _last_seed("")
     (29, -1)

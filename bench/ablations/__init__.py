@@ -1,4 +1,4 @@
-"""What each part of UCLS-Plan is worth: the same runs with one part changed.
+"""Ablation of UCLS-Plan: the same runs with one part changed.
 
 `python -m bench ablations` makes the runs that docs/data/planning-ablations.csv lacks, and adds them to it; `python -m
 tools fill` makes the table of docs/planning.md from that file. Each change has a process and a folder of machine code

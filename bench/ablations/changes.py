@@ -1,4 +1,4 @@
-"""What is changed of UCLS-Plan. A replaced function must be so before the first kernel that calls it is compiled."""
+"""The changes of UCLS-Plan. Functions must be replaced before the first kernel that calls them is compiled."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -16,7 +16,8 @@ from ucls.kernels.planning import sweeping as sw
 
 
 class Change(NamedTuple):
-    """Settings for one-hot features and for tiles (None: it changes nothing there), and what replaces functions."""
+    """Settings for one-hot features and for tiles (None: nothing changes there), and the functions that replace
+    others."""
 
     one_hot: Mapping[str, Any] | None = MappingProxyType({})
     tiles: Mapping[str, Any] | None = MappingProxyType({})
@@ -99,7 +100,7 @@ def _pooled_variance() -> None:
 
 
 def _local_variance() -> None:
-    """Let every pair speak for itself alone: sigma^2 = 0."""
+    """Use only the deviations of each pair itself: sigma^2 = 0."""
 
     @jit
     def variance(levels, total, freedom, repeated):
@@ -109,7 +110,7 @@ def _local_variance() -> None:
 
 
 def _no_doubt() -> None:
-    """Believe at once that nothing is noisy where nothing has varied."""
+    """Remove the variance that is assumed until enough pairs have been repeated."""
 
     @jit
     def variance(levels, total, freedom, repeated):

@@ -1,4 +1,4 @@
-"""Where the parts of UCLS-Plan are compared, and the score of a run; larger is better."""
+"""The domains of the ablation, and the score of a run; larger is better."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ class Domain(NamedTuple):
 
 
 def _deep_sea(settings: dict[str, Any], seed: int) -> float:
-    """Less the episodes until Deep Sea 20 is solved; `UNSOLVED` if it is not."""
+    """Return minus the episodes until Deep Sea 20 is solved; `UNSOLVED` if it is not."""
     settings = {"size": 20, "mapping_seed": seed, **settings}
     history = make_run("ucls/DeepSea-v0", ALGORITHM, seed=seed, settings=settings).advance(20 * EPISODES)
     solved = solved_after(history.episode_returns > 0.5)

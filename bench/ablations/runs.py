@@ -1,4 +1,4 @@
-"""`python -m bench ablations`: make the runs that the file of results lacks."""
+"""`python -m bench ablations`: make the runs that are missing from the file of results."""
 
 import argparse
 import csv
@@ -36,7 +36,7 @@ def main(words: list[str]) -> int:
 
 
 def run_missing(change: str, domain: str, most: int, out: Path) -> None:
-    """Make the runs with these first seeds that the file lacks, in a new process, and add them."""
+    """Make the missing runs with these first seeds, in a new process, and add them to the file."""
     if settings_of(change, domain) is None:
         return
     there = rows(out)
@@ -71,7 +71,7 @@ def settings_of(change: str, domain: str) -> Mapping[str, object] | None:
 
 
 def scores_of(change: str, domain: str, seeds: list[int]) -> list[float]:
-    """Change the package, and run; only in a process of its own."""
+    """Apply a change to the package, and run; only in a separate process."""
     replace = CHANGES[change].replace
     if replace is not None:
         replace()

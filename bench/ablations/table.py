@@ -12,7 +12,7 @@ USUAL = "none"
 
 
 def table(found: Sequence[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
-    """Its columns and rows: means with the number of runs, and a star where the interval of the differences from no
+    """Return columns and rows: means with the number of runs, and a star where the interval of the differences from no
     change, paired by seed, excludes 0. Only runs of the newest version of the algorithm count."""
     newest = max((int(row["version"]) for row in found), default=0)
     scores: dict[tuple[str, str], dict[int, float]] = {}

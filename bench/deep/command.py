@@ -1,4 +1,4 @@
-"""`python -m bench deep`: run deep agents with settings that others tuned."""
+"""`python -m bench deep`: run deep agents with settings tuned by others."""
 
 import argparse
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Make runs and write them to a file, one line each; what is in the file already is not repeated."""
+"""Make runs and write them to a file, one line each; runs in the file are not repeated."""
 
 import math
 import time
@@ -28,7 +28,8 @@ AGENTS = (*RECIPES, BOOTSTRAPPED)
 
 
 class Told(NamedTuple):
-    """What is known of a run: the step at which every episode ended, its return, steps, CPU seconds, greedy return."""
+    """The measurements of a run: the step at which every episode ended, its return, steps, CPU seconds, greedy
+    return."""
 
     ends: Sequence[int]
     returns: Sequence[float]
@@ -38,7 +39,7 @@ class Told(NamedTuple):
 
 
 def measure(agents: Sequence[str], places: Sequence[Place], seeds: Sequence[int], own_steps: bool, path: Path) -> None:
-    """Run what the file lacks; with `own_steps` for as many steps as the settings were tuned for."""
+    """Make the missing runs; with `own_steps` for as many steps as the settings were tuned for."""
     torch.set_num_threads(1)
     there = found.of_csv(path) if path.exists() else []
     for seed in seeds:
@@ -55,7 +56,7 @@ def measure(agents: Sequence[str], places: Sequence[Place], seeds: Sequence[int]
 
 
 def title_of(place: Place, steps: int) -> str:
-    """The title of a place, with the number of steps if it is another than its own."""
+    """Return the title of a task, with the number of steps if it is not the usual one."""
     return place.task.title if steps == place.steps else f"{place.task.title}, {steps:,} steps"
 
 
@@ -74,7 +75,7 @@ def _run(agent: str, place: Place, steps: int, seed: int) -> Told:
 
 
 class Watch(BaseCallback):
-    """Notes when episodes end, in the order of all parallel environments, and what they returned."""
+    """Records when episodes end, in the order of all parallel environments, and their returns."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -89,7 +90,7 @@ class Watch(BaseCallback):
 
 
 def by_recipe(agent: str, recipe: Recipe, place: Place, steps: int, seed: int) -> Told:
-    """A run of an agent of Stable-Baselines3 or sb3-contrib."""
+    """Make a run of an agent of Stable-Baselines3 or sb3-contrib."""
     env: VecEnv = DummyVecEnv([lambda: Monitor(made(place.task))] * recipe.envs)
     if recipe.normalize:
         boxes = isinstance(env.observation_space, gymnasium.spaces.Box)
@@ -137,7 +138,7 @@ def _greedy(place: Place, act: Callable[[np.ndarray], np.ndarray]) -> float:
 
 
 def of_priors(place: Place, steps: int, seed: int) -> Told:
-    """A run of Bootstrapped DQN with randomized priors."""
+    """Make a run of Bootstrapped DQN with randomized priors."""
     env = gymnasium.wrappers.RecordEpisodeStatistics(made(place.task), buffer_length=steps)
     agent, began = BootstrappedDQN(env, seed), time.process_time()
     agent.learn(steps)
@@ -156,7 +157,7 @@ def _ends(agent: BootstrappedDQN) -> list[int]:
 
 
 def of_package(name: str, place: Place, steps: int, seed: int) -> Told:
-    """A run of one of this package's algorithms with its default setting."""
+    """Make a run of one of this package's algorithms with its default setting."""
     agent, began = Agent(made(place.task), name, seed=seed), time.process_time()
     agent.learn(steps)
     cpu = time.process_time() - began
@@ -167,5 +168,5 @@ def of_package(name: str, place: Place, steps: int, seed: int) -> Told:
 
 
 def chosen(titles: Sequence[str], places: dict[str, Place]) -> Iterator[Place]:
-    """The places with one of these words in their title, or all."""
+    """Return the tasks with one of these words in their title, or all."""
     return (place for title, place in places.items() if not titles or any(word in title for word in titles))

@@ -1,4 +1,4 @@
-"""Where deep agents run: environments of docs/environments.md, and others that are only for comparisons with them."""
+"""The tasks of deep agents: environments of docs/environments.md, and others only for comparison with these agents."""
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple
@@ -68,7 +68,7 @@ def door_key(size: int = 6) -> gymnasium.Env[Any, Any]:
 
 
 def places() -> dict[str, Place]:
-    """All of them by title."""
+    """Return all tasks by title."""
     known = {task.title: Place(task, steps_of(task), NEAREST.get(task.title, TABLES)) for task in TASKS}
     return known | {place.task.title: place for place in OTHERS}
 
@@ -79,7 +79,7 @@ def steps_of(task: Task) -> int:
 
 
 def made(task: Task) -> gymnasium.Env[Any, Any]:
-    """The environment of a task; observations that are tuples are flattened, and cells of Deep Sea are one-hot."""
+    """Create the environment of a task; tuples are flattened, and cells of Deep Sea are one-hot."""
     env = make_env(task.env, task.kwargs)
     if task.env == "ucls/DeepSea-v0":
         return one_hot(env)
@@ -88,7 +88,7 @@ def made(task: Task) -> gymnasium.Env[Any, Any]:
 
 
 def one_hot(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
-    """An environment whose states are numbers, as vectors with a 1 in the place of the state."""
+    """Wrap an environment with discrete states so that they are one-hot vectors."""
     states: Any = env.observation_space
     rows = np.eye(int(states.high[0]) + 1, dtype=np.float32)
     space = gymnasium.spaces.Box(0.0, 1.0, (len(rows),), np.float32)

@@ -1,4 +1,4 @@
-"""Bootstrapped DQN with randomized priors: an ensemble of networks, each beside a fixed random one, takes turns.
+"""Bootstrapped DQN with randomized priors: an ensemble of networks, each with a fixed random one added, takes turns.
 
 Osband, Aslanides and Cassirer, "Randomized prior functions for deep reinforcement learning", 2018, with the settings of
 bsuite's agent boot_dqn: 20 networks with two hidden layers of 50 units, priors with a factor of 3, Adam with 0.001 on
@@ -58,14 +58,14 @@ class Memory:
         self.count = 0
 
     def add(self, seen: Any, action: int, reward: float, ahead: float, after: Any, mask: Any) -> None:
-        """Remember a transition in the place of the oldest."""
+        """Store a transition in the place of the oldest."""
         i = self.count % len(self.action)
         self.seen[i], self.action[i], self.reward[i] = seen, action, reward
         self.ahead[i], self.after[i], self.mask[i] = ahead, after, mask
         self.count += 1
 
     def sample(self, rng: np.random.Generator, size: int) -> list[torch.Tensor]:
-        """Some transitions, with replacement."""
+        """Draw some transitions, with replacement."""
         chosen = rng.integers(min(self.count, len(self.action)), size=size)
         arrays = (self.seen, self.action, self.reward, self.ahead, self.after, self.mask)
         return [torch.from_numpy(array[chosen]) for array in arrays]
@@ -93,14 +93,14 @@ class BootstrappedDQN:
 
     @torch.no_grad()
     def predict(self, seen: Any, deterministic: bool = True) -> tuple[int, None]:
-        """The best action by the mean of all networks, or while learning by the one that decides in this episode."""
+        """Return the best action by the mean of all networks, or while learning by the one of this episode."""
         x = torch.as_tensor(seen, dtype=torch.float32)[None]
         values = self.values(self.parts, x)[:, 0].numpy()
         q = values.mean(axis=0) if deterministic else values[self.active]
         return int(self.rng.choice(np.flatnonzero(q == q.max()))), None
 
     def explore(self, seen: Any) -> int:
-        """What the agent does while it learns."""
+        """Return the action to take while learning."""
         if self.rng.random() < 10 / (10 + self.updates):
             return int(self.rng.integers(self.env.action_space.n))
         return self.predict(seen, deterministic=False)[0]
@@ -122,7 +122,7 @@ class BootstrappedDQN:
         return self
 
     def update(self) -> None:
-        """Take a step of Adam for all networks, and now and then copy them to their targets."""
+        """Take a step of Adam for all networks, and occasionally copy them to their targets."""
         seen, action, reward, ahead, after, mask = self.memory.sample(self.rng, self.settings.batch_size)
         with torch.no_grad():
             best = self.values(self.target, after).max(dim=2).values

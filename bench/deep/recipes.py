@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 
 class Recipe(NamedTuple):
-    """Settings of an agent, the number of steps and of parallel environments that they were tuned for.
+    """Settings of an agent, and the number of steps and of parallel environments for which they were tuned.
 
     `normalize` scales observations and rewards by their running moments. `falling` names settings that fall linearly
     to 0 during training.

@@ -13,7 +13,7 @@ SHOWN = ("DQN", "QR-DQN", "PPO")  # deep agents beside the others
 
 
 class Found(NamedTuple):
-    """One run; a measure is None where there is no value."""
+    """One run; a measurement is None if there is no value."""
 
     task: str
     agent: str

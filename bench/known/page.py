@@ -24,7 +24,7 @@ HEAD = [
 
 
 def update(store: Path, data: Path) -> None:
-    """Add the runs of the store to the file of runs, in the place of earlier ones."""
+    """Add the runs of the store to the file of runs, replacing earlier ones."""
     earlier = found.of_csv(data) if data.exists() else []
     runs = found.ordered(found.merged(earlier, found.of_store(store, STUDY)))
     data.parent.mkdir(parents=True, exist_ok=True)
@@ -32,7 +32,7 @@ def update(store: Path, data: Path) -> None:
 
 
 def sections(runs: Sequence[Found], deep: Sequence[Found] = ()) -> dict[str, str]:
-    """What the page has between its marks, by name; `deep` are the runs of deep agents with tuned settings."""
+    """Return the sections of the page, by name; `deep` are the runs of deep agents with tuned settings."""
     every = found.together(runs, deep)
     said = {"finding": finding(every), "runs": counted(runs), "deep runs": counted(deep)}
     shown = [*tables_of(every), deep_tables.table(runs, deep)]
@@ -68,13 +68,13 @@ def tables_of(runs: Sequence[Found]) -> list[Table]:
 
 
 def counted(runs: Sequence[Found]) -> str:
-    """How many runs the page is of, and at which commits they were made."""
+    """State how many runs the page has, and at which commits they were made."""
     commits = ", ".join(f"`{commit}`" for commit in sorted({run.commit for run in runs}))
     return f"{len(runs):,} runs, made with commits {commits}."
 
 
 def finding(runs: Sequence[Found]) -> str:
-    """In how many environments the default agent has the best greedy policy, and where it does not."""
+    """State in how many environments the default agent has the best greedy policy, and where it does not."""
     best = _best(runs)
     if not best:
         return "There are no runs to compare yet."

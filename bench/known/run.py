@@ -31,7 +31,7 @@ WARM = 200  # steps of an unmeasured run of the same kind, which loads or compil
 
 
 def measure(study: Study, store: Path, only: Sequence[str], fewer: int | None, agents: Sequence[str] = ()) -> None:
-    """Run what the store lacks, limited to titles with one of these words, to these agents and the first few seeds."""
+    """Make the missing runs, limited to titles with one of these words, to these agents and the first few seeds."""
     labels = {member.cell.id: member.label for member in study.members}
     begun: set[tuple[str, str]] = set()
 

@@ -68,7 +68,8 @@ def limited(env: gymnasium.Env[Any, Any]) -> gymnasium.Env[Any, Any]:
 def reached(
     lengths: Sequence[int] | np.ndarray, returns: Sequence[float] | np.ndarray, threshold: float | None
 ) -> int | None:
-    """After how many steps the mean return of 20 episodes in a row first was at the threshold; None if never.
+    """Return after how many steps the mean return of 20 consecutive episodes first reached the threshold; None if
+    never.
 
     >>> reached([10] * 25, [0.0] * 5 + [1.0] * 20, 0.9)
     230

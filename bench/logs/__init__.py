@@ -1,1 +1,1 @@
-"""Coverage and power of comparisons from logs, where the truth is known: `python -m bench logs`."""
+"""Coverage and power of comparisons from logs with known values: `python -m bench logs`."""

@@ -1,4 +1,4 @@
-"""Logs for other packages, and what `compare` says about the same ones: `python -m bench logs baselines FOLDER`.
+"""Logs for other packages, and the results of `compare` for the same logs: `python -m bench logs baselines FOLDER`.
 
 It simulates logs of whole episodes and writes them as .npz files, padded to one length, because SCOPE-RL needs that.
 `scope_rl_estimates.py` then runs in an environment that has SCOPE-RL, and adds its intervals; the command prints the
@@ -31,7 +31,7 @@ def padded(log: EpisodeLog, rows: np.ndarray, fill: float) -> np.ndarray:
 
 
 def write(folder: Path, name: str, episodes: int, run: int) -> None:
-    """Simulate a log; write it with fitted values of actions, and our answer."""
+    """Simulate a log; write it with fitted action values and our result."""
     path = folder / f"{name}-{episodes}-{run}.npz"
     if path.exists():
         return
@@ -72,7 +72,7 @@ def table(folder: Path) -> str:
 
 
 def main(folder: Path) -> int:
-    """Write the logs that are missing, and print the table of what has been estimated."""
+    """Write the missing logs, and print the table of the available estimates."""
     folder.mkdir(parents=True, exist_ok=True)
     for name in DOMAINS:
         for episodes in SIZES:

@@ -1,4 +1,4 @@
-"""The values of policies learned from logs, cautious and greedy, beside the logged policy and the optimum."""
+"""The values of policies learned from logs, cautious and greedy, compared with the logged policy and the optimum."""
 
 import csv
 import functools
@@ -75,7 +75,7 @@ def optimum(domain: Domain) -> float:
 
 @functools.cache
 def references(name: str) -> tuple[float, float]:
-    """The values of the logged policy, and of an optimal one: not a number where none is known."""
+    """Return the values of the logged policy, and of an optimal one: NaN if none is known."""
     domain, setting = domains()[name], SETTINGS[name]
     logged = domain.truth[0] if domain.truth else true_value(domain, domain.behavior)
     if setting.best is not None:
@@ -121,7 +121,7 @@ def replicate(name: str, episodes: int, run: int) -> Row:
 
 
 def run_all(path: Path, runs: int) -> Iterator[Row]:
-    """Run what a file does not have yet, and append it."""
+    """Make the runs that are missing from a file, and append them."""
     done = {(row["domain"], int(row["episodes"]), int(row["run"])) for row in read_rows(path)}
     with path.open("a", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -18,7 +18,7 @@ REPLICATIONS = DATA.with_name("log-replications.csv")  # shipped, so that the st
 
 
 def main(arguments: list[str]) -> int:
-    """Run what is missing, summarize, and print."""
+    """Make the missing replications, summarize, and print."""
     if arguments[:1] == ["baselines"] and len(arguments) == 2:
         return baselines.main(Path(arguments[1]))
     if arguments[:1] == ["cost"]:

@@ -1,4 +1,4 @@
-"""Processor time and memory of a comparison, against `evaluate-log`: `python -m bench logs cost [--rows N]`.
+"""Processor time and memory of a comparison relative to `evaluate-log`: `python -m bench logs cost [--rows N]`.
 
 Both read a log of as many transitions from an .npz: `evaluate-log` with 512 features of which 8 are active, and a
 comparison with the features that it chooses, and with 512 Fourier features. Each has its own process, in turns.
@@ -23,13 +23,14 @@ EVALUATE, CHOSEN, LARGE = "evaluate-log", "compare", "compare, d = 512"
 
 
 def soft(states: Array) -> Array:
-    """The new policy."""
+    """Return the probabilities of the new policy."""
     p = 0.1 + 0.8 * states[:, 0]
     return np.column_stack([1 - p, p])
 
 
 def write_logs(folder: Path, rows: int) -> None:
-    """The same episodes for both: with two numbers as the state, and with 8 of 512 tiles of states and actions."""
+    """Write the same episodes for both: with two numbers as the state, and with 8 of 512 tiles of states and
+    actions."""
     rng, n, parts = np.random.default_rng(0), rows // STEPS, []
     s = rng.uniform(size=(n, 2))
     for t in range(STEPS):
@@ -70,7 +71,7 @@ def run(kind: str, folder: Path) -> None:
 
 
 def main(arguments: list[str]) -> int:
-    """Run the jobs in turns, and print processor time and memory."""
+    """Run the jobs alternately, and print processor time and memory."""
     parser = argparse.ArgumentParser(prog="python -m bench logs cost")
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--job", nargs=2, help=argparse.SUPPRESS)

@@ -36,7 +36,7 @@ class Domain(NamedTuple):
 
 
 def soft(best: Array, n_actions: int, epsilon: float) -> Array:
-    """Probabilities of a policy that takes an action, or with probability epsilon any."""
+    """Return the probabilities of a policy that takes an action, or with probability epsilon a random one."""
     p = np.full((len(best), n_actions), epsilon / n_actions)
     p[np.arange(len(best)), best] += 1 - epsilon
     return p
@@ -120,7 +120,7 @@ def garnet() -> Domain:
 
 
 def ring() -> Domain:
-    """Five places on a ring; moving right earns the place."""
+    """Return five places on a ring; moving right yields the number of the place."""
     P, R = np.zeros((5, 2, 6)), np.zeros((5, 2))
     for s in range(5):
         for a in range(2):
@@ -231,7 +231,7 @@ def _builtin(name: str, **settings: Any) -> tuple[Any, Any]:
 
 
 def river_swim() -> Domain:
-    """River Swim with Osband's probabilities: the fish starts at the bottom, and much is earned at the top only."""
+    """Return River Swim with Osband's probabilities: episodes start downstream, and the large reward is upstream."""
     reset, step = _builtin("ucls/RiverSwim-v0", probabilities=1)
     return Domain("river_swim", "River Swim", 0.99, ("position",), reset, step,
                   lambda s: np.tile([0.2, 0.8], (len(s), 1)),
@@ -240,7 +240,7 @@ def river_swim() -> Domain:
 
 
 def puddle_world() -> Domain:
-    """Puddle World: the logged policy wanders to the goal, the new one wanders less and keeps below the puddles."""
+    """Return Puddle World: the new policy takes a more direct way to the goal, below the puddles."""
     reset, step = _builtin("ucls/PuddleWorld-v0")
 
     def heading(s: Array) -> Array:
@@ -272,7 +272,8 @@ def cart_pole() -> Domain:
 
 
 def changing(episodes: int, rng: np.random.Generator) -> dict[str, Array]:
-    """An inventory log during which mean demand rises from 4 to 6: it has no single truth, and must be flagged."""
+    """Return an inventory log during which mean demand rises from 4 to 6: it has no single value, and must be
+    flagged."""
     early, late = (simulate(inventory(mean), episodes // 2, rng) for mean in (4.0, 6.0))
     late["episode"] += episodes // 2
     return {name: np.concatenate([early[name], late[name]]) for name in early}
@@ -280,6 +281,6 @@ def changing(episodes: int, rng: np.random.Generator) -> dict[str, Array]:
 
 @functools.cache
 def domains() -> dict[str, Domain]:
-    """All of them, by name."""
+    """Return all domains, by name."""
     made = (ring(), garnet(), inventory(), queue(), contexts(), river_swim(), puddle_world(), cart_pole())
     return {domain.name: domain for domain in made}

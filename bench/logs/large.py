@@ -14,7 +14,7 @@ EPISODES, SEED = 5000, 900_000
 
 
 def measure(path: Path, name: str, runs: int) -> None:
-    """Append what the file does not have yet: whether intervals cover, and the intervals of both values."""
+    """Append the missing runs to the file: whether intervals cover, and the intervals of both values."""
     domain, truth = domains()[name], truth_of(name)
     with path.open(newline="") as file:
         done = {int(row["run"]) for row in csv.DictReader(file) if row["case"] == name}

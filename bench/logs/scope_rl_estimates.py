@@ -15,7 +15,7 @@ CONFIDENCE, RESAMPLES = 0.9, 100
 
 
 def estimate(path: Path) -> dict:
-    """The intervals of SCOPE-RL's estimators with a bootstrap, its default, beside our answer."""
+    """Return the intervals of SCOPE-RL's estimators with a bootstrap, its default, and our result."""
     from scope_rl.ope.discrete import DoublyRobust, PerDecisionImportanceSampling, SelfNormalizedPDIS
 
     with np.load(path) as data:

@@ -29,7 +29,7 @@ PARTS = 20  # rounds over all cases, so that an interrupted study has about equa
 
 
 class Case(NamedTuple):
-    """A domain, and what is unusual: poor features, or no logged probabilities."""
+    """A domain, and what is unusual about it: poor features, or no logged probabilities."""
 
     domain: str
     kind: str = ""
@@ -74,14 +74,14 @@ class Row(NamedTuple):
 
 
 class Truth(NamedTuple):
-    """The values of both policies."""
+    """The true values of both policies."""
 
     logged: float
     new: float
 
     @property
     def difference(self) -> float:
-        """What is estimated."""
+        """The true difference."""
         return self.new - self.logged
 
 
@@ -98,7 +98,7 @@ def poor_features(log: EpisodeLog) -> Any:
 
 
 def replicate(case: Case, episodes: int, run: int, truth: Truth) -> Row:
-    """Simulate a log, compare, and note what was right."""
+    """Simulate a log, compare, and record what was right."""
     domain = domains()[case.domain]
     rng = np.random.default_rng([run, episodes, *case.name.encode()])
     table = changing(episodes, rng) if case.kind == "changing demand" else simulate(domain, episodes, rng)
@@ -139,7 +139,7 @@ def bootstrap(log: EpisodeLog, domain: Domain, rng: np.random.Generator) -> tupl
 
 
 def run_all(path: Path, runs: dict[int, int], cases: tuple[Case, ...] = CASES) -> Iterator[Row]:
-    """Run what a file does not have yet, and append it; rounds of replications go over all cases in turn."""
+    """Make the replications that are missing from a file, and append them; rounds alternate between all cases."""
     done = {(row["case"], int(row["episodes"]), int(row["run"])) for row in read_rows(path)}
     with path.open("a", newline="") as file:
         writer = csv.writer(file)

@@ -24,7 +24,7 @@ FIELDS = (
 
 
 def summarize(replications: Path, out: Path) -> None:
-    """Write the fraction of replications in which each thing happened, for every case and number of episodes."""
+    """Write the fraction of replications in which each event occurred, for every case and number of episodes."""
     rows = read_rows(replications)
     with out.open("w", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -66,7 +66,7 @@ def pooled(path: Path) -> tuple[str, str]:
 
 
 def _pooled(rows: list[dict[str, str]], episodes: int) -> dict[str, str] | None:
-    """The replications of all logs together, without those that have no truth."""
+    """Pool the replications of all logs that have true values."""
     some = [row for row in rows if int(row["episodes"]) == episodes and NO_TRUTH not in row["case"]]
     if not some:
         return None

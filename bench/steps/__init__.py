@@ -1,4 +1,4 @@
-"""The UCLS step, written in several ways that must agree: each is a class made from a stream and a type of numbers.
+"""The UCLS step in several implementations that must agree: each is a class made from a stream and a data type.
 
 It has `run(steps)`, which goes on along the stream, `unit` (how many steps it takes at a time), and `w` and `C`.
 """
@@ -15,7 +15,7 @@ OURS = "ucls"
 
 
 def versions(stream: Stream, dtype: str) -> tuple[dict[str, Any], list[str]]:
-    """Every version that this machine can run, and a word on those that it cannot."""
+    """Return every version that this machine can run, and the reasons for those that it cannot."""
     found: dict[str, Any] = {OURS: Kernel(stream, dtype)}
     skipped = []
     if native.compiler():

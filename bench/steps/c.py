@@ -1,4 +1,4 @@
-"""The same algebra in C (step.c), compiled on the spot."""
+"""The same algebra in C (step.c), compiled on demand."""
 
 import ctypes
 

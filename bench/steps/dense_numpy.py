@@ -1,4 +1,4 @@
-"""The box in dense NumPy, line by line: what one would write first."""
+"""The paper's pseudocode in dense NumPy, line by line: the straightforward implementation."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""NumPy at its best: in place, sparse where features are sparse, matrix-vector products only."""
+"""Optimized NumPy: in place, sparse where features are sparse, matrix-vector products only."""
 
 import numpy as np
 

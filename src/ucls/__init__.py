@@ -63,7 +63,7 @@ class _Watch:
     """Registers the environments once Gymnasium is imported: importing it here would take most of a second."""
 
     def find_spec(self, fullname: str, path: Any, target: Any = None) -> Any:
-        """Gymnasium as it is found by others, with a word after its import; and nothing else."""
+        """Find Gymnasium as usual, and let its import register the environments; find nothing else."""
         if fullname != "gymnasium":
             return None
         _sys.meta_path.remove(self)

@@ -32,7 +32,7 @@ class Terminated(BaseException):
 
 @contextmanager
 def about(key: str) -> Iterator[None]:
-    """Say what a `UserError` is about, unless it says so itself; around a block, or as a decorator."""
+    """Add to a `UserError` what it is about, unless it says so itself; around a block, or as a decorator."""
     try:
         yield
     except UserError as error:

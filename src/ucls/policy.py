@@ -127,7 +127,8 @@ class Policy:
         return rows, masks, many
 
     def _recalled(self, index: np.ndarray, value: np.ndarray) -> np.ndarray:
-        """The mask that the agent met: an action is invalid if it was so wherever one of its features was met."""
+        """Return the masks that the agent met: an action is invalid if it was invalid wherever one of its features was
+        active."""
         if self._met is None:
             return np.ones(self.n_actions, bool)
         mask = ~((self._met[index] == INVALID) & (value != 0.0)).any(axis=1)

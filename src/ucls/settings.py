@@ -1,4 +1,4 @@
-"""Settings: declared once, as the annotated fields of a NamedTuple, and checked at the door.
+"""Settings: declared once, as the annotated fields of a NamedTuple, and validated when they are given.
 
 >>> from typing import Annotated
 >>> class Settings(NamedTuple):
@@ -24,7 +24,7 @@ T = TypeVar("T", bound=tuple[Any, ...])
 
 @dataclass(frozen=True)
 class Real:
-    """A finite number, within limits if any are given; or the name of a `fact` of the environment, which is one."""
+    """A finite number, within limits if any are given; or the name of a `fact` of the environment."""
 
     at_least: float = -math.inf
     at_most: float = math.inf
@@ -131,7 +131,7 @@ OPEN_UNIT = Real(above=0, below=1)
 
 
 class Setting(NamedTuple):
-    """What is known of one setting; `default` is a name in quotes where it follows another value."""
+    """The declaration of one setting; `default` is a name in quotes if it follows another value."""
 
     field: str
     name: str
@@ -150,7 +150,7 @@ def describe(cls: type) -> list[Setting]:
         check = next((mark for mark in marks if isinstance(mark, Real | Whole | Choice)), None)
         if check is None:
             example = f'{field}: Annotated[float, UNIT, "what it is"] = 0.5'
-            raise UserError(f"setting {field!r} does not say which values it takes: declare it as in {example}")
+            raise UserError(f"setting {field!r} does not declare its allowed values: declare it as in {example}")
         followed = next((mark for mark in marks if isinstance(mark, Follows)), None)
         follows, otherwise = (followed.name, followed.otherwise) if followed else (None, None)
         doc = next((mark for mark in marks if isinstance(mark, str)), "")
@@ -185,7 +185,7 @@ def resolve(cls: type[T], given: Mapping[str, object] = {}, facts: Mapping[str, 
 
 
 def shown(settings: tuple[Any, ...]) -> dict[str, Any]:
-    """Settings as a person gave them: public names, choices by name.
+    """Return settings as a user would write them: public names, choices by name.
 
     >>> from typing import Annotated
     >>> class Settings(NamedTuple):
@@ -197,7 +197,7 @@ def shown(settings: tuple[Any, ...]) -> dict[str, Any]:
 
 
 def parse(pairs: Iterable[str]) -> dict[str, Any]:
-    """Read `name=value` words; those of an environment, which may be anybody's, are numbers, true, false or text.
+    """Read `name=value` words; those of a third-party environment are numbers, true, false or text.
 
     >>> parse(["p=0.1", "env.is_slippery=false"])
     {'p': '0.1', 'env.is_slippery': False}
@@ -214,7 +214,7 @@ def parse(pairs: Iterable[str]) -> dict[str, Any]:
 
 
 def scalar(text: str) -> bool | int | float | str:
-    """Read a value as TOML would, or true and false as Python would, where text needs no quotes.
+    """Read a value as in TOML, or true and false as in Python; text needs no quotes.
 
     >>> [scalar(word) for word in ("True", "4", "-0.5", "1e-3", "8x8", '"4"')]
     [True, 4, -0.5, 0.001, '8x8', '4']
@@ -230,7 +230,7 @@ def scalar(text: str) -> bool | int | float | str:
 
 
 def word_of(value: object) -> str:
-    """A value as a person writes it: what `scalar` reads.
+    """Return a value as a user would write it: `scalar` reads it.
 
     >>> [word_of(value) for value in (False, 4, 0.5, "8x8", "4")]
     ['false', '4', '0.5', '8x8', '"4"']
@@ -251,7 +251,7 @@ def divided(settings: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Any]
 
 
 def listed(settings: Mapping[str, object], between: str = ", ") -> str:
-    """Settings as `name=value` words: what `parse` reads, one after another.
+    """Return settings as `name=value` words, which `parse` reads.
 
     >>> listed({"p": 0.1, "tilings": 4, "env.is_slippery": False})
     'p=0.1, tilings=4, env.is_slippery=false'
@@ -261,7 +261,7 @@ def listed(settings: Mapping[str, object], between: str = ", ") -> str:
 
 
 def distribute(given: Mapping[str, object], groups: Mapping[str, type]) -> dict[str, dict[str, object]]:
-    """Give each setting to the group that declares it; `group.name` says which where two of them do.
+    """Give each setting to the group that declares it; `group.name` resolves ambiguous names.
 
     >>> from typing import Annotated
     >>> class Settings(NamedTuple):

@@ -1,1 +1,1 @@
-"""What any package may use: files, HTML, JSON, arrays from untrusted files, drawing, random generators."""
+"""Helpers for every package: files, HTML, JSON, arrays from untrusted files, drawing, random generators."""

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 
 class Compiled(NamedTuple):
-    """The number of kernels that this process has compiled, the seconds it took, and whether it is over for now."""
+    """The number of kernels that this process has compiled, the seconds it took, and whether compilation is over for
+    now."""
 
     kernels: int
     seconds: float

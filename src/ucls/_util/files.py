@@ -1,4 +1,4 @@
-"""Where things are cached, and how files are written: whole or not at all."""
+"""Locations of caches, and atomic file writes."""
 
 import contextlib
 import errno
@@ -42,7 +42,7 @@ def cache_dir(name: str) -> Path | None:
 
 
 def read_owned(path: Path) -> bytes | None:
-    """The content of a file, if it is there and of this user, and nobody else can have written it, or put it there."""
+    """Read a file if it exists, belongs to this user, and cannot have been written or replaced by anyone else."""
     try:
         if not _is_ours_alone(path.parent.lstat()):
             return None
@@ -55,7 +55,7 @@ def read_owned(path: Path) -> bytes | None:
 
 
 def write_owned(path: Path, content: bytes) -> None:
-    """Write a file in one move, for this user's eyes; it need not survive the power, but is never half there."""
+    """Write a file atomically, readable for this user only; it may be lost in a power failure."""
     path.parent.mkdir(exist_ok=True, mode=0o700)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:
@@ -76,9 +76,9 @@ def lock(file: int | IO[Any], shared: bool = False) -> None:
 
 
 def hold(path: Path, patience: float) -> int | None:
-    """Hold a file against other processes, after waiting so many seconds at most; None if it cannot be had.
+    """Lock a file against other processes, waiting so many seconds at most; return None if it stays locked.
 
-    The one who holds it lets go by `let_go`, or by its end, however that comes.
+    `release_file` releases it, and so does the end of this process.
     """
     flags, deadline = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | getattr(os, "O_NOFOLLOW", 0), time.monotonic() + patience
     try:
@@ -96,8 +96,8 @@ def hold(path: Path, patience: float) -> int | None:
         time.sleep(SECONDS_BETWEEN_TRIES)
 
 
-def let_go(path: Path, handle: int) -> None:
-    """Let go of a file that is held, and remove it."""
+def release_file(path: Path, handle: int) -> None:
+    """Unlock and remove a file that `hold` locked."""
     with contextlib.suppress(OSError):
         path.unlink()
     os.close(handle)
@@ -111,7 +111,7 @@ def touch_daily(folder: Path) -> None:
 
 
 def prune(root: Path, unused: float = 30 * DAY) -> None:
-    """Remove the folders in a cache that nobody has used for so many seconds; what is lost can be made again."""
+    """Remove the folders of a cache that have not been used for so many seconds; their content can be recreated."""
     with contextlib.suppress(OSError):
         for folder in list(root.iterdir()):
             status = folder.lstat()
@@ -133,7 +133,7 @@ def _temporary_root() -> Path:
 
 
 def _is_private(folder: Path) -> bool:
-    """Make a folder if it is not there, and say whether it is this user's; nobody else can write to it then."""
+    """Create a folder if needed, and return whether it belongs to this user, so that nobody else can write to it."""
     folder.mkdir(exist_ok=True, mode=0o700)
     status = folder.lstat()
     if stat.S_ISDIR(status.st_mode) and not _is_ours_alone(status) and _is_of_this_user(status):
@@ -151,7 +151,7 @@ def _is_of_this_user(status: os.stat_result) -> bool:
 
 
 def write_atomic(path: Path, write: Callable[[Path], object]) -> None:
-    """Let `write` make a temporary file beside `path`, then put it in place in one move."""
+    """Let `write` create a temporary file beside `path`, then move it into place."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=path.suffix)
     os.close(handle)

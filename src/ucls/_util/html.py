@@ -1,4 +1,4 @@
-"""A page that needs nothing else: one HTML file with its style, script and data."""
+"""A self-contained page: one HTML file with its style, script and data."""
 
 import base64
 import hashlib
@@ -43,12 +43,12 @@ def write_document(path: Path, title: str, body: str, style: str, script: str, d
 
 
 def refuse_page(path: Path) -> None:
-    """Refuse, before the work, a page that cannot be written, or that would replace a file of another kind."""
+    """Refuse, before the work, a page that cannot be written or that would replace another kind of file."""
     refuse_file(path, "page", MARK.encode(), path / "maps.html")
 
 
 def refuse_file(path: Path, kind: str, mark: bytes, example: Path) -> None:
-    """Refuse, before the work, a file that cannot be written, or that would replace one without our mark."""
+    """Refuse, before the work, a file that cannot be written or that would replace one without the mark of ucls."""
     try:
         if path.is_dir():
             raise UserError(f"{path} is a folder: give a file for the {kind}, for example {example}")

@@ -1,4 +1,4 @@
-"""Strict JSON: `null` where there is no number, because JSON has no word for NaN or infinity."""
+"""Strict JSON: `null` where there is no number, because JSON has no NaN or infinity."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from ucls.errors import UserError
 
 
 def as_json(data: Any, **form: Any) -> str:
-    """The data as JSON that every parser reads; keywords are those of `json.dumps`.
+    """Return data as JSON that every parser reads; keywords are those of `json.dumps`.
 
     >>> as_json({"mean": float("nan"), "ends": [1.0, float("inf")]})
     '{"mean": null, "ends": [1.0, null]}'
@@ -19,7 +19,7 @@ def as_json(data: Any, **form: Any) -> str:
 
 
 def read_json(path: Path, most: int) -> Any:
-    """The content of a JSON file of at most so many bytes; whatever is wrong with it is one line."""
+    """Read a JSON file of at most so many bytes; errors are one line."""
     try:
         if not path.is_file():
             raise UserError(f"{path} is not a file")

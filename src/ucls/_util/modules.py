@@ -1,4 +1,4 @@
-"""Modules of other people, by their import path."""
+"""User-supplied modules, by their import path."""
 
 import importlib
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ def is_path(path: str) -> bool:
 
 
 def import_path(path: str) -> ModuleType:
-    """Import a module, which may do anything then: whatever that is, it is told in one line."""
+    """Import a module, which may execute anything; any failure becomes a one-line error."""
     try:
         return importlib.import_module(path)
     except (Exception, SystemExit) as error:
@@ -24,7 +24,7 @@ def import_path(path: str) -> ModuleType:
 
 
 def imported(kind: str, name: str, path: str, known: Iterable[str]) -> ModuleType:
-    """Import what `name` stands for among the `known`, or else names itself; or say that there is no such thing."""
+    """Import the module of a known name, or the one that `name` is the import path of; refuse any other name."""
     if not is_path(path):
         raise unknown(kind, name[:LENGTH], known)
     try:

@@ -12,7 +12,7 @@ WIDE, TALL = 480, 120
 
 
 def table(rows: Iterable[Sequence[object]], heads: Sequence[str] = ()) -> str:
-    """Rows as an HTML table.
+    """Return rows as an HTML table.
 
     >>> table([["steps", 3]])
     '<table><tr><td>steps</td><td>3</td></tr></table>'

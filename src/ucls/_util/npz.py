@@ -1,4 +1,4 @@
-"""Arrays of an .npz from anybody: nothing is executed, and nothing is allocated that the file does not hold."""
+"""Arrays of an .npz from an untrusted source: nothing is executed, and no more is allocated than the file holds."""
 
 import math
 import warnings
@@ -18,7 +18,7 @@ COMPRESSIONS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)  # what numpy writes; 
 
 
 class Head(NamedTuple):
-    """What a file says of an array."""
+    """The type and shape that a file declares for an array."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -34,7 +34,7 @@ def read_arrays(path: Path, known: Sequence[str], most: int) -> tuple[dict[str, 
         wanted = {name: members[name] for name in known if name in members}
         size = sum(info.file_size for info in wanted.values())
         if size > most:
-            raise UserError(f"{path} holds {size:,} bytes of arrays, more than fit into memory: cut it in parts")
+            raise UserError(f"{path} holds {size:,} bytes of arrays, more than fit into memory: split it")
         return {name: _array(file, info, path, name) for name, info in wanted.items()}, list(members)
 
 
@@ -47,7 +47,7 @@ def read_heads(path: Path, known: Sequence[str]) -> dict[str, Head]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
-    """Open a file; whatever is wrong with it is one line."""
+    """Open a file; errors are one line."""
     try:
         if not path.is_file():
             raise UserError(f"{path} is not a file")
@@ -75,7 +75,7 @@ def _head(file: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path, name: str) -
     if dtype.hasobject or dtype.kind not in PLAIN:
         raise UserError(f"{path}: the array {name!r} is of type {printable(str(dtype)[:40])}: give plain numbers")
     if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize > info.file_size:
-        raise UserError(f"{path}: the array {name!r} is said to be of shape {str(shape)[:60]}, and is not that large")
+        raise UserError(f"{path}: the array {name!r} is declared with shape {str(shape)[:60]}, but is smaller")
     return Head(shape, dtype)
 
 

@@ -1,4 +1,4 @@
-"""Every color of the figures and who wears it, everywhere the same."""
+"""The colors of the figures: each algorithm has the same color everywhere."""
 
 INK, SOFT = "#333333", "#555555"  # of titles, axes and optima; of notes
 

@@ -1,4 +1,5 @@
-"""Where random numbers come from: one seed a run, spawned into the world's, the learner's and an onlooker's."""
+"""Random generators: one seed per run, from which those of the environment, the learner and measurements are
+spawned."""
 
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ class Seeds(NamedTuple):
 
 
 def spawn(seed: int) -> Seeds:
-    """Spawn the seeds of a run: the same world for the same seed, whatever the learner draws."""
+    """Spawn the seeds of a run: the same seed gives the same environment, whatever the learner draws."""
     return Seeds(*(int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(3)))
 
 
@@ -26,17 +27,17 @@ def drawn() -> int:
 
 
 def evaluation_seeds(seed: int) -> Seeds:
-    """Spawn the seeds of an evaluation, which are those of no run."""
+    """Spawn the seeds of an evaluation, which differ from those of every run."""
     return spawn(int(np.random.SeedSequence(seed, spawn_key=(3,)).generate_state(1, np.uint64)[0]))
 
 
 def scout_seed(seed: int) -> int:
-    """The seed of what is drawn before a run begins, which changes nothing in it."""
+    """Return the seed of what is drawn before a run begins, such as observation bounds; it does not change the run."""
     return int(np.random.SeedSequence(seed, spawn_key=(4,)).generate_state(1, np.uint64)[0])
 
 
 def generator(seed: int) -> np.random.Generator:
-    """Make the generator of a seed, the one Gymnasium would make."""
+    """Return the generator that Gymnasium would create for a seed."""
     return np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed)))
 
 
@@ -49,7 +50,7 @@ def to_words(rng: np.random.Generator) -> np.ndarray:
 
 
 def from_words(rng: np.random.Generator, words: np.ndarray | None) -> None:
-    """Put a PCG64 generator back into a state; words that are none change nothing."""
+    """Restore the state of a PCG64 generator; invalid words change nothing."""
     check_words(words)
     assert words is not None
     high_state, low_state, high_inc, low_inc, has_uint32, uinteger = (int(word) for word in words)
@@ -62,8 +63,8 @@ def from_words(rng: np.random.Generator, words: np.ndarray | None) -> None:
 
 
 def check_words(words: np.ndarray | None) -> None:
-    """Refuse what `to_words` cannot have made."""
+    """Refuse words that `to_words` cannot have returned."""
     if words is None or words.shape != (6,) or words.dtype != np.uint64:
         raise UserError("the checkpoint does not fit: the state of a generator is missing or of another size or type")
     if words[3] % 2 == 0 or words[4] > 1 or words[5] >= 2**32:
-        raise UserError("the checkpoint cannot be right: the state of a generator is none")
+        raise UserError("the checkpoint cannot be right: the state of a generator is invalid")

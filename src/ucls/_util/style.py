@@ -1,4 +1,4 @@
-"""How every picture looks."""
+"""The style of every figure."""
 
 from pathlib import Path
 from typing import Any

@@ -200,7 +200,7 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
             for done in range(1, steps + 1):
                 reward += self._step()
                 bar.update(done, diary.episodes - before, reward)
-                if not callback_list.go_on(callbacks, self) or self.diverged:
+                if not callback_list.call_all(callbacks, self) or self.diverged:
                     break
                 if done % LOOK == 0:
                     self.learner.look(self.steps)
@@ -288,7 +288,7 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
         return {**self._diary.metrics(), "time/total_timesteps": float(self.steps), **noted}
 
     def log_metrics(self, metrics: Mapping[str, float]) -> None:
-        """Add values to `metrics`, for callbacks that measure something; `noted` has the step of each."""
+        """Add values to `metrics`, for callbacks that measure something; `noted` records the step of each."""
         self.noted |= {str(name): (float(value), self.steps) for name, value in metrics.items()}
 
     def about(self) -> dict[str, Any]:

@@ -53,7 +53,7 @@ def configure(
     settings: Mapping[str, Any],
 ) -> Configured:
     """Configure an agent by the arguments of `Agent`; a named environment is created."""
-    env, settings = registry.opened(env, {**settings, **settings.get("settings", {})})
+    env, settings = registry.open_env(env, {**settings, **settings.get("settings", {})})
     settings.pop("settings", None)
     env = spaces.with_discrete_actions(env)
     if agent is None:
@@ -119,5 +119,5 @@ def reassemble(
 
 
 def in_saved_world(world: BuiltinEnv | None, saved: Saved) -> bool:
-    """Whether a built-in environment is that of a checkpoint, with the same settings."""
+    """Return whether a built-in environment is that of a checkpoint, with the same settings."""
     return world is not None and world.id == saved.env and world == make_builtin(world.id, saved.env_settings)

@@ -11,7 +11,7 @@ from ucls.errors import UserError
 
 
 def listed(given: Any) -> list[Any]:
-    """The callbacks that were given: one, several, or none."""
+    """Return the given callbacks, one, several or none, as a list."""
     if given is None:
         return []
     callbacks = list(given) if isinstance(given, Iterable) and not callable(given) else [given]
@@ -41,8 +41,8 @@ def begun(callbacks: Sequence[Any], agent: Any) -> Iterator[None]:
         yield
 
 
-def go_on(callbacks: Sequence[Any], agent: Any) -> bool:
-    """Call all callbacks after a step; False if one of them returned False."""
+def call_all(callbacks: Sequence[Any], agent: Any) -> bool:
+    """Call all callbacks after a step; return False if one of them returned False."""
     stops = False
     for callback in callbacks:
         answer = callback(agent)

@@ -100,7 +100,7 @@ def evaluate_policy(
     seed = whole("seed", seed, 0, 2**128)
     vector, mine = is_vector(env), env is None or shares(env, agent.env)
     if vector and mine:
-        raise UserError("the agent's own environment is one of these: give others")
+        raise UserError("one of these is the agent's own environment: give copies of it")
     place: Any = copy_of(agent.env if env is None else env) if mine else env
     place = place if vector else spaces.with_discrete_actions(as_env(place))
     try:

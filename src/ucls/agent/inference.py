@@ -1,4 +1,4 @@
-"""Predictions and intervals for one observation or a batch, which are told apart by the shape of the space.
+"""Predictions and intervals for one observation or a batch; the shape of the space tells which it is.
 
 A batch has a leading dimension, as in vector environments, and is processed in one compiled call, with the same result
 as its observations one by one.
@@ -47,8 +47,8 @@ def read_batch(kind: Observed, given: np.ndarray) -> np.ndarray:
 
 
 def masks_for(learner: Learner, points: np.ndarray, observation: Any, given: Any) -> np.ndarray | None:
-    """The masks of some states: those that are given, those in their observations, or those that the agent met there;
-    None if there are none."""
+    """Return the masks of some states: those that are given, those in their observations, or those that the agent met
+    there; None if there are none."""
     given = mask_in(observation) if given is None else given
     if given is not None:
         return checked_masks(given, len(points), learner.plan.n_actions)

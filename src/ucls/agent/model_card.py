@@ -26,12 +26,12 @@ PACKAGES = ("numpy", "numba", "gymnasium")
 
 
 def beside(path: Path) -> Path:
-    """Where the card of a saved agent is."""
+    """Return the path of the card of a saved agent."""
     return path.with_suffix(".card.md")
 
 
 def is_ours(path: Path) -> bool:
-    """Whether a file is a card."""
+    """Return whether a file is a model card."""
     try:
         if not path.is_file():  # a pipe would keep us waiting
             return False
@@ -42,9 +42,9 @@ def is_ours(path: Path) -> bool:
 
 
 def write(path: Path, about: Mapping[str, Any], last: Last, claimed: bool = False) -> None:
-    """Write the card of an agent that was saved; one that cannot be is missed by a notice, not by the agent.
+    """Write the card of a saved agent; if that fails, warn, because the agent itself is saved.
 
-    `claimed` says that only a file tells which environment it was in: no code is then written that makes it, but for
+    `claimed` says that the environment is known only from a file: code that creates it is then written only for
     ids that are registered here.
     """
     card = beside(path)
@@ -59,7 +59,7 @@ def write(path: Path, about: Mapping[str, Any], last: Last, claimed: bool = Fals
 
 
 def text_of(about: Mapping[str, Any], last: Last, file: str, claimed: bool = False) -> str:
-    """The card of what a checkpoint says of itself, and of its last episodes."""
+    """Return the card for the description in a checkpoint and the last episodes."""
     plan, name = about["plan"], _origin(about).get("env")
     title = f"{plan['agent']} in {name or 'an environment of its own'}"
     lines = [MARK, f"# {escaped(title)}", "", "| | |", "|---|---|"]
@@ -104,7 +104,7 @@ def _success(last: Last) -> Iterator[tuple[str, str]]:
 
 
 def _origin(about: Mapping[str, Any]) -> Mapping[str, Any]:
-    """What is said of the environment, in the form that it should have; a file may say anything."""
+    """Return the description of the environment in its expected form; an untrusted file may contain anything."""
     if about.get("env"):
         return {"env": str(about["env"]), "settings": dict(about.get("env_settings", {}))}
     named = described_in(about) or {}
@@ -119,7 +119,7 @@ def _words(settings: Mapping[str, Any]) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text in one line that Markdown shows as it is: no link, picture, heading, emphasis, mention or HTML comes of it.
+    """Return text in one line that Markdown shows literally: without links, pictures, headings, emphasis or HTML.
 
     >>> print(escaped("[a](b) | <b> _x_ max_steps=3"))
     \\[a\\](b) \\| &lt;b&gt; \\_x\\_ max_steps=3

@@ -1,5 +1,5 @@
 """Queries of an agent: predictions, intervals, maps and videos. They do not change its run, unless `steps` are given,
-which it then learns first."""
+for which it learns first."""
 
 import tempfile
 from collections.abc import Callable, Sequence

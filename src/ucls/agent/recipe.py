@@ -17,7 +17,7 @@ UNKNOWN = "env = ...  # the environment that it learned in"
 
 
 def recipe(about: Mapping[str, Any], origin: Mapping[str, Any], file: str, claimed: bool) -> list[str]:
-    """Lines that load an agent and use it; `claimed` says that its environment is known from a file only."""
+    """Return code that loads an agent and uses it; `claimed` says that its environment is known only from a file."""
     agent, more = about["plan"]["agent"], ""
     lines = ["import ucls"]
     if not about.get("env"):
@@ -33,7 +33,7 @@ def recipe(about: Mapping[str, Any], origin: Mapping[str, Any], file: str, claim
 
 
 def _environment(origin: Mapping[str, Any], claimed: bool) -> tuple[list[str], str]:
-    """Lines that make an environment, and how it is given to `load`."""
+    """Return code that creates an environment, and the argument of `load` for it."""
     name, settings, wrappers = str(origin.get("env", "")), origin.get("settings", {}), origin.get("wrappers", [])
     module, colon, path = name.rpartition(":")
     made = bool(colon) and "returns" in origin
@@ -52,7 +52,8 @@ def _environment(origin: Mapping[str, Any], claimed: bool) -> tuple[list[str], s
 
 
 def _is_known(origin: Mapping[str, Any], module: str, path: str, claimed: bool) -> bool:
-    """Whether code can be written that makes an environment; of what a file claims only by its id and a time limit."""
+    """Return whether code can be written that creates an environment; one that only a file names needs a registered
+    id."""
     settings = origin.get("settings", {})
     if not all(map(_is_importable, settings)) or not is_data(settings) or origin.get("entry_point"):
         return False
@@ -64,7 +65,7 @@ def _is_known(origin: Mapping[str, Any], module: str, path: str, claimed: bool) 
 
 
 def is_id(name: str) -> bool:
-    """Whether a text is an id that is registered here, of a built-in environment or by Gymnasium."""
+    """Return whether a text is a registered id, of a built-in environment or in Gymnasium."""
     from ucls.gym.registry import is_registered
 
     return bool(re.fullmatch(r"[A-Za-z0-9_./-]{1,100}", name)) and (name in ENVIRONMENTS or is_registered(name))

@@ -30,7 +30,7 @@ class Episodes(NamedTuple):
 
 
 def longest(env: Any) -> int:
-    """The time limit of an episode: that of the environment, if it has one."""
+    """Return the time limit of an episode, if the environment has one."""
     spec = getattr(env, "spec", None)
     if spec is None and is_vector(env) and hasattr(env, "get_attr"):
         try:
@@ -43,7 +43,7 @@ def longest(env: Any) -> int:
 def in_one(
     policy: Policy, env: Any, kind: Observed, seed: int, episodes: int, bound: int, masks: MaskReader
 ) -> Episodes:
-    """Episodes in one environment, one after the other; the seed is that of the first."""
+    """Run episodes in one environment, one after the other; the seed is that of the first."""
     returns, lengths, n_truncated = [], [], 0
     for number in range(1, episodes + 1):
         where = f"in episode {number} of the evaluation"
@@ -73,7 +73,7 @@ def _read(reader: Callable[[Any, Any], Any], given: Any, kind: Any, where: str) 
 def in_many(
     policy: Policy, envs: Any, kind: Observed, seed: int, episodes: int, bound: int, masks: MaskReader
 ) -> Episodes:
-    """Episodes in a vector of environments, shared among them as evenly as can be.
+    """Run episodes in a vector of environments, shared among them as evenly as possible.
 
     One whose episode has no end cannot be begun again by itself, unless it is on the caller to do so (Gymnasium's
     `AutoresetMode.DISABLED`): it then gives no more episodes.

@@ -46,7 +46,7 @@ class TrajectoryRecorder:
 
     def __init__(self, agent: Agent, shift: float = 0.0) -> None:
         if agent.vector is not None:
-            raise UserError("a diagnosis follows one environment: give the agent a single one, agent.env = ...")
+            raise UserError("diagnosis needs a single environment: set agent.env = ...")
         self._shift = shift
         self._agent, self._s = agent, agent.s
         self._visits: deque[Visit] = deque()
@@ -64,7 +64,7 @@ class TrajectoryRecorder:
         self._s = s
 
     def on_step(self, action: int, step: Step) -> None:
-        """Note a visit: the state that the agent was in, its action, and what followed."""
+        """Note a visit: the state that the agent was in, its action, and the result."""
         own = self._agent.discount
         gamma = own if own is not None else DISCOUNT if step.discount is None else step.discount
         end = TERMINATED if step.terminated else TRUNCATED if step.truncated else 0

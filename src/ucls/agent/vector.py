@@ -1,4 +1,4 @@
-"""Learning in a vector of environments: one learner, and a stream of experience for each environment.
+"""Learning in a vector of environments: one learner, and a stream of transitions for each environment.
 
 Transitions are learned from one after the other, in the order of the environments, so that it does not matter in which
 processes these run.

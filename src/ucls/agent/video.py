@@ -27,7 +27,7 @@ SAMPLES = 12  # pictures that the colors of a GIF are taken from
 
 
 class Showing(NamedTuple):
-    """What a video shows, and how fast."""
+    """The options of a video: what it shows, and how fast."""
 
     episodes: int
     steps: int  # to learn first
@@ -38,7 +38,7 @@ class Showing(NamedTuple):
     max_steps: int
 
     def checked(self) -> "Showing":
-        """The same with integers, if that can be filmed."""
+        """Return the options with integers; refuse those that cannot be recorded."""
         counts = {name: whole(name, getattr(self, name), 1) for name in ("episodes", "every", "max_steps")}
         others = {"fps": whole("fps", self.fps, 1, FASTEST)}
         others |= {name: whole(name, getattr(self, name)) for name in ("steps", "seed")}
@@ -103,7 +103,7 @@ def _copy_with_pictures(env: Any) -> Any:
 
 
 def with_pictures(name: str, settings: Mapping[str, Any] = {}) -> Any:
-    """The environment with a name, made so that it renders images: with `render_mode`, or by default."""
+    """Create the named environment so that it renders images: with `render_mode`, or by default."""
     try:
         return make_env(name, {**settings, "render_mode": PICTURES})
     except UserError as error:

@@ -224,5 +224,7 @@ def _checked(module: ModuleType, name: str) -> Algorithm:
 
         refuse_plain(module, name, KERNELS, "put @jit (from ucls.kernels) above it, or say COMPILED = False")
     if hasattr(module, "encode") and hasattr(module, "prior_fraction"):
-        raise UserError(f"module {name!r} has `encode` and `prior_fraction`, which takes no learned features: drop one")
+        raise UserError(
+            f"module {name!r} has `encode` and `prior_fraction`, which does not work with learned features: remove one"
+        )
     return cast(Algorithm, module)

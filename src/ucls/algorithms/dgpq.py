@@ -64,7 +64,7 @@ class Settings(NamedTuple):
 
 
 class Basis(NamedTuple):
-    """The basis vectors of Q-hat, for each action: where, the value, and how many."""
+    """The basis vectors of Q-hat for each action: their points, their values, and their number."""
 
     s: Annotated[Array, Grows(1, like="mu")]
     mu: Annotated[Matrix, Grows(1)]
@@ -72,14 +72,14 @@ class Basis(NamedTuple):
 
 
 class State(NamedTuple):
-    """What DGPQ has learned: Q-hat, and what the processes have collected since the last basis vector."""
+    """What DGPQ has learned: Q-hat, and the samples of the processes since the last basis vector."""
 
     basis: Basis
     gp: gps.Processes
 
 
 def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
-    """Array elements that `init` allocates: places, values and points, and a triangle for each action."""
+    """Array elements that `init` allocates: points, values and samples, and a triangle for each action."""
     return n_actions * (CAPACITY * (2 * n_active + 2) + CAPACITY * (CAPACITY + 1) // 2)
 
 
@@ -99,7 +99,7 @@ def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any =
 
 @jit
 def full(state):
-    """Whether a basis vector or a point more might find no room."""
+    """Whether another basis vector or sample might not fit."""
     for a in range(len(state.basis.n)):
         if state.basis.n[a] == state.basis.mu.shape[1] or state.gp.n[a] == state.gp.y.shape[1]:
             return True
@@ -107,7 +107,7 @@ def full(state):
 
 
 def grow(state: State, hyper: Settings) -> State:
-    """Make room: twice as many basis vectors, half as many points more (L grows by the square)."""
+    """Enlarge the arrays: twice as many basis vectors, half as many samples more (L grows with the square)."""
     basis, gp = state
     n_actions, capacity, dim = basis.s.shape
     if basis.n.max() == capacity:
@@ -151,7 +151,7 @@ def interval(state, hyper, x, rng):
 
 @jit
 def upper(state, hyper, x):
-    """Q-hat(s, a) is what the agent maximizes: its optimism is in the value."""
+    """Q-hat(s, a), which the agent maximizes: its optimism is in the value."""
     return value(state, hyper, x)
 
 
@@ -170,7 +170,7 @@ def export(state: State, hyper: Settings) -> dict[str, Any]:
 
 
 def reward_shift(hyper: Settings) -> float:
-    """The values are those of r - R_max."""
+    """The constant that rewards are lowered by, R_max."""
     return hyper.r_max
 
 
@@ -208,7 +208,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
 
 @jit
 def add_basis(basis, hyper, a, s, mu):
-    """Add a basis vector, and delete those that it makes needless."""
+    """Add a basis vector, and delete those that it makes redundant."""
     where, values = basis.s[a], basis.mu[a]
     kept = 0
     for j in range(basis.n[a]):

@@ -137,7 +137,7 @@ def bound(w, C, sigma, p, x):
 
 
 def internals(state: State, hyper: Settings) -> dict[str, float]:
-    """How far B is from the I it started as, how well a = B'z_bar stands for A^-1 z_bar, and sigma."""
+    """The relative distance of B from I, the correlation of a = B'z_bar with A^-1 z_bar, and sigma."""
     return {
         "|B - I| / |I|": preconditioner.moved(state.system),
         "corr(a, A^-1 z_bar)": preconditioner.agreement(state.system, state.zbar),
@@ -208,7 +208,7 @@ def average_noise(noise, n, beta, r, x, gamma, x_next):
 
 @jit
 def variance(noise, n, w):
-    """sigma^2: the average of nu^2 less the squared average of nu."""
+    """sigma^2: the average of nu^2 minus the squared average of nu."""
     nu = noise.r[0] - inner(noise.d, w, n)
     nu2 = noise.r2[0] - 2.0 * inner(noise.dr, w, n) + averages.second_moment_form(noise.D, n, w)
     return max(0.0, nu2 - nu * nu)

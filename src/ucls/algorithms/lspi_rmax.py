@@ -66,13 +66,13 @@ def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int
 
 
 def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
-    """Start from A = 0, B = I, and nothing known of `size` features."""
+    """Start from A = 0, B = I, and no known state, with `size` features."""
     return State(system=sy.system(size, dtype), counts=np.zeros(size))
 
 
 @jit
 def start(state, hyper, rng):
-    """Begin an episode: nothing is carried over, because lambda is 0."""
+    """Begin an episode: nothing to do, because lambda is 0."""
 
 
 @jit
@@ -107,7 +107,7 @@ def is_known(counts, m, x):
 
 @jit
 def is_known_state(counts, m, xs):
-    """IsKnown(s): as above, with the counts of each feature of the state added up over the actions."""
+    """IsKnown(s): as above, with the counts of each feature summed over the actions."""
     least = np.inf
     for j in range(xs.index.shape[1]):
         if xs.value[0, j] != 0.0:

@@ -88,7 +88,7 @@ def export(state: State, hyper: Settings) -> dict[str, Any]:
 
 @jit
 def act(state, hyper, xs, rng):
-    """The best action, or with probability epsilon any."""
+    """The best action, or with probability epsilon a random one."""
     q = np.empty(len(xs.index))
     for a in range(len(q)):
         q[a] = value(state, hyper, la.of_action(xs, a))

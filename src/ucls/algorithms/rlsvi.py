@@ -79,7 +79,8 @@ class State(NamedTuple):
     since: Annotated[IntScalar, COUNT]
 
     def fault(self) -> str:
-        """Cells hold features, moves lead from cells to cells, and L can be divided by."""
+        """Return what is inconsistent: cells must hold features, moves lead from cells to cells, and L be
+        invertible."""
         n_cells, n_actions = self.cells.count[0], self.n_actions[0]
         rows, moves = self.cells.rows[:n_cells], self.moves.rows[: self.moves.count[0]]
         index, value = rows[:, : rows.shape[1] // 2], rows[:, rows.shape[1] // 2 :]
@@ -197,7 +198,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
 
 @jit
 def sample(state, hyper, rng):
-    """Regress on all data with targets from the last theta, and sample the next; as often as `n_backups` says."""
+    """Regress on all data with targets from the last theta, and sample the next; repeat this `n_backups` times."""
     n, stride, precision = state.seen[0], state.stride[0], 1.0 / hyper.sigma**2
     xi = last_noise(state, hyper.correlation)
     for first in range(stride):
@@ -223,7 +224,7 @@ def sample(state, hyper, rng):
 
 @jit
 def last_noise(state, correlation):
-    """xi = L'(theta - mean), what the last sample drew; nothing where nobody asks for it."""
+    """xi = L'(theta - mean), the noise of the last sample; empty if samples are not correlated."""
     xi = np.zeros(len(state.theta) if correlation > 0.0 else 0)
     for i in range(len(xi)):
         for j in range(i + 1):
@@ -233,7 +234,7 @@ def last_noise(state, correlation):
 
 @jit
 def kept_noise(correlation, xi, noise):
-    """Mix fresh noise with the last, if there was one, in place; and keep it for the next."""
+    """Mix fresh noise with that of the last sample, if there was one, in place, and store it for the next."""
     if np.any(xi != 0.0):
         fresh = np.sqrt(1.0 - correlation**2)
         for i in range(len(noise)):
@@ -264,7 +265,7 @@ def regressand(state):
 
 @jit
 def common_stride(x, stride):
-    """`stride` if all of the features x are that far apart, or else 1."""
+    """`stride` if the distances of all features x are multiples of it, else 1."""
     for i in range(len(x.index)):
         if (x.index[i] - x.index[0]) % stride != 0:
             return 1

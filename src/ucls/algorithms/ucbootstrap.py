@@ -68,7 +68,7 @@ def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int
 
 
 def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
-    """Start from w = 0 and an empty window; only LSTD gets room for an inverse."""
+    """Start from w = 0 and an empty window; only LSTD needs an inverse."""
     return State(
         w=np.zeros(size, dtype),
         trace=tr.live_trace(size, dtype),
@@ -116,7 +116,7 @@ def act(state, hyper, xs, rng):
 
 @jit
 def bootstrap(state, hyper, x, rng):
-    """The mean of Q_N, and T*_{alpha/2} less that mean."""
+    """The mean of Q_N, and T*_{alpha/2} minus that mean."""
     n = min(state.stored[0], hyper.window)
     if n == 0:
         return 0.0, 0.0
@@ -164,7 +164,7 @@ def quantile(T, p):
 
 @jit
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
-    """Let the base learner learn from one transition, and keep its w."""
+    """Let the base learner learn from one transition, and add its w to the window."""
     trace, w, seen = state.trace, state.w, state.inverse.seen
     x, x_next = la.of_action(xs, a), la.of_action(xs_next, a_next)
     n = max(la.see(seen, x), la.see(seen, x_next))

@@ -112,7 +112,7 @@ def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int
 
 
 def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
-    """Start from A = 0, B = I, C = c_max I, with `size` features; two solvers get room for an inverse."""
+    """Start from A = 0, B = I, C = c_max I, with `size` features; two solvers also need an inverse."""
     inverted = hyper.solver == SHERMAN_MORRISON
     if inverted and hyper.eta == 0:
         raise UserError("the solver sherman_morrison starts from A = eta I: give eta > 0")
@@ -157,7 +157,7 @@ def bound(w, C, p, x):
 
 @jit
 def learned(state, hyper, x):
-    """The part of x'Cx that is not what is left of the start, c_max sum_i c_i x_i^2; within [0, 1]."""
+    """The learned fraction of x'Cx; the rest is the residual initial variance c_max sum_i c_i x_i^2."""
     left, whole = 0.0, la.quadratic(state.C, x)
     for i in range(len(x.index)):
         left += state.c_max[0] * state.c[x.index[i]] * x.value[i] * x.value[i]
@@ -165,7 +165,7 @@ def learned(state, hyper, x):
 
 
 def internals(state: State, hyper: Settings) -> dict[str, float]:
-    """How far B is from the I it started as, how well a = B'nu stands for A^-1 nu, and the initial variance by now."""
+    """The relative distance of B from I, the correlation of a = B'nu with A^-1 nu, and the initial variance c_max."""
     return {
         "|B - I| / |I|": preconditioner.moved(state.system),
         "corr(a, A^-1 nu)": preconditioner.agreement(state.system, state.nu),
@@ -224,7 +224,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
 
 @jit
 def next_weight(state, hyper):
-    """The weight of this step's sample in every average; steps are counted where that or a solver asks for it."""
+    """The weight of this step's sample in every average; steps are counted if the setting or a solver needs it."""
     if hyper.averages == SAMPLE or hyper.solver != PRECONDITIONED:
         state.t[0] += 1
     return hyper.beta if hyper.averages == EXPONENTIAL else 1.0 / (state.t[0] + 1.0)
@@ -249,7 +249,8 @@ def raise_initial(state, n, avec):
 
 @jit
 def average_where(state, hyper, n, beta, avec):
-    """C_ij <- (1 - beta) C_ij + beta a_i a_j where the traces of i and j are large; less is left of the start there."""
+    """C_ij <- (1 - beta) C_ij + beta a_i a_j where the traces of i and j are large; the initial variance decays
+    there."""
     keep = state.c.dtype.type(1.0 - beta)
     near = tr.above(state.trace, n, hyper.trace_threshold)
     if hyper.initial_variance == DECAYING:

@@ -88,8 +88,9 @@ class Settings(NamedTuple):
 
 
 class State(NamedTuple):
-    """What was learned: A^-1, C, w and h; A^-1 z of the last step, with its discount; what rewards were seen; kappa
-    (0: not known yet); the size of the leading block; the numbers of transitions, and of those weighed less."""
+    """What was learned: A^-1, C, w and h; A^-1 z of the last step, with its discount; the rewards seen so far; kappa
+    (0: not known yet); the size of the leading block; the numbers of transitions, and of those with a smaller
+    weight."""
 
     inverse: lz.Lazy
     C: lz.Lazy
@@ -105,7 +106,8 @@ class State(NamedTuple):
 
 
 def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int:
-    """Array elements that `init` allocates: A^-1, C unless noise is left out, what waits for both, and rewards."""
+    """Array elements that `init` allocates: A^-1, C unless there is no noise term, pending changes of both, and
+    rewards."""
     return (2 if hyper.noise_scale > 0 else 1) * lz.room(size) + 3 * size + 2 * rt.ROOM
 
 
@@ -141,7 +143,7 @@ def optimistic_return(state, hyper):
 
 
 def estimated_return_max(state: State, hyper: Settings) -> float | None:
-    """v0 as it is estimated from the rewards seen; None where it was given, or no reward was other than 0."""
+    """v0 as estimated from the rewards seen; None if it was given, or if every reward was 0."""
     if not np.isnan(hyper.return_max) or not state.returns.varied[0]:
         return None
     guess = getattr(rt.guess, "py_func", rt.guess)  # not worth compiling
@@ -149,7 +151,7 @@ def estimated_return_max(state: State, hyper: Settings) -> float | None:
 
 
 def notices(state: State, hyper: Settings) -> list[str]:
-    """Say that a return was above the largest there is, and that single precision has been used for too long."""
+    """Warn that a return exceeded return_max, or that single precision has been used for too long."""
     notes = []
     if state.returns.attained[0] > hyper.return_max:
         notes.append(f"return_max={hyper.return_max:g} is too low: a higher return was observed, and raises it")
@@ -160,7 +162,7 @@ def notices(state: State, hyper: Settings) -> list[str]:
 
 @jit
 def value(state, hyper, x):
-    """The estimated action value x'w; what is not known counts as bad as v0 if that is negative, otherwise as 0."""
+    """The estimated action value x'w; the unknown part counts as v0 if that is negative, otherwise as 0."""
     return la.dot(x, state.w) + min(0.0, optimistic_return(state, hyper)) * prior_fraction(state, x)
 
 

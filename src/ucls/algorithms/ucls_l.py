@@ -119,7 +119,7 @@ def interval(state, hyper, x, rng):
 
 @jit
 def learned(state, hyper, x):
-    """The part of (x'w_var)^2 + sum_i x_i^2 w_varInit_i that is not what is left of the start."""
+    """The learned fraction of (x'w_var)^2 + sum_i x_i^2 w_varInit_i; the rest is residual initial variance."""
     spread, left = la.dot(x, state.w_var) ** 2, 0.0
     for i in range(len(x.index)):
         left += x.value[i] * x.value[i] * state.w_init[x.index[i]]
@@ -127,7 +127,7 @@ def learned(state, hyper, x):
 
 
 def internals(state: State, hyper: Settings) -> dict[str, float]:
-    """The initial variance by now."""
+    """The initial variance v_init."""
     return {"v_init": float(state.v_init[0])}
 
 

@@ -46,7 +46,7 @@ class Experiment(NamedTuple):
 
 
 def logged(episodes: int) -> np.ndarray:
-    """The episodes up to a number at which bsuite writes its log.
+    """Return the episodes up to the last number at which bsuite writes its log.
 
     >>> logged(20).tolist()
     [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 14, 17, 20]
@@ -77,24 +77,24 @@ def by_regret(best: float, base: float) -> Callable[[Sequence[Log], int], float]
 
 
 def good(logs: Sequence[Log], episodes: int, least: float) -> float:
-    """In which fraction of the environments the best episode had more than some return."""
+    """Return the fraction of environments whose best episode had a higher return than this."""
     best = [log.returns[: _last([log], episodes)].max() for log in logs]
     return float(np.mean(np.array(best) > least))
 
 
 def cartpole_score(logs: Sequence[Log], episodes: int) -> float:
-    """Half for the regret, half for runs with a good episode."""
+    """Half of the score is for the regret, half for runs with a good episode."""
     return 0.5 * (by_regret(1000.0, 1000.0)(logs, episodes) + good(logs, episodes, 500.0))
 
 
 def swing_up_score(logs: Sequence[Log], episodes: int) -> float:
-    """The same for each height, with what is good for a swing-up; then their mean."""
+    """The same for each height, with the returns of a successful swing-up; then their mean."""
     each = [0.5 * (by_regret(700.0, 700.0)([log], episodes) + good([log], episodes, 100.0)) for log in logs]
     return float(np.mean(each))
 
 
 def chain_score(logs: Sequence[Log], episodes: int) -> float:
-    """1 for always the best chain, 0 for always another one."""
+    """1 if the best chain is always chosen, 0 if another one always is."""
     return float(np.clip(1.0 - 10.0 * (1.1 - mean_return(logs, episodes)), 0.0, 1.0))
 
 
@@ -111,7 +111,7 @@ def solved_at(bad: np.ndarray, fraction: float, after: int) -> int | None:
 
 
 def sea_score(fraction: float, after: int) -> Callable[[Sequence[Log], int], float]:
-    """In which fraction of the seas the treasure was found often, sooner than by chance."""
+    """The fraction of sizes in which the treasure was found often, and sooner than by chance."""
 
     def score(logs: Sequence[Log], episodes: int) -> float:
         found = [solved_at(log.bad[:episodes], fraction, after) for log in logs]
@@ -165,7 +165,7 @@ FRACTIONS = {"deep_sea": (0.9, 1), "deep_sea_stochastic": (0.8, 100)}
 def run(
     algorithm: str, name: str, settings: Mapping[str, Any] = {}, episodes: int | None = None, seed: int = 0
 ) -> tuple[float, list[Log]]:
-    """Run an algorithm in an experiment, and score it; fewer episodes give the score of an unfinished run."""
+    """Run an algorithm in an experiment and score it; with fewer episodes, the score is that of a partial run."""
     experiment = experiment_of(name)
     count = min(episodes or experiment.episodes, experiment.episodes)
     logs = [log_of(algorithm, name, i, settings, count, seed) for i in range(len(experiment.settings))]

@@ -1,4 +1,4 @@
-"""Verify a file: its tasks are the benchmark's, its runs are all there, its scores follow from its runs."""
+"""Verify a file: its tasks are the benchmark's, its runs are complete, and its scores match its runs."""
 
 import math
 from collections.abc import Mapping
@@ -24,24 +24,24 @@ def check(path: Path) -> tuple[Entered, str]:
         part = _part(entered)
         _check_runs(entered)
         if not _close(entered.scores, scores.stated(entered)):
-            raise UserError("its scores do not follow from its runs")
+            raise UserError("its scores do not match its runs")
     except UserError as error:
         raise UserError(f"{path} cannot be used: {error}") from None
     return entered, part
 
 
 def _check_tasks(entered: Entered) -> None:
-    """Its tasks and their scales are those of the benchmark, or those that belong to its digest."""
+    """Refuse tasks and scales other than those of the benchmark, or those that belong to its digest."""
     own = entered.set == GENERATED_SET
     known = {task.id: task for task in (generated(entered.entry.code) if own else PUBLIC)}
     for task in entered.tasks:
         if known.get(task.id) != task:
-            raise UserError(f"its task {task.id} is not the benchmark's")
+            raise UserError(f"its task {task.id} differs from the benchmark's")
         expected = scale(task) if own else scale_of(task)
         if not _same(entered.scales.get(task.id), expected):
-            raise UserError(f"its scale of the task {task.id} is not the benchmark's")
+            raise UserError(f"its scale of the task {task.id} differs from the benchmark's")
     if len({task.id for task in entered.tasks}) != len(entered.tasks):
-        raise UserError("it has a task twice")
+        raise UserError("it contains a task twice")
 
 
 def _part(entered: Entered) -> str:
@@ -64,14 +64,14 @@ def _part(entered: Entered) -> str:
 
 
 def _check_runs(entered: Entered) -> None:
-    """Every task that was not refused has one run of every seed, with its steps and its episodes."""
+    """Refuse runs other than one for each task that was not refused and each seed, with its steps and its episodes."""
     tasks: Mapping[str, Task] = {task.id: task for task in entered.tasks}
     if not set(entered.refused) <= set(tasks):
-        raise UserError("it refuses a task that it does not have")
+        raise UserError("it lists a refused task that it does not contain")
     wanted = {(id, seed) for id in tasks if id not in entered.refused for seed in range(entered.seeds)}
     there = [(run.task, run.seed) for run in entered.runs]
     if len(there) != len(set(there)) or set(there) != wanted:
-        raise UserError(f"it has {len(there)} runs, and {len(wanted)} others belong there")
+        raise UserError(f"it must have {len(wanted)} runs, one for each task and seed, and has {len(there)} runs")
     for run in entered.runs:
         task = tasks[run.task]
         steps = run.steps == task.steps or (not run.sound and run.steps <= task.steps)
@@ -86,7 +86,7 @@ def _same(one: Scale | None, other: Scale) -> bool:
 
 
 def _close(one: Any, other: Any) -> bool:
-    """Whether two pieces of data are the same, but for small differences between numbers."""
+    """Return whether two pieces of data are equal, up to small differences between numbers."""
     if isinstance(other, dict):
         return isinstance(one, dict) and one.keys() == other.keys() and all(_close(one[k], other[k]) for k in other)
     if isinstance(other, list):
@@ -96,7 +96,7 @@ def _close(one: Any, other: Any) -> bool:
 
 
 def code_now(entry: Entry) -> str | None:
-    """The digest of a built-in algorithm's code here and now; None for any other, which checking must not import."""
+    """Return the current digest of a built-in algorithm's code; None for any other, which a check must not import."""
     from ucls.algorithms import ALGORITHMS
     from ucls.benchmark.entry import entry_of
 

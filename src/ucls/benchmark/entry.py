@@ -1,4 +1,4 @@
-"""What is entered: an algorithm by its name or module, or a factory of objects with `learn` and `predict`."""
+"""Entries of the benchmark: an algorithm by its name or module, or a factory of objects with `learn` and `predict`."""
 
 import operator
 from collections.abc import Callable, Mapping
@@ -25,7 +25,7 @@ class Entry(NamedTuple):
 
 
 def entry_of(name: str, settings: Mapping[str, Any] = {}, label: str | None = None) -> Entry:
-    """Find out what a name stands for; `module:factory` is an object, anything else an algorithm.
+    """Return the entry of a name; `module:factory` is an object, anything else an algorithm.
 
     >>> entry_of("sarsa", {"epsilon": 0.1}).kind
     'algorithm'

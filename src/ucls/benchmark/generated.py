@@ -1,4 +1,4 @@
-"""Tasks that nobody can tune for: sizes, maps, orders of actions and noise are drawn from the entry's own code.
+"""Tasks that cannot be tuned for: sizes, maps, orders of actions and noise are drawn from the entry's own code.
 
 The seed is a hash of the digest of the code and of the benchmark's version. Whoever changes the code to do better gets
 other tasks, and everybody can check that a file has the tasks that belong to its digest.

@@ -19,7 +19,7 @@ assert minigrid
 
 
 class Numbered(gymnasium.Wrapper[np.ndarray, Any, Any, Any]):
-    """A room that tells its state in integers."""
+    """A room whose observation is its state as integers."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], layout_seed: int) -> None:
         super().__init__(env)
@@ -41,18 +41,19 @@ class Numbered(gymnasium.Wrapper[np.ndarray, Any, Any, Any]):
         return self.state(), info
 
     def step(self, action: int) -> tuple[np.ndarray, Any, bool, bool, dict[str, Any]]:
-        """Take one of the actions that do something."""
+        """Take one of the actions that have an effect."""
         _, reward, terminated, truncated, info = self.env.step(self.actions[int(action)])
         return self.state(), reward, terminated, truncated, info
 
     def state(self) -> np.ndarray:
-        """Column, row and direction; whether something is carried; and how every door is."""
+        """Return column, row and direction; whether something is carried; and the state of every door."""
         room: Any = self.unwrapped
         held = [int(room.carrying is not None)] * self.things
         return np.array([*room.agent_pos, room.agent_dir, *held, *(_state(room.grid.grid[at]) for at in self.doors)])
 
     def snapshot(self) -> tuple[Any, ...]:
-        """Everything that changes in an episode, in a form that can be compared but for the list of things."""
+        """Return everything that changes in an episode, in a form that can be compared except for the list of
+        objects."""
         room: Any = self.unwrapped
         doors = tuple((room.grid.grid[at].is_open, room.grid.grid[at].is_locked) for at in self.doors)
         return tuple(map(int, room.agent_pos)), int(room.agent_dir), room.carrying, doors, list(room.grid.grid)

@@ -30,7 +30,7 @@ from ucls.study.runners.cores import cores
 
 
 def execute(entry: Entry, tasks: Sequence[Task], seeds: int, folder: Path, jobs: int | None = None) -> list[Run]:
-    """Run what has no file in the folder yet; returns all runs."""
+    """Make the runs that have no file in the folder yet; return all runs."""
     wanted = {(task.id, seed): _file(folder, entry, task, seed) for task in tasks for seed in range(seeds)}
     by_id = {task.id: task for task in tasks}
     missing = [(by_id[id], seed, file) for (id, seed), file in wanted.items() if not file.exists()]
@@ -41,13 +41,13 @@ def execute(entry: Entry, tasks: Sequence[Task], seeds: int, folder: Path, jobs:
 
 
 def _give(entry: Entry, missing: Sequence[tuple[Task, int, Path]], jobs: int) -> None:
-    """Give runs to a pool of processes; what is finished has its file whatever happens to the others."""
+    """Execute runs in a pool of processes; finished runs have their file whatever happens to the others."""
     with one_thread_each(), ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
         try:
             for done in as_completed([pool.submit(run_to_file, entry.name, *each) for each in missing]):
                 done.result()
         except BrokenProcessPool:
-            raise UserError("a worker process was ended from outside; the same command runs what is missing") from None
+            raise UserError("a worker process was killed: repeat the command to make the missing runs") from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 

@@ -1,4 +1,4 @@
-"""The page of some entries: their scores with intervals, profiles, every task, cost, and what is behind them."""
+"""The page that compares entries: scores with intervals, profiles, every task, cost, and provenance."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -36,9 +36,9 @@ class Table(NamedTuple):
 
 
 def common(entries: Sequence[Entered]) -> list[Task]:
-    """The tasks that all entries have; refuses entries that cannot be compared."""
+    """Return the tasks that all entries have; refuse entries that cannot be compared."""
     if len({entered.set for entered in entries}) > 1:
-        raise UserError("these files are of the public and of generated tasks: give those of one set")
+        raise UserError("these files mix public and generated tasks: compare files of one kind")
     twice = [label for label, count in Counter(e.entry.label for e in entries).items() if count > 1]
     if twice:
         raise UserError(f"two files have the label {twice[0]!r}: run one of them with another --label")
@@ -65,7 +65,7 @@ def tables(entries: Sequence[Entered]) -> list[Table]:
 
 
 def ranked(entries: Sequence[Entered], tasks: Sequence[Task]) -> list[Entered]:
-    """The entries, that with the largest online IQM first."""
+    """Return the entries, the one with the highest online IQM first."""
     ids = [task.id for task in tasks]
     return sorted(entries, key=lambda e: -overall(scores_of(e, ids), "online").iqm[0])
 
@@ -179,7 +179,7 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def write_page(path: Path, entries: Sequence[Entered]) -> None:
-    """Write the page to an HTML file that needs nothing else."""
+    """Write the page to a self-contained HTML file."""
     tasks = common(entries)
     ids = [task.id for task in tasks]
     scored = {e.entry.label: scores_of(e, ids) for e in ranked(entries, tasks)}

@@ -27,7 +27,7 @@ class Recorded(gymnasium.Wrapper[Any, Any, Any, Any]):
         self._length, self._return = 0, 0.0
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, dict[str, Any]]:
-        """Begin an episode; the first one has the seed of the run, whatever is asked for."""
+        """Begin an episode; the first one has the seed of the run, whatever seed is passed."""
         seed, self.first_seed = self.first_seed, None
         self._length, self._return = 0, 0.0
         return self.env.reset(seed=seed, options=options)

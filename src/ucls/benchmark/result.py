@@ -1,4 +1,4 @@
-"""The file of an entry: what was entered, every run with every episode's return, and the scores.
+"""The file of an entry: the entry itself, every run with every episode's return, and the scores.
 
 It is JSON. Arrays are compressed bytes in base64 of a fixed type, so that reading a file executes nothing and cannot
 fill memory. Whatever is wrong with a file is one line.
@@ -32,7 +32,7 @@ WORDS = 300  # characters of a text
 
 
 class Run(NamedTuple):
-    """One run: its finished episodes while learning, the greedy policy's afterwards, and how it came about.
+    """One run: its finished episodes while learning, those of the greedy policy afterwards, and its provenance.
 
     `rewards` are sums over bins of equal length, of a continuing task only. A run that failed has an `error`, and one
     whose values diverged no greedy episodes; both score nothing.
@@ -55,12 +55,12 @@ class Run(NamedTuple):
 
     @property
     def sound(self) -> bool:
-        """Whether it ended as it should."""
+        """Whether it ended without a failure or divergence."""
         return not self.error and not self.diverged
 
 
 class Entered(NamedTuple):
-    """The content of a file; `refused` says of tasks that the entry cannot run in why that is."""
+    """The content of a file; `refused` gives the reason for each task that the entry cannot run in."""
 
     entry: Entry
     set: str
@@ -101,27 +101,27 @@ def digest_of(content: Mapping[str, Any]) -> str:
 
 
 def read(path: Path) -> Entered:
-    """Read a file; its form is checked here, and `check` compares what it says with the benchmark."""
+    """Read a file; its form is checked here, and `check` compares its content with the benchmark."""
     content = read_json(path, MOST)
     try:
         if not isinstance(content, dict) or content.get("format") != FORMAT:
             raise UserError("it is not a file of `ucls benchmark run`")
         if content.get("version") != VERSION:
-            raise UserError(f"it is of version {content.get('version')!r:.20}, and this is version {VERSION}")
+            raise UserError(f"it is of version {content.get('version')!r:.20}, but this ucls reads version {VERSION}")
         if content.get("digest") != digest_of(content):
             raise UserError("its digest does not match its content")
         return _entered(content)
     except UserError as error:
         raise UserError(f"{path} cannot be used: {error}") from None
     except (KeyError, TypeError, ValueError, OverflowError, AttributeError, RecursionError):
-        raise UserError(f"{path} cannot be used: parts of it are missing or of another kind") from None
+        raise UserError(f"{path} cannot be used: parts of it are missing or of the wrong type") from None
 
 
 def _entered(content: Mapping[str, Any]) -> Entered:
     entry, tasks = content["entry"], tuple(_task(task) for task in _list(content["tasks"], 1000))
     kind = _text(entry["kind"])
     if kind not in (ALGORITHM, OBJECT) or content["set"] not in SETS or not re.fullmatch("[0-9a-f]*", entry["code"]):
-        raise UserError("its entry or its set is of no known kind")
+        raise UserError("its entry or its set of tasks is unknown")
     who = Entry(_text(entry["label"], LONGEST), _text(entry["name"]), kind, _plain(entry["settings"]), entry["code"])
     scales = {
         _text(id): Scale(_number(s["random"]), _number(s["best"]), _text(s["how"]))
@@ -134,10 +134,10 @@ def _entered(content: Mapping[str, Any]) -> Entered:
 
 
 def run_of(data: Mapping[str, Any]) -> Run:
-    """A run from plain data; what cannot be one raises ValueError or UserError."""
+    """Return a run from plain data; invalid data raise ValueError or UserError."""
     steps = _whole(data["steps"], 0)
     if not (isinstance(data["diverged"], bool) and set(data) == set(Run._fields)):
-        raise UserError("a run has other parts than a run has")
+        raise UserError("a run has missing or unexpected keys")
     texts = {name: _text(data[name], 2000) for name in ("task", "error", "machine", "versions", "finished")}
     arrays = {name: _unpacked(data[name], kind, max(steps, 10**5)) for name, kind in ARRAYS.items()}
     for prefix in ("", "greedy_"):
@@ -152,7 +152,7 @@ def run_of(data: Mapping[str, Any]) -> Run:
 
 def _task(data: Mapping[str, Any]) -> Task:
     if not isinstance(data["quick"], bool) or set(data) != set(Task._fields):
-        raise UserError("a task has other parts than a task has")
+        raise UserError("a task has missing or unexpected keys")
     texts: dict[str, Any] = {name: _text(data[name]) for name in ("id", "kind", "env", "per", "needs")}
     numbers: dict[str, Any] = {name: _whole(data[name], 1) for name in ("steps", "episodes")}
     return Task(**texts, **numbers, settings=_plain(data["settings"]), quick=data["quick"])

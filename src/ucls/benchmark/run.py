@@ -23,7 +23,7 @@ NOTHING = np.zeros(0)
 
 
 class Order(NamedTuple):
-    """What is to be run: the entry, the set of tasks, the tasks of it, and the number of seeds."""
+    """What to run: the entry, the set of tasks, the tasks, and the number of seeds."""
 
     entry: Entry
     set: str
@@ -41,7 +41,7 @@ def order(entry: Entry, generate: bool, quick: bool, only: Sequence[str], seeds:
 
 
 def execute(order: Order, store: Path, runner: Runner = run_local, jobs: int | None = None, quiet: bool = False) -> Any:
-    """Run what is missing; returns what was entered, or None if it was stopped before the end."""
+    """Make the missing runs; return the content of the file, or None if it was stopped before the end."""
     if order.entry.kind == OBJECT:
         runs = objects.execute(order.entry, order.tasks, order.seeds, store.with_suffix(".objects"), jobs)
         return entered(order, runs, {})
@@ -57,7 +57,7 @@ def execute(order: Order, store: Path, runner: Runner = run_local, jobs: int | N
 
 @without_notices()
 def study_of(order: Order) -> tuple[Study, dict[str, str]]:
-    """The study of an entry, and why it cannot run in some tasks."""
+    """Return the study of an entry, and the reasons why it cannot run in some tasks."""
     members, refused = [], {}
     entry = order.entry
     for task in order.tasks:
@@ -101,7 +101,7 @@ def _run(task: str, seed: int, result: Result, about: Circumstance, continuing: 
 
 
 def entered(order: Order, runs: Sequence[Run], refused: dict[str, str]) -> Entered:
-    """What a file will contain, with the scales of its tasks and the scores of its runs."""
+    """Return the content of the file, with the scales of its tasks and the scores of its runs."""
     of = scale if order.set == GENERATED_SET else scale_of
     scales = {task.id: of(task) for task in order.tasks}
     kept = tuple(_as_written(run) for run in runs)
@@ -110,6 +110,6 @@ def entered(order: Order, runs: Sequence[Run], refused: dict[str, str]) -> Enter
 
 
 def _as_written(run: Run) -> Run:
-    """A run with the digits that a file has: scores are computed from those."""
+    """Return a run with the digits that a file has, because scores are computed from those."""
     short = {name: getattr(run, name).astype(np.float32) for name in ("returns", "rewards", "greedy_returns")}
     return run._replace(**{name: array.astype(np.float64) for name, array in short.items()})

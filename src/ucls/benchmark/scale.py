@@ -76,7 +76,7 @@ def _table_of_builtin(task: Task, world: BuiltinEnv) -> tuple[Table, np.ndarray,
     s = np.zeros(1)
     world.reset(s, np.random.default_rng(0))  # every one of them has a single start
     start = np.eye(problem.shape[0])[int(s[0])]
-    return tabular.tabulated(world.env, problem), start, world.time_limit or task.steps
+    return tabular.build_table(world.env, problem), start, world.time_limit or task.steps
 
 
 def _made(task: Task) -> Any:
@@ -144,7 +144,7 @@ def _searched(env: Any, search: Any) -> float:
 
 
 def _kept(states: np.ndarray, returns: np.ndarray, widths: np.ndarray) -> np.ndarray:
-    """Which states a beam search keeps: of every cell of a grid the best one, and of those a spread-out sample."""
+    """Select the states that a beam search keeps: the best of every grid cell, and a spread-out sample of those."""
     order = np.argsort(-returns, kind="stable")
     _, first = np.unique(np.floor(states[order] / widths), axis=0, return_index=True)
     best = order[np.sort(first)]

@@ -1,4 +1,4 @@
-"""Scores: what runs achieved between a random policy (0) and the best known one (1).
+"""Scores: returns on a scale from a random policy (0) to the best known policy (1).
 
 - The *online* score of a run is of what it collected while it learned: the mean over its steps of the return of the
   episode that the step was in, or the mean reward per step in a continuing task. One minus it is the run's regret, as
@@ -118,7 +118,7 @@ def _ends(summary: Any) -> tuple[float, float, float]:
 
 
 def stated(entered: Entered) -> dict[str, Any]:
-    """The scores that a file states, which a check computes again."""
+    """Return the scores that a file states, which a check computes again."""
     found = scores_of(entered)
     total = {name: _rounded(overall(found, name)) for name in MEASURES}
     by_task = {

@@ -35,7 +35,7 @@ class Task(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """What a random policy and the best known one achieve, and how that is known."""
+    """The returns of a random policy and of the best known one, and how the latter is known."""
 
     random: float
     best: float
@@ -79,7 +79,7 @@ PUBLIC = (
 
 
 def chosen(tasks: Sequence[Task], quick: bool = False, only: Sequence[str] = ()) -> tuple[Task, ...]:
-    """The quick tasks, or those with these ids, or all; refuses an id that there is not.
+    """Return the quick tasks, or those with these ids, or all; refuse an unknown id.
 
     >>> [task.id for task in chosen(PUBLIC, only=["taxi"])]
     ['taxi']

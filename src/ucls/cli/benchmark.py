@@ -131,7 +131,7 @@ def page(
         "out/benchmark/page.html"
     ),
 ) -> None:
-    """Compare entries on a page that needs nothing else. Files are checked first."""
+    """Write a self-contained page that compares entries. Files are checked first."""
     from ucls._util.files import write_atomic
     from ucls._util.html import refuse_page
     from ucls.benchmark import page as pages

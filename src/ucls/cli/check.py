@@ -31,14 +31,14 @@ def check(
     as_json: Json = False,
 ) -> None:
     """Test an algorithm, features or an environment against its contract and report what fails."""
-    from ucls.gym.registry import opened
+    from ucls.gym.registry import open_env
     from ucls.settings import parse
     from ucls.testing import examine_algorithm, examine_environment, examine_features
     from ucls.testing.algorithm import WORLDS
     from ucls.testing.features import is_features
 
     if "/" in name or ":" in name or re.search(r"-v\d+$", name):
-        made, others = opened(name, parse(settings or []))
+        made, others = open_env(name, parse(settings or []))
         if others:
             raise UserError(f"setting {next(iter(others))!r} is not a setting of the environment: write env.NAME=VALUE")
         verdicts = examine_environment(made, numbers_of("--low", low), numbers_of("--high", high))

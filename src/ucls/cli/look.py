@@ -65,7 +65,7 @@ def diagnose(
 ) -> None:
     """Diagnose why an agent learns or fails: measure optimism, radius, value error and regret during a run.
 
-    In a third-party environment, whose optimum is unknown, only what needs no optimum is measured.
+    In a third-party environment, whose optimum is unknown, estimates are compared with collected returns instead.
     """
     from ucls import diagnostics
     from ucls.settings import listed, parse

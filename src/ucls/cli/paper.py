@@ -23,7 +23,7 @@ Only = Annotated[
     typer.Option(
         "--only",
         help="Only 1, 2, 3, 5 to 9, mountain-car, theorem, learned, choices, causes, one-setting, beyond or "
-        "beyond-bars; or, made only when asked for, planning, deep-sea, beyond-parts, beyond-map or beyond-long.",
+        "beyond-bars; or, only on request, planning, deep-sea, beyond-parts, beyond-map or beyond-long.",
     ),
 ]
 Runs = Annotated[int | None, typer.Option(min=1, help="Runs per curve, each with the full number of steps.")]
@@ -31,9 +31,7 @@ Quick = Annotated[bool, typer.Option("--quick", help="Few runs and steps; the de
 Full = Annotated[bool, typer.Option("--full", help="The paper's protocol; 1.5 days on two cores.")]
 SlowRuns = Annotated[
     int | None,
-    typer.Option(
-        min=1, help="At most this many runs per curve that takes a minute per run or appears only in a table."
-    ),
+    typer.Option(min=1, help="Limit on the runs of curves that take a minute per run or appear only in a table."),
 ]
 Out = Annotated[Path, typer.Option(help="Folder for the figures and the report.")]
 StorePath = Annotated[Path | None, typer.Option(help="Store for the runs; by default OUT/runs.sqlite.")]
@@ -118,7 +116,7 @@ def tune(
     only: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only the sweeps of this name, or `room`: those with room for every tile. Other winners stay."
+            help="Only sweeps of this name, or `room`: those with a collision-free hash table. Other settings stay."
         ),
     ] = None,
 ) -> None:

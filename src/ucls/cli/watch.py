@@ -38,7 +38,7 @@ def record_video(
         typer.Option("--greedy/--explore", help="Follow the greedy policy, as in an evaluation, or the exploring one."),
     ] = True,
     fps: Annotated[int, typer.Option(min=1, max=50, help="Frames per second.")] = 20,
-    every: Annotated[int, typer.Option(min=1, max=10**6, help="Show one of this many steps.")] = 1,
+    every: Annotated[int, typer.Option(min=1, max=10**6, help="Show every Nth step.")] = 1,
     max_steps: Annotated[int, typer.Option(min=1, max=10**6, help="Truncate episodes after this many steps.")] = 500,
 ) -> None:
     """Record a video of an agent, with the confidence interval of every action beside the picture.

@@ -37,8 +37,8 @@ def advise_on_cost(learner: Learner, stacklevel: int) -> None:
     cost = f"a step takes {1e3 * seconds:.1f} ms or more ({USUAL:,} steps {USUAL * seconds / 60:.1f} minutes)"
     text = (
         f"{plan.agent} with {size:,} features ({plan.features}): once all are visited, {cost}, and its matrices "
-        f"{memory:,.0f} MB; use fewer features, or the agent ucls-l or sarsa, whose steps take 0.01 ms with any number "
-        "of features"
+        f"{memory:,.0f} MB; use fewer features, or the algorithm ucls-l or sarsa, whose steps take 0.01 ms with any "
+        "number of features"
     )
     warnings.warn(text, UclsWarning, stacklevel=stacklevel)
 
@@ -73,7 +73,7 @@ def advise_on_radius(run: Any) -> None:
             "radius",
             f"the radius after {steps:,} steps is {radius:.3g}, more than {WIDE:.0f} times the largest return so far, "
             f"{largest:.3g} in absolute value: return_max is estimated as {estimate:.3g}, which may be far too high; "
-            "give the largest return that is possible, return_max=... (or --set return_max=...)",
+            "give the maximum possible return, return_max=... (or --set return_max=...)",
         )
 
 

@@ -78,7 +78,7 @@ def resolve_plan(plan: Plan, algorithm: Any = None, facts: Mapping[str, float] =
 
 
 def suits(algorithm: Any, features: Any) -> bool:
-    """Whether an algorithm can learn with these features: one that learns a table needs discrete states."""
+    """Return whether an algorithm can learn with these features: some need discrete states."""
     return is_discrete(features) or not needs_discrete(algorithm)
 
 

@@ -55,7 +55,7 @@ class History:
 
 
 def sound_history(rewards: Any, ends: Any) -> History | None:
-    """A history from these arrays; None if they are not valid."""
+    """Return the history from these arrays; None if they are not valid."""
     if not (isinstance(rewards, np.ndarray) and isinstance(ends, np.ndarray)):
         return None
     if rewards.dtype != np.float64 or ends.dtype != np.uint8 or rewards.ndim != 1 or rewards.shape != ends.shape:

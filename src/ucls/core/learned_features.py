@@ -1,4 +1,4 @@
-"""Algorithms that learn their features: `encode` makes them anew wherever an algorithm is asked about a state.
+"""Algorithms that learn their features: `encode` computes them whenever values or actions are needed.
 
 A learner carries the features of the coder from one step to the next, and files contain those. Learned ones are never
 kept, because every update may change them.

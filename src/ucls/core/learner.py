@@ -84,7 +84,7 @@ class Learner(LearnerQueries):
         return BoundKernel(kernel) if self._past is None else Undone(BoundKernel(kernel), self._past)
 
     def _masked(self, met: np.ndarray | None = None) -> Masks:
-        """Its steps with masks; `met` is what was met of them."""
+        """Its steps with masks; `met` has the masks met."""
         if self.masks is None or met is not None:
             met = np.zeros(self.coder.size, np.uint8) if met is None else met
             self.masks = Masks(masked_kernels(self.algorithm, self.features), met, self.plan.n_actions, self._bound)
@@ -177,7 +177,7 @@ class Learner(LearnerQueries):
         return arrays if self.masks is None else {**arrays, MET: self.masks.met.copy()}
 
     def refuse_unsound(self) -> None:
-        """Refuse to save a state that could not be loaded: it contains numbers that are not finite."""
+        """Refuse to save a state that contains numbers that are not finite, because it could not be loaded."""
         sizes = Sizes(self.coder.size, self.plan.n_actions)
         try:
             states.refuse_unsound(self.algorithm, self.state, sizes)

@@ -41,7 +41,7 @@ def refuse_large_learner(resolved: Resolved, file: int | None = None, steps: int
 
 
 def refuse_too_large(amount: int, what: str, file: int | None = None) -> None:
-    """Refuse to ask for more numbers of 8 bytes than the machine has memory for, or than could come from a file.
+    """Refuse to allocate more numbers of 8 bytes than the machine has memory for, or than a file could contain.
 
     The arrays of a learner that takes more than `SPARE` bytes are stored whole, so ten times the size of its file is
     more than it can need.
@@ -53,7 +53,7 @@ def refuse_too_large(amount: int, what: str, file: int | None = None) -> None:
 
 
 def machine_memory() -> int:
-    """The memory of this machine, or of the container that this is, in bytes; 64 GB where the system does not say."""
+    """Return the memory of this machine or container in bytes; 64 GB if the system does not say."""
     try:
         machine = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):

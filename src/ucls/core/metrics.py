@@ -1,4 +1,4 @@
-"""The numbers that runs are compared by, all taken from what happened in a run."""
+"""Metrics: the numbers by which runs are compared, computed from their history."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypeVar, cast
@@ -13,7 +13,7 @@ T = TypeVar("T", float, float | None)
 
 
 class Metrics(NamedTuple):
-    """The numbers that runs are compared by; None where there is no episode to measure.
+    """The metrics of a run; None where there is no episode to measure.
 
     `reward` is the sum over all steps and `final_reward_per_step` the mean over the final 20% of steps. `mean_return`
     is the total reward divided by the number of episodes, the unfinished last one included, so that the step budget
@@ -34,7 +34,7 @@ HIGHER_IS_BETTER = {name: name not in ("final_episode_length", "best_episode_len
 
 
 def sign_of(metric: str) -> int:
-    """The sign that makes more of a metric better: -1 for the lengths of episodes."""
+    """Return -1 for metrics of which less is better, the lengths of episodes, and 1 for all others."""
     return 1 if HIGHER_IS_BETTER[metric] else -1
 
 

@@ -1,4 +1,4 @@
-"""Progress bars: of a run, with speed, time left, episodes and reward; and of compiling, with a line that says so.
+"""Progress bars: of a run, with speed, time left, episodes and reward; and of compilation.
 
 Where there is neither a terminal nor a notebook there are no bars.
 """
@@ -45,11 +45,11 @@ class Progress:
             self._bar.stop()
 
     def pause(self) -> None:
-        """Leave the screen to another bar."""
+        """Make room for another bar."""
         self._bar.stop()
 
-    def go_on(self) -> None:
-        """Come back to the screen."""
+    def resume(self) -> None:
+        """Show the bar again."""
         self._bar.start()
 
     def update(self, done: int, episodes: int, reward: float) -> None:
@@ -61,7 +61,7 @@ class Progress:
 
 
 class CompileProgress:
-    """Says that kernels are being compiled, once it has taken a second in all, and shows a bar where it may.
+    """Announces that kernels are being compiled once this has taken a second, with a bar on a terminal.
 
     `first` is asked before anything is said, so that only one of several processes says it.
     """
@@ -73,7 +73,7 @@ class CompileProgress:
         self._bar: Any = None
 
     def __call__(self, compiled: _compiling.Compiled) -> None:
-        """Hear how far compiling is."""
+        """Receive the progress of compilation."""
         if compiled.seconds < SECONDS_OF_SILENCE or (compiled.over and self._bar is None):
             return
         if not self._said:
@@ -92,7 +92,7 @@ class CompileProgress:
         if sys.stderr is not None:  # which print would take for the output
             print(f"{clear}{COMPILING}", file=sys.stderr, flush=True)
         for other in _shown:
-            other.go_on()
+            other.resume()
 
     def _show(self, compiled: _compiling.Compiled) -> None:
         if self._bar is None:
@@ -105,11 +105,11 @@ class CompileProgress:
             self._bar.stop()
             self._bar = None
             for other in _shown:
-                other.go_on()
+                other.resume()
 
 
 def tell_of_compiling() -> None:
-    """Say when this process compiles for long, unless there is another watcher."""
+    """Announce long compilations of this process, unless there is another watcher."""
     if not _compiling.is_watched():
         _compiling.watch(CompileProgress())
 
@@ -120,7 +120,7 @@ def _terminal() -> bool:
 
 
 def _make_count() -> tuple[Any, Any]:
-    """A bar for what has no known end: how many kernels, and for how long."""
+    """Return a bar without a known end: how many kernels, and for how long."""
     from rich.console import Console
     from rich.progress import BarColumn, TextColumn, TimeElapsedColumn
     from rich.progress import Progress as Bar

@@ -61,7 +61,7 @@ class AnyRun(Protocol):
 
 
 def content_of(run: AnyRun) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """What every file of a run contains: its description, and its arrays with its history."""
+    """Return the content of every file of a run: its description, and its arrays with its history."""
     return run.about(), {**run.checkpoint(), **run.history.to_arrays()}
 
 

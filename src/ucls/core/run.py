@@ -108,7 +108,7 @@ class Run:
         return Copies(self.learner), *copy.deepcopy((self.s, self.clock, self.world_rng))
 
     def _come_back(self, before: tuple[Any, ...], steps: int) -> None:
-        """Return to what was copied, and repeat so many steps."""
+        """Restore the copies, and repeat so many steps."""
         learner, self.s, self.clock, self.world_rng = before
         learner.put_back(self.learner)
         self._take(np.empty(steps), np.zeros(steps, np.uint8))

@@ -20,8 +20,8 @@ DIVERGED = 1e9  # a run has diverged if a value exceeds this many times its larg
 
 
 class Pending(NamedTuple):
-    """What a learner carries from one step to the next: the features of its state, the action it chose there, and
-    the largest absolute reward so far. `xs_next` is where the next state's features are written."""
+    """The data that a learner carries from one step to the next: the features of its state, the action it chose there,
+    and the largest absolute reward so far. `xs_next` is where the next state's features are written."""
 
     xs: la.Active
     xs_next: la.Active

@@ -31,7 +31,7 @@ NEARLY = 0.01  # of the range of q*
 
 
 class Coverage(NamedTuple):
-    """How often the upper bound holds over the visited pairs, and by how much it fails; NaN where there are none."""
+    """The fraction of visited pairs for which the upper bound holds, and its shortfall; NaN where there are none."""
 
     pairs: float
     covered: float
@@ -91,7 +91,7 @@ def compare(upper: np.ndarray, best: np.ndarray, visited: np.ndarray) -> Coverag
 
 
 def validity(steps: np.ndarray, measured: Mapping[str, np.ndarray], noise_scale: float) -> Validity:
-    """Judge the late coverage of a run, in the last fifth of its steps, against the nominal rate.
+    """Judge the coverage of a run in the final 20% of its steps against the nominal rate.
 
     >>> found = {"pairs": [9, 9], "covered": [1, 0.8], "nearly": [1, 0.9], "shortfall": [0, 0.2], "largest": [0, 1.5]}
     >>> found = {name: np.array(values, float) for name, values in found.items()}

@@ -1,4 +1,4 @@
-"""Diagnose some runs that differ in their seeds: readings, verdicts, and the policies they end with."""
+"""Diagnose runs that differ in their seeds: measurements, verdicts, and final policies."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,7 +11,7 @@ from ucls.core.run import make_run
 from ucls.diagnostics.coverage import Coverage, Validity, columns_of, coverage, plans, validity
 from ucls.diagnostics.internals import columns
 from ucls.diagnostics.policies import Policies, policies
-from ucls.diagnostics.probe import DISTRIBUTIONS, POINTS, probed
+from ucls.diagnostics.probe import DISTRIBUTIONS, POINTS, probe_run
 from ucls.diagnostics.verdict import Verdict, verdict
 from ucls.envs import ENVIRONMENTS
 from ucls.errors import UserError
@@ -22,7 +22,7 @@ COLUMNS = ("optimism", "covered", "radius", "widest", "value_error", "regret", "
 
 
 class Diagnosis(NamedTuple):
-    """One run: what happened, its readings by name, the verdict, and its last policies unless it diverged.
+    """One run: its history, its measurements by name, the verdict, and its final policies unless it diverged.
 
     `internals` is what was read inside the learner, by the names that its algorithm gives. `coverage` and `validity`
     are of an algorithm that plans for q* (`diagnostics.coverage`): how often its upper bound holds.
@@ -39,7 +39,7 @@ class Diagnosis(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """How many readings some runs have, at how many optimism holds, and at how many of those regret exceeds f + g."""
+    """The number of measurements of some runs, of those with optimism, and of those of them with regret above f + g."""
 
     readings: int
     optimistic: int
@@ -56,14 +56,16 @@ def diagnose(
     measurements: int = POINTS,
     **around: Any,
 ) -> list[Diagnosis]:
-    """Run an agent with every seed and read it along the way.
+    """Run an agent with every seed and measure it along the way.
 
     In a third-party environment the measurements are those of `visited`; `around` are its low, high and discount.
     """
     if env not in ENVIRONMENTS:
         return _diagnose_visited(env, agent, steps, seeds, settings, distribution, measurements, around)
     if any(value is not None for value in around.values()):
-        raise UserError("low, high and discount are for other environments; ours have their own, see their settings")
+        raise UserError(
+            "low, high and discount are for third-party environments: remove them, built-in ones define their own"
+        )
     distribution = distribution or default_distribution(env)
     diagnoses = []
     for seed in seeds:
@@ -71,7 +73,7 @@ def diagnose(
         into: list[dict[str, float]] = []
         found: list[Coverage] = []
         each = (lambda learner, stick, to=found: to.append(coverage(learner, stick))) if plans(run.learner) else None
-        history, readings = probed(
+        history, readings = probe_run(
             run, steps, measurements=measurements, distribution=distribution, into=into, each=each
         )
         last = None if history.diverged else policies(run, distribution)
@@ -109,12 +111,12 @@ def _diagnose_visited(
 
 
 def default_distribution(env: str) -> str:
-    """Where to look by default: where episodes start, or where the agent has been."""
+    """Return the default distribution of states: start states, or visited states."""
     return DISTRIBUTIONS[0] if env in ENVIRONMENTS else VISITED
 
 
 def headline(diagnoses: Sequence[Diagnosis]) -> str:
-    """The verdicts, the most common first.
+    """Return the verdicts, the most common first.
 
     >>> headline([])
     ''
@@ -126,7 +128,7 @@ def headline(diagnoses: Sequence[Diagnosis]) -> str:
 
 
 def counts(diagnoses: Sequence[Diagnosis]) -> Counts:
-    """Count the readings, those with expected optimism, and those of them at which regret exceeds the bound."""
+    """Count the measurements, those with expected optimism, and those of them with regret above the bound."""
     optimistic = [d.readings["optimistic"] for d in diagnoses]
     above = [d.readings["optimistic"] & ~d.readings["holds"] for d in diagnoses]
     readings = sum(len(d.readings["step"]) for d in diagnoses)
@@ -158,5 +160,5 @@ def _lists(arrays: Mapping[str, np.ndarray]) -> dict[str, list[Any]]:
 
 
 def _number(value: Any) -> Any:
-    """A number that JSON knows; None for one that was not there to be read."""
+    """Return a number that JSON can represent; None if it was not measured."""
     return None if value != value else value

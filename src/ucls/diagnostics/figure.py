@@ -1,4 +1,4 @@
-"""The picture of a diagnosis: optimism, radius and error, regret against its bound, and what the policies are worth."""
+"""The figure of a diagnosis: optimism, radius and error, regret against its bound, and the values of the policies."""
 
 import itertools
 from collections.abc import Callable, Sequence
@@ -21,7 +21,7 @@ FLOOR = 1e-3  # a regret or radius below this part of the optimal value is drawn
 
 
 def write_diagnosis(title: str, diagnoses: Sequence[Diagnosis], distribution: str, out: Path) -> None:
-    """Write the picture and the numbers it is made of."""
+    """Write the figure and its data."""
     draw_diagnosis(title, diagnoses, distribution, out / "diagnosis")
     about = {"title": title, "distribution": distribution, "runs": as_data(diagnoses)}
     write_atomic(out / "diagnosis.json", lambda path: path.write_text(as_json(about) + "\n"))
@@ -69,7 +69,7 @@ def draw_diagnosis(title: str, diagnoses: Sequence[Diagnosis], distribution: str
 
 
 def _draw_visited(title: str, diagnoses: Sequence[Diagnosis], path: Path) -> None:
-    """Draw what is read without an optimum: bounds, means and what was earned; the radius and the error of values."""
+    """Draw what is measured without an optimum: bounds, means and returns; the radius and the error of values."""
     sizes = np.concatenate([d.readings["size"] for d in diagnoses])
     size = float(np.max(sizes, where=np.isfinite(sizes), initial=0.0)) or 1.0
     with matplotlib.rc_context(STYLE):
@@ -83,7 +83,7 @@ def _draw_visited(title: str, diagnoses: Sequence[Diagnosis], path: Path) -> Non
         _line(axes[1], diagnoses, lambda f: _floored(f["widest"], size), SKY, "widest")
         _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["radius"]), size), BLUE, "radius")
         _line(axes[1], diagnoses, lambda f: _floored(np.abs(f["value_error"]), size), VERMILION, "value error")
-        axes[0].set_title("what it expects and earns", color=INK)
+        axes[0].set_title("bounds, values and returns", color=INK)
         axes[0].set_ylabel("value, states visited")
         axes[1].set_title("radius and value error", color=INK)
         axes[1].set_yscale("log")
@@ -129,7 +129,7 @@ def _line(ax: Any, diagnoses: Sequence[Diagnosis], of: Callable[[Any], np.ndarra
 
 
 def _coverage(ax: Any, diagnoses: Sequence[Diagnosis], steps: int) -> None:
-    """How often the upper bound is at least q* on visited pairs."""
+    """Draw the fraction of visited pairs whose upper bound is at least q*."""
     by_run = [d._replace(readings={"step": d.readings["step"], **d.coverage}) for d in diagnoses]
     _line(ax, by_run, lambda f: f["nearly"], SKY, "U >= q* - 1%")
     _line(ax, by_run, lambda f: f["covered"], BLUE, "U >= q*")
@@ -142,7 +142,7 @@ def _coverage(ax: Any, diagnoses: Sequence[Diagnosis], steps: int) -> None:
 
 
 def _inside(ax: Any, diagnoses: Sequence[Diagnosis], steps: int) -> None:
-    """What was read inside the learners, by size."""
+    """Draw the internal quantities of the learners, by size."""
     by_run = [d._replace(readings={"step": d.readings["step"], **d.internals}) for d in diagnoses if d.internals]
     for name, color in zip(by_run[0].internals, itertools.cycle((BLUE, SKY, GRAY, VERMILION, GREEN))):
         _line(ax, by_run, lambda f, name=name: np.maximum(np.abs(f[name]), SMALLEST), color, name)
@@ -170,7 +170,7 @@ def _policies(ax: Any, ends: Sequence[Any]) -> None:
 
 
 def _step_axis(ax: Any, steps: int) -> None:
-    """Steps on the scale of their square roots, as the readings are spaced."""
+    """Scale the steps by their square roots, as the measurements are spaced."""
     ax.set_xscale("function", functions=(lambda x: np.sqrt(np.maximum(x, 0.0)), np.square))
     ax.set_xlim(0, steps)
     ax.xaxis.set_major_locator(FixedLocator([steps * part for part in (0, 0.04, 0.2, 0.5, 1)]))

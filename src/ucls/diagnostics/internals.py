@@ -20,7 +20,7 @@ LEARNED, ALIKE = "learned part", "learned part by state"
 
 
 def internals(learner: Learner, points: np.ndarray, d_s: np.ndarray, d: np.ndarray | None = None) -> dict[str, float]:
-    """The numbers of a learner by name, nothing if it has none.
+    """Return the internal quantities of a learner by name; empty if it has none.
 
     The learned parts are means over the weights `d` of states and actions, or, where there are none, over `d_s` of
     states with the action that the agent would take.
@@ -39,7 +39,7 @@ def internals(learner: Learner, points: np.ndarray, d_s: np.ndarray, d: np.ndarr
 
 
 def columns(readings: list[dict[str, float]]) -> dict[str, np.ndarray]:
-    """Readings one after another as an array for each name."""
+    """Return successive measurements as an array for each name."""
     names = readings[0] if readings else ()
     return {name: np.array([reading[name] for reading in readings]) for name in names}
 

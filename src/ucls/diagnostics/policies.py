@@ -1,4 +1,4 @@
-"""The policies a learner has learned, and what they are worth: the paper's Figure "CIR evaluation"."""
+"""The policies that a learner has learned, and their values: the paper's Figure "CIR evaluation"."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from ucls.core.run import Run
 from ucls.diagnostics.probe import optimal_values
-from ucls.kernels.dynamic_programming import earned, evaluate
+from ucls.kernels.dynamic_programming import average_reward, evaluate
 
 STEPS = 50_000
 
@@ -27,7 +27,7 @@ class Policies(NamedTuple):
     earned: tuple[float, float]
 
     def regrets(self) -> tuple[float, float]:
-        """What the two policies lose, averaged over the distribution."""
+        """Return the regrets of the two policies, averaged over the distribution."""
         return float(self.d @ (self.optimal - self.mean)), float(self.d @ (self.optimal - self.bound))
 
 
@@ -47,6 +47,6 @@ def policies(run: Run, distribution: str = "start") -> Policies:
     for maximized in (mean, top):
         policy = np.argmax(maximized, axis=1)
         values.append(np.take_along_axis(evaluate(stick.table, policy), policy[:, None], axis=1)[:, 0])
-        earnings.append(earned(run.world.env, problem, stick.table, maximized, STEPS))
+        earnings.append(average_reward(run.world.env, problem, stick.table, maximized, STEPS))
     best = stick.best.max(axis=1)
     return Policies(stick.table.points, best, values[0], values[1], stick.d_s, (earnings[0], earnings[1]))

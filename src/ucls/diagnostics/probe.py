@@ -1,4 +1,5 @@
-"""Readings along a run: the quantities of the Optimistic Values Theorem, under a distribution of states and actions.
+"""Measurements along a run: the quantities of the Optimistic Values Theorem, under a distribution of states and
+actions.
 
 With Q-hat the learned means, U the radii, Q~ = Q-hat + U what the agent maximizes, pi the policy that does so, and all
 expectations over one distribution d(s, a):
@@ -37,7 +38,7 @@ POINTS = 30
 
 
 class OptimalValues(NamedTuple):
-    """What measurements are compared with: an environment on its grid, its optimal values, and weights of states.
+    """The reference of measurements: an environment on its grid, its optimal values, and weights of states.
 
     `d` are the weights of states and actions, or None where every side takes its own best action in the states `d_s`.
     """
@@ -67,7 +68,7 @@ class Measurement(NamedTuple):
 
 
 def optimal_values(run: Run, distribution: str = "start") -> OptimalValues:
-    """What the measurements of a run are compared with; the last few are kept in memory."""
+    """Return the reference for the measurements of a run; the last few are cached in memory."""
     if distribution not in DISTRIBUTIONS:
         raise unknown("distribution", distribution, DISTRIBUTIONS)
     me = run.learner
@@ -76,7 +77,7 @@ def optimal_values(run: Run, distribution: str = "start") -> OptimalValues:
 
 
 def refuse_boundless(learner: Learner) -> None:
-    """Refuse a learner that keeps no bounds."""
+    """Refuse a learner that computes no bounds."""
     if not hasattr(learner.algorithm, "interval"):
         raise UserError(
             f"{learner.plan.agent} has no confidence bounds to diagnose: `ucls algorithms` lists those that have"
@@ -84,7 +85,7 @@ def refuse_boundless(learner: Learner) -> None:
 
 
 def reward_shift(learner: Learner) -> float:
-    """By how much the rewards are lower that a learner learns the values of."""
+    """Return the constant by which the rewards that a learner learns from are lowered."""
     algorithm = learner.algorithm
     return algorithm.reward_shift(learner.hyper) if hasattr(algorithm, "reward_shift") else 0.0
 
@@ -112,14 +113,14 @@ def _solved(world: BuiltinEnv, shift: float) -> tuple[Tabulated, np.ndarray]:
 
 
 def probe(learner: Learner, stick: OptimalValues) -> Measurement:
-    """Take the readings of a learner as it is now."""
+    """Measure a learner as it is now."""
     mean, top = learner.survey(stick.table.points)
     policy = np.argmax(top, axis=1)
     return read(stick, mean, top, evaluate(stick.table, policy))
 
 
 def read(stick: OptimalValues, mean: np.ndarray, top: np.ndarray, q: np.ndarray) -> Measurement:
-    """The readings, from the means, what is maximized, and the true values of the policy that does so."""
+    """Compute the measurements from the means, the maximized values, and the true values of the policy that does so."""
     ours = theirs = stick.d
     if ours is None or theirs is None:
         n_actions = stick.table.n_actions
@@ -141,7 +142,7 @@ def _covered(stick: OptimalValues, top: np.ndarray) -> float:
     return float(np.sum(weights * (top >= best - ROUNDING * (1.0 + np.abs(best)))))
 
 
-def probed(
+def probe_run(
     run: Run,
     steps: int,
     *,
@@ -151,7 +152,7 @@ def probed(
     into: list[dict[str, float]] | None = None,
     each: Callable[[Learner, OptimalValues], None] | None = None,
 ) -> tuple[History, dict[str, np.ndarray]]:
-    """Advance a run by some steps, reading it before, at the steps `at` and after; the run is the same as without.
+    """Advance a run by some steps, measuring it before, at the steps `at` and after; measuring does not change the run.
 
     Without `at` there are `measurements` after the first, denser at the beginning. Returns what happened, and arrays by
     name: `step`, those of a `Measurement`, `optimistic` (optimism is at least 0) and `holds` (regret is at most f + g).
@@ -186,7 +187,7 @@ def stops_of(steps: int, at: Iterable[int] | None, measurements: int) -> list[in
         at = [round(steps * (i / measurements) ** 2) for i in range(1, measurements)]
     wanted = sorted({int(step) for step in at} | {0, steps})
     if wanted[0] < 0 or wanted[-1] > steps:
-        raise UserError(f"a reading cannot be taken outside the run: give steps from 0 to {steps}")
+        raise UserError(f"a measurement cannot be taken outside the run: give steps from 0 to {steps}")
     return wanted
 
 

@@ -1,4 +1,5 @@
-"""A verdict in words: which condition of the Optimistic Values Theorem a run fails, and the numbers that say so."""
+"""A verdict in words: which condition of the Optimistic Values Theorem a run violates, with the numbers that show
+it."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -13,7 +14,7 @@ LATE = 0.2  # the verdict is on the last fifth of the steps
 
 
 class Verdict(NamedTuple):
-    """A word, the sentence that explains it, and the late readings (medians) that it rests on."""
+    """A word, the sentence that explains it, and the late measurements (medians) behind it."""
 
     word: str
     because: str
@@ -21,9 +22,9 @@ class Verdict(NamedTuple):
 
 
 def verdict(readings: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
-    """Judge a run by its readings (see `probed`).
+    """Judge a run by its measurements (see `probe_run`).
 
-    A late regret within a tenth of |E[Q*]| is sound; conditions of the theorem that are not met are then told.
+    A late regret within a tenth of |E[Q*]| is near-optimal; violated conditions of the theorem are then reported.
     Otherwise the largest part of regret = radius + value error - optimism is to blame.
 
     >>> one = {"step": [0, 10], "optimism": [9.0, -18.0], "radius": [30.0, 0.1], "value_error": [0.0, 1.0]}
@@ -57,7 +58,7 @@ def verdict(readings: Mapping[str, np.ndarray], diverged: bool = False) -> Verdi
 
 
 def _since(readings: Mapping[str, np.ndarray]) -> str:
-    """Since when the run has not been optimistic in any reading; nothing if it is at the end."""
+    """Return since when the run has not been optimistic in any measurement; empty if it is at the end."""
     held = np.flatnonzero(readings["optimism"] >= 0)
     if len(held) == 0:
         return ", and always did"
@@ -65,6 +66,6 @@ def _since(readings: Mapping[str, np.ndarray]) -> str:
 
 
 def _number(values: np.ndarray) -> float:
-    """The median; what planning's tolerance leaves of a zero is zero."""
+    """Return the median, with values within planning's tolerance of 0 as 0."""
     median = float(np.median(values))
     return 0.0 if abs(median) < 1e-6 else median

@@ -1,4 +1,4 @@
-"""Measurements of a run in a third-party environment: all that can be seen without its optimum.
+"""Measurements of a run in a third-party environment, which need no optimum.
 
 With Q-hat the learned means, Q~ what the agent maximizes, and G the discounted return that it earned itself from a
 state and action on, over the visits since the last reading:
@@ -54,7 +54,7 @@ class Measurement(NamedTuple):
 def visited(
     agent: Agent, steps: int, measurements: int, into: list[dict[str, float]] | None = None
 ) -> tuple[History, dict[str, np.ndarray]]:
-    """Let an agent learn for some steps, reading it along the way; returns what happened, and arrays by name.
+    """Let an agent learn for some steps, measuring it along the way; return its history, and arrays by name.
 
     The run is the same as without. One that diverges has no reading after its last sound one. What is read inside the
     learner is added to `into`.
@@ -101,7 +101,8 @@ def _read(learner: Any, states: np.ndarray, walked: Walked, collected: float) ->
 
 
 def _completed(learner: Any, walked: Walked) -> np.ndarray:
-    """The returns; those of truncated episodes with the value of the action that the agent would take next."""
+    """Return complete returns; truncated ones are completed by the value of the action that the agent would take
+    next."""
     mean, top = learner.survey(walked.last)
     values = np.take_along_axis(mean, np.argmax(top, axis=1)[:, None], axis=1)[:, 0]
     return walked.returns + walked.beyond * values
@@ -115,7 +116,7 @@ def _some(values: np.ndarray) -> np.ndarray:
 
 
 def judge(readings: Mapping[str, np.ndarray], diverged: bool = False) -> Verdict:
-    """Judge a run by what it earned itself: a fault of more than a tenth of that, in the last fifth of the steps.
+    """Judge a run by the returns it collected: errors of more than a tenth of them in the final 20% of the steps count.
 
     >>> one = {"step": [10, 20], "margin": [1.0, -3.0], "radius": [2.0, 0.1], "widest": [2.0, 0.2], "held": [1, 0]}
     >>> one |= {"value_error": [-1.0, -3.1], "earned": [5.0, 10.0], "size": [5.0, 10.0]}

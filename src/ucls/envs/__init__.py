@@ -58,7 +58,8 @@ ENVIRONMENTS: dict[str, tuple[str, dict[str, object]]] = {
 
 
 class Best(NamedTuple):
-    """What an optimal policy achieves: reward per step and, if episodes terminate, an episode's return and length."""
+    """The performance of an optimal policy: reward per step and, if episodes terminate, an episode's return and
+    length."""
 
     reward_rate: float
     episode_return: float | None = None
@@ -172,11 +173,11 @@ class BuiltinEnv(NamedTuple):
         return self.module.problem(self.env)
 
     def optimal(self) -> "Optimal":
-        """What an optimal policy achieves; may take time to plan."""
+        """Return the performance of an optimal policy; may take time to plan."""
         return self.module.optimal(self.env)
 
     def best(self) -> Best:
-        """What an optimal policy achieves; needs no planning with default settings (`KNOWN`)."""
+        """Return the performance of an optimal policy; needs no planning with default settings (`KNOWN`)."""
         for (id, settings), best in KNOWN.items():
             if id == self.id and self.env == make_builtin(id, dict(settings)).env:
                 return best
@@ -198,7 +199,7 @@ class BuiltinEnv(NamedTuple):
         if s.dtype != "float64" or clock.dtype != "int64" or not ((s >= low) & (s <= high)).all():
             raise UserError(f"the checkpoint cannot be right: its state is not one of {self.id}")
         if clock[0] < 0 or clock[0] >= (self.time_limit or 2**53):
-            raise UserError("the checkpoint cannot be right: its episode has lasted longer than an episode can")
+            raise UserError("the checkpoint cannot be right: its episode is longer than the time limit")
         check_words(saved.get("rng"))
 
     def __reduce__(self) -> tuple[Any, tuple[str, dict[str, object]]]:

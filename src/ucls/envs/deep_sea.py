@@ -56,12 +56,12 @@ def facts(env: Settings) -> dict[str, float]:
 
 
 def longest(env: Settings) -> int:
-    """The number of steps of an episode."""
+    """Return the number of steps of an episode."""
     return min(env.time_limit or env.size, env.size)
 
 
 def cells(env: Settings) -> int:
-    """How many cells can be reached."""
+    """Return the number of cells that can be reached."""
     return env.size * (env.size + 1) // 2
 
 
@@ -87,7 +87,8 @@ def step(env, s, a, rng):
 
 @exact
 def move(env, s, a, u, n):
-    """Sink for one step, with the luck of going right `u` (uniform) and the noise `n` (normal) of a corner given."""
+    """Sink for one step, with the random numbers of going right, `u` (uniform), and of the reward in a corner, `n`
+    (normal), given."""
     cell, last = int(s[0]), env.size - 1
     row, column = place(cell)
     r = 0.0
@@ -141,14 +142,15 @@ def nowhere(env, s):
 
 
 def problem(env: Settings) -> Problem:
-    """The sea as planning sees it: a point for every cell. The noise of the corners is 0 on average."""
+    """Return the input of planning: a point for every cell. The noise of the corners is 0 on average."""
     fails = 1 / env.size if env.stochastic else 0.0
     nodes = Nodes(np.array([0.0, 0.5]), np.zeros(2), np.array([fails, 1 - fails]))
     return Problem(reset, step, move, len(ACTIONS), *bounds(env), (cells(env),), nodes, nowhere)
 
 
 def optimal(env: Settings) -> Optimal:
-    """What the optimal policy achieves: exact, for every step but the last leads to a cell with a higher number."""
+    """Return the performance of the optimal policy, exactly: every step but the last leads to a cell with a higher
+    number."""
     q, reach, earned = np.zeros((cells(env), len(ACTIONS))), np.zeros(cells(env)), 0.0
     for cell in reversed(range(cells(env))):
         for a in range(len(ACTIONS)):
@@ -167,7 +169,7 @@ def optimal(env: Settings) -> Optimal:
 
 
 def _outcomes(env: Settings, cell: int, a: int) -> Iterator[tuple[float, float, float, int]]:
-    """What an action may lead to: the chance, the reward, the discount, and the next cell."""
+    """Return the possible outcomes of an action: probability, reward, discount and next cell."""
     nodes = problem(env).nodes
     for u, n, chance in zip(nodes.u, nodes.n, nodes.weight, strict=True):
         s = np.array([float(cell)])

@@ -120,7 +120,8 @@ def problem(env: Settings) -> Problem:
 
 
 def optimal(env: Settings) -> Optimal:
-    """What the optimal policy achieves: exact, but for the time limit, which only evaluation knows."""
+    """Return the performance of the optimal policy, exactly except for the time limit, which only evaluation
+    considers."""
     return solve(env, problem(env), np.eye(states(env))[0], env.time_limit or 10**6)
 
 

@@ -79,13 +79,13 @@ def move(env, s, a, u, n):
 
 
 def problem(env: Settings) -> Problem:
-    """The hill as planning sees it: a grid that is fine in position and velocity."""
+    """Return the input of planning: a grid that is fine in position and velocity."""
     low, high = bounds(env)
     return Problem(reset, step, move, len(ACTIONS), low, high, (681, 561), normal_nodes(1), at_goal, stride=4)
 
 
 def optimal(env: Settings) -> Optimal:
-    """What the optimal policy achieves, planned on the grid and then driven on the real hill."""
+    """Return the performance of the optimal policy, planned on the grid and then simulated."""
     if env.reward == SPARSE:
         # Without a discount every policy that arrives is as good as another; take the limit, which hurries.
         env = env._replace(discount=min(env.discount, 0.9999))

@@ -67,12 +67,12 @@ def problem(env: Settings) -> Problem:
 
 
 def optimal(env: Settings) -> Optimal:
-    """What the optimal policy achieves: pull right."""
+    """Return the performance of the optimal policy: always right."""
     return plan(env, problem(env))
 
 
 def draw(env: Settings, s: np.ndarray, canvas: Canvas) -> None:
-    """Draw the two levers with what they may pay: nothing about them ever changes."""
+    """Draw the two levers with their possible rewards, which never change."""
     w, h = canvas.width, canvas.height
     canvas.gradient(MIST, WHITE)
     for x, color, pays in ((0.25 * w, DEEP, np.ones(1)), (0.75 * w, ORANGE, PAYS)):

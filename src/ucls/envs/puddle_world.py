@@ -58,7 +58,7 @@ def reset(env, s, rng):
 
 @exact
 def depth(x, y):
-    """How deep the point is in the puddles, summed over both."""
+    """Return the depth of the point in the puddles, summed over both."""
     total = 0.0
     for i in range(len(PUDDLES)):
         x0, y0, x1, y1 = PUDDLES[i, 0], PUDDLES[i, 1], PUDDLES[i, 2], PUDDLES[i, 3]
@@ -92,12 +92,12 @@ def move(env, s, a, u, n):
 
 
 def problem(env: Settings) -> Problem:
-    """The square as planning sees it: 101 by 101 points."""
+    """Return the input of planning: 101 by 101 points."""
     return Problem(reset, step, move, len(ACTIONS), LOW, HIGH, (101, 101), normal_nodes(100), at_goal, stride=2)
 
 
 def optimal(env: Settings) -> Optimal:
-    """What the optimal policy achieves."""
+    """Return the performance of the optimal policy."""
     return plan(env, problem(env))
 
 

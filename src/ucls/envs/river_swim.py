@@ -111,7 +111,7 @@ def problem(env: Settings) -> Problem:
 
 
 def optimal(env: Settings) -> Optimal:
-    """What the optimal policy achieves."""
+    """Return the performance of the optimal policy."""
     return plan(env, problem(env))
 
 

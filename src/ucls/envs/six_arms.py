@@ -1,4 +1,4 @@
-"""SixArms: six levers in a hall, which rarely work, and the better a room behind one, the rarer.
+"""SixArms: six levers in a hall lead to rooms; the better the room, the more rarely its lever works.
 
 Pulling lever a in the hall (state 0) leads to room a + 1 with a probability of 1, 0.15, 0.1, 0.05, 0.03 and 0.01, and
 otherwise nothing happens. In a room one action stays there and yields its reward, 50, 133, 300, 800, 1660 and 6000; all
@@ -80,7 +80,7 @@ def problem(env: Settings) -> Problem:
 
 
 def optimal(env: Settings) -> Optimal:
-    """What the optimal policy achieves: exact."""
+    """Return the performance of the optimal policy, exactly."""
     return solve_without_end(env, problem(env), np.eye(STATES)[0])
 
 

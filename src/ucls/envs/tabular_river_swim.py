@@ -108,7 +108,7 @@ def starts(env: Settings) -> np.ndarray:
 
 
 def optimal(env: Settings) -> Optimal:
-    """What the optimal policy achieves: exact."""
+    """Return the performance of the optimal policy, exactly."""
     return solve_without_end(env, problem(env), starts(env))
 
 

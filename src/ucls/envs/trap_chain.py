@@ -62,7 +62,7 @@ def reset(env, s, rng):
 
 @exact
 def effect(env, cell, a):
-    """What an action does in a cell: one of the six orders of the three effects."""
+    """Return the effect of an action in a cell: each cell has one of the six orders of the three effects."""
     order = scramble(scramble(env.mapping_seed) ^ cell) % 6
     return (a * (1 + order // 3) + order) % 3
 
@@ -102,7 +102,8 @@ def problem(env: Settings) -> Problem:
 
 
 def optimal(env: Settings) -> Optimal:
-    """What the optimal policy achieves: exact, but for the time limit, which only evaluation knows."""
+    """Return the performance of the optimal policy, exactly except for the time limit, which only evaluation
+    considers."""
     return solve(env, problem(env), np.eye(env.size)[0], env.time_limit or 10**6)
 
 

@@ -30,7 +30,7 @@ class Settings(NamedTuple):
 
 
 def fit(dimensions: int, n_actions: int) -> dict[str, Any]:
-    """Pairs of dimensions while they fit into the budget, and the highest order that fits, up to the default.
+    """Pairs of components if they fit into the budget, and the highest order that fits, up to the default.
 
     >>> [fit(dimensions, n_actions=3) for dimensions in (4, 8, 100)]
     [{'order': 3, 'coupled': 2}, {'order': 2, 'coupled': 2}, {'order': 1, 'coupled': 1}]
@@ -43,7 +43,7 @@ def fit(dimensions: int, n_actions: int) -> dict[str, Any]:
 
 
 def _number(settings: Settings, dimensions: int) -> int:
-    """How many features there are, or that there are too many."""
+    """Return the number of features, or refuse too many."""
     number = 0
     for among in range(min(settings.coupled, dimensions) + 1):
         number += math.comb(dimensions, among) * settings.order**among

@@ -42,5 +42,5 @@ def encode(coder, s, xs):
 
 @exact
 def lookup(coder, s, xs):
-    """Write what `encode` would: there is no table to leave alone."""
+    """Write what `encode` would; there is no table."""
     encode(coder, s, xs)

@@ -26,7 +26,7 @@ class Settings(NamedTuple):
 
 
 def fit(dimensions: int, n_actions: int) -> dict[str, Any]:
-    """As many features as the budget allows; with more dimensions states lie farther apart, so the scale is larger."""
+    """As many features as the budget allows; with more components states are farther apart, so the scale is larger."""
     scale = Settings._field_defaults["length_scale"] * (dimensions / 3) ** 0.5
     return {"n_features": max(2, min(DENSE, BUDGET // n_actions)), "length_scale": round(scale, 3)}
 

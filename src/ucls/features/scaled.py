@@ -1,4 +1,4 @@
-"""The state itself, scaled so that its bounds become 0 and 1, for algorithms that bring a kernel of their own.
+"""The state itself, scaled so that its bounds become 0 and 1, for algorithms with their own kernel.
 
 All features are active, with the same values for every action; a state outside the bounds lies outside [0, 1].
 """
@@ -33,7 +33,7 @@ def allocation(settings: Settings, low: Any, high: Any, n_actions: int) -> Alloc
 
 
 def make(settings: Settings, low: Any, high: Any, n_actions: int) -> Coder:
-    """Make a coder for states between low and high; a number that cannot vary is left as it is, less its bound.
+    """Make a coder for states between low and high; a constant component is only shifted.
 
     >>> coder = make(Settings(), [-1.0, 0.0], [1.0, 4.0], n_actions=3)
     >>> coder.size, coder.n_active
@@ -55,5 +55,5 @@ def encode(coder, s, xs):
 
 @exact
 def lookup(coder, s, xs):
-    """Write what `encode` would: there is no table to leave alone."""
+    """Write what `encode` would; there is no table."""
     encode(coder, s, xs)

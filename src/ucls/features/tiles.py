@@ -73,7 +73,7 @@ class Coder(NamedTuple):
 
 
 def fit(dimensions: int, n_actions: int) -> dict[str, Any]:
-    """The finest tiles, up to the default, that there is room for; in more than two dimensions half the tilings do.
+    """The finest tiles, up to the default, that fit; with more than two components, half the tilings.
 
     >>> [fit(dimensions, n_actions=3) for dimensions in (2, 3)]
     [{'tilings': 8, 'tiles': 8, 'table_size': 682}, {'tilings': 4, 'tiles': 5, 'table_size': 682}]
@@ -85,7 +85,7 @@ def fit(dimensions: int, n_actions: int) -> dict[str, Any]:
 
 
 def notices(coder: Coder, settings: Settings) -> list[str]:
-    """Say that further tiles share indices, if there can be any within the bounds."""
+    """Warn that further tiles share indices, if there can be any within the bounds."""
     along = settings.tiles + (settings.hashing != CLIPPED)
     within = coder.n_active * along ** len(coder.low) * (coder.n_actions if coder.joint else 1)
     if coder.count[0] < coder.table_size or within <= coder.table_size:
@@ -192,7 +192,7 @@ def _first_tile(coder, s, key, rest):
 
 @exact
 def _next_tile(n, key, rest):
-    """Go on to the next of n tilings, shifted by 1, 3, 5, ... units: adding costs less than another division."""
+    """Move to the next of n tilings, shifted by 1, 3, 5, ... units: adding costs less than another division."""
     key[0] += 1
     for i in range(len(rest)):
         rest[i] += 2 * i + 1
@@ -206,7 +206,7 @@ def _next_tile(n, key, rest):
 
 @exact
 def _slot(keys, indices, key, slot):
-    """The slot of a tile, or the free one it would take, from the one that its hash says."""
+    """The slot of a tile, or the free one that it would get, starting from that of its hash."""
     last = len(indices) - 1  # slots are a power of two
     while indices[slot] >= 0:
         same = True
@@ -220,7 +220,7 @@ def _slot(keys, indices, key, slot):
 
 @exact
 def _give(keys, indices, count, key, slot):
-    """Give a tile the next free index."""
+    """Assign the next free index to a tile."""
     for i in range(len(key)):
         keys[slot, i] = key[i]
     indices[slot] = count[0]
@@ -229,7 +229,7 @@ def _give(keys, indices, count, key, slot):
 
 @exact
 def _consistent(coder):
-    """Whether every tile of the table is found at its place."""
+    """Whether every tile of the table is found in its slot."""
     keys, indices = coder.keys, coder.indices
     last = len(indices) - 1
     for slot in range(len(indices)):

@@ -67,7 +67,7 @@ def mask_in(observation: Any) -> Any:
 
 
 def has_masks(env: Any) -> bool:
-    """Whether an environment gives action masks, by what its next reset returns; False if that fails."""
+    """Return whether an environment provides action masks, according to its next reset; False if that fails."""
     try:
         observation, info = env.reset(seed=0)
         return MaskReader(env, int(env.action_space.n)).look(observation, info) is not None

@@ -62,12 +62,13 @@ class EnvAdapter:
         self.observers: list[Observer] = []
 
     def on(self, env: Any, plan: Plan) -> "EnvAdapter":
-        """An adapter like this for another environment."""
+        """Return an adapter like this for another environment."""
         return EnvAdapter(env, plan, self._discrete, reader=self.reader, masked=self.masked)
 
     @property
     def masked(self) -> bool:
-        """Whether the environment has action masks, as far as is known: before the first step, by the agent's file."""
+        """Whether the environment has action masks, as far as known: before the first step, according to the agent's
+        file."""
         return self._masked if self.masks.gives is None else self.masks.gives
 
     def note_masks(self, masks: MaskReader) -> None:

@@ -87,7 +87,7 @@ def given_bounds(layout: Layout, low: Any, high: Any) -> Bounds:
 
 
 def with_room(low: list[float], high: list[float]) -> tuple[list[float], list[float]]:
-    """The bounds, for features that need a range: a component with a single value gets one."""
+    """Return the bounds for features that need a range: a component with a single value gets one."""
     return low, [b if a < b else a + max(1.0, abs(a)) for a, b in zip(low, high, strict=True)]
 
 

@@ -1,4 +1,4 @@
-"""Another environment like the one an agent is in, so that looking on leaves the agent's own episode alone."""
+"""Copies of an agent's environment, for evaluation and maps without touching the agent's own episode."""
 
 import copy
 from dataclasses import replace
@@ -13,7 +13,7 @@ RECORDERS = tuple(kind.__name__ for kind in wrapping.RECORDERS)
 
 
 def copy_of(env: Any, render_mode: str | None = None) -> Any:
-    """Make an environment like another: by its factory, from what Gymnasium knows of it, or else as a deep copy.
+    """Copy an environment: by its factory, from its Gymnasium specification, or else as a deep copy.
 
     Wrappers that record episodes are left out; the statistics of those that normalize are copied and then stay fixed.
     """
@@ -45,15 +45,15 @@ def _from_spec(env: Any, render_mode: str | None) -> Any:
 
 
 def _deep_copy(env: Any, render_mode: str | None) -> Any:
-    """A deep copy that shares no part with the original that is known to change."""
+    """Return a deep copy that shares no mutable part with the original, as far as known."""
     name, bare = printable(type(getattr(env, "unwrapped", env)).__name__)[:100], wrapping.without_recorders(env)
     try:
         again = copy.deepcopy(bare)
     except Exception as error:  # open files, windows, and whatever else cannot be copied
         why = printable(" ".join(str(error).split())[:200]) or type(error).__name__
-        raise UserError(f"no copy can be made of {name}, give an environment, env=...: {why}") from None
+        raise UserError(f"{name} cannot be copied, give an environment, env=...: {why}") from None
     if _overlap(again, bare):
-        raise UserError(f"no copy can be made of {name}, its copies share their state: give an environment, env=...")
+        raise UserError(f"{name} cannot be copied, because copies share their state: give an environment, env=...")
     if render_mode is not None and getattr(again, "render_mode", None) != render_mode:
         _set_render_mode(again, render_mode)
     return again
@@ -70,7 +70,7 @@ def _generator(layer: Any) -> Any:
 
 
 def _set_render_mode(env: Any, render_mode: str) -> None:
-    """Let a copy give pictures, if its environment says that it can."""
+    """Make a copy render images, if its environment supports it."""
     base = list(wrapping.layers(env))[-1]
     metadata = getattr(base, "metadata", None)
     if isinstance(metadata, dict) and render_mode in (metadata.get("render_modes") or ()):
@@ -81,7 +81,7 @@ def _set_render_mode(env: Any, render_mode: str) -> None:
 
 
 def shares(env: Any, own: Any) -> bool:
-    """Whether steps in `env` are steps in the agent's own environment."""
+    """Return whether steps in `env` are steps in the agent's own environment."""
     if env is None or own is None:
         return False
     members = [env, *(getattr(env, "envs", None) or ())]

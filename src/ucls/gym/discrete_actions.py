@@ -1,4 +1,4 @@
-"""Actions as integers, for environments that take others: a grid over their Box, every combination of choices.
+"""Discrete actions for environments with others: a grid over a Box, or all combinations of choices.
 
 >>> import gymnasium
 >>> env = DiscreteActions(gymnasium.make("Pendulum-v1"), bins=5)
@@ -26,7 +26,7 @@ MANY = 10_000  # an agent tries every action
 
 
 class DiscreteActions(gymnasium.ActionWrapper[Any, Any, Any], gymnasium.utils.RecordConstructorArgs):
-    """An environment with its actions numbered: those of a grid in a Box, or of all choices together."""
+    """An environment with numbered actions: those of a grid in a Box, or of all combinations of choices."""
 
     def __init__(self, env: gymnasium.Env[Any, Any], bins: Any = None, low: Any = None, high: Any = None) -> None:
         """Number the actions of an environment.
@@ -49,7 +49,7 @@ class DiscreteActions(gymnasium.ActionWrapper[Any, Any, Any], gymnasium.utils.Re
         if not 0 < math.prod(self._shape) <= MANY:
             shape = " x ".join(str(n) for n in self._shape[:8]) + (" x ..." if len(self._shape) > 8 else "")
             how = "give fewer bins" if grid.size else "wrap the environment to offer fewer"
-            raise UserError(f"{shape or 'no'} actions are not what an agent can try, 1 to {MANY:,} are: {how}")
+            raise UserError(f"there are {shape or 'no'} actions, but an agent can try 1 to {MANY:,}: {how}")
         self.action_space = spaces.Discrete(math.prod(self._shape))
 
     def action(self, action: Any) -> Any:
@@ -62,8 +62,8 @@ class DiscreteActions(gymnasium.ActionWrapper[Any, Any, Any], gymnasium.utils.Re
         return _build(self.env.action_space, numbers)
 
     def number_mask(self, mask: Any) -> Any:
-        """The mask of the numbered actions, if this one has a number for every value of each choice, one choice after
-        the other as in sb3-contrib; any other is returned as it is."""
+        """Return the mask of the numbered actions if `mask` has an entry for every value of each choice, as in
+        sb3-contrib; return any other mask unchanged."""
         values = np.ravel(mask)
         if len(self._shape) < 2 or values.dtype.kind not in "biuf" or len(values) != sum(self._shape):
             return mask
@@ -71,7 +71,7 @@ class DiscreteActions(gymnasium.ActionWrapper[Any, Any, Any], gymnasium.utils.Re
         return functools.reduce(np.logical_and.outer, parts).ravel()
 
     def get_action_meanings(self) -> list[str]:
-        """What the actions are called: the numbers that each stands for."""
+        """Return the names of the actions: the numbers that each stands for."""
         return [self._meaning(a) for a in range(math.prod(self._shape))]
 
     def _meaning(self, a: int) -> str:
@@ -131,7 +131,7 @@ def _each(name: str, given: Any, size: int, dtype: Any) -> np.ndarray:
 
 
 def _boxed(space: Any) -> int:
-    """How many numbers of actions are in a Box."""
+    """Return the number of action components in a Box."""
     if isinstance(space, spaces.Tuple | spaces.Dict):
         return sum(_boxed(part) for part in _parts(space))
     return space.low.size if isinstance(space, spaces.Box) else 0
@@ -156,7 +156,7 @@ def _choices(space: Any, grid: _Grid) -> Iterator[Sequence[Any] | np.ndarray]:
         for part in _parts(space):
             yield from _choices(part, grid)
     else:
-        raise UserError(f"the actions are {brief(space)}: only numbers can be chosen from, wrap the environment")
+        raise UserError(f"the actions are {brief(space)}: only numbers can be discretized, wrap the environment")
 
 
 def _build(space: Any, numbers: Iterator[Any]) -> Any:

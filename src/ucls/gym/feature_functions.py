@@ -19,7 +19,7 @@ MOST = 100_000
 
 
 class FeaturesError(UserError):
-    """A user's function returned invalid features: the environment is not at fault."""
+    """A user's function returned invalid features; the environment is not the cause."""
 
 
 class Mapped(observations.Observed):

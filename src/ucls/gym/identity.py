@@ -1,4 +1,4 @@
-"""The description of an environment as data: whether two agree, and how one reads in a line. `runs.origin` makes it."""
+"""The description of an environment as data: comparison of two descriptions, and their form in one line."""
 
 import json
 import math
@@ -17,7 +17,8 @@ Origin = dict[str, Any]
 
 
 def described_in(about: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """The description in a checkpoint of an external environment, if there is one; a file may say anything."""
+    """Return the description of an external environment in a checkpoint, if there is one; a file may contain
+    anything."""
     named = about.get("named")
     return named if isinstance(named, Mapping) and _is_flat(named, DEEPEST) else None
 
@@ -28,7 +29,7 @@ def _is_flat(value: Any, levels: int) -> bool:
 
 
 def innermost(origin: Any) -> str | None:
-    """The id of the registered environment inside a factory and wrappers, if a description tells."""
+    """Return the id of the registered environment inside a factory and wrappers, if the description has it."""
     for _ in range(10):
         if not isinstance(origin, Mapping):
             return None
@@ -40,7 +41,7 @@ def innermost(origin: Any) -> str | None:
 
 
 def is_same(saved: Any, now: Origin | None) -> bool:
-    """Whether two descriptions agree; nothing that is known of the saved one agrees with everything.
+    """Return whether two descriptions agree; if nothing is known of the saved one, it agrees with everything.
 
     Earlier versions saved only the names of wrappers, and nothing of what a factory returned.
     """
@@ -66,7 +67,7 @@ def _without_factory(origin: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def same_inside(saved: Mapping[str, Any], now: Origin) -> bool:
-    """Whether two descriptions agree in everything that neither the name nor the arguments say."""
+    """Return whether two descriptions agree in everything except the name and the arguments."""
     before, after = saved.get("wrappers") or [], now.get("wrappers", [])
     if before and isinstance(before, list) and all(isinstance(each, str) for each in before):
         after = [each["name"] for each in after]
@@ -100,7 +101,7 @@ def wrapper_in_words(wrapper: Any) -> str:
 
 
 def is_data(value: Any) -> bool:
-    """Whether a described argument is the argument itself, and not words for what is no data."""
+    """Return whether a described argument is the argument itself, and not words for what is no data."""
     if isinstance(value, str):
         return not value.startswith("<")
     if isinstance(value, list):

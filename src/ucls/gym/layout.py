@@ -1,4 +1,4 @@
-"""What an observation is made of, as data: boxes and integers, alone or in tuples and mappings.
+"""The layout of an observation as data: boxes and integers, alone or in tuples and mappings.
 
 An observation is flattened: the numbers of its parts, one after the other, are the state of a learner. The parts of a
 mapping come in Gymnasium's order, the numbers of an array row by row. So tiles span all numbers of all parts at once,
@@ -31,7 +31,7 @@ class Leaf(NamedTuple):
     whole: bool
 
     def read(self, given: Any) -> np.ndarray:
-        """The numbers of what stands in the place of this leaf."""
+        """Read the numbers of this leaf."""
         numbers = real_numbers(given)
         if numbers is None or numbers.shape not in (self.shape, (len(self.low),)):
             kind = "one number" if len(self.low) == 1 else f"{len(self.low)} numbers"
@@ -42,7 +42,7 @@ class Leaf(NamedTuple):
         return numbers
 
     def names(self) -> Iterator[str]:
-        """What its numbers are called: where Python finds them in `observation`."""
+        """The names of its numbers: their place in `observation`."""
         place = f"observation{''.join(f'[{key!r}]' for key in self.path)}"
         for index in itertools.product(*(range(n) for n in self.shape)):
             yield f"{place}[{', '.join(str(i) for i in index)}]" if index else place
@@ -56,7 +56,7 @@ class Branch(NamedTuple):
     parts: "dict[Key, Layout]"
 
     def open(self, given: Any) -> Iterator[tuple["Layout", Any]]:
-        """Each part, with what stands in its place."""
+        """Yield each part with its value."""
         if self.named and not (isinstance(given, Mapping) and set(given) == set(self.parts)):
             keys = ", ".join(repr(key) for key in self.parts)
             raise UserError(f"{called(self.path)} cannot be {brief(given)}: here it is a mapping with the keys {keys}")
@@ -77,7 +77,7 @@ def leaves(layout: Layout) -> list[Leaf]:
 
 
 def flatten(layout: Layout, observation: Any) -> np.ndarray:
-    """The numbers of an observation in a row; they may be given as that too, as one array."""
+    """Return the components of an observation as one array; they may be given in that form too."""
     if isinstance(layout, Leaf):
         return layout.read(observation)
     if isinstance(observation, np.ndarray):
@@ -113,7 +113,8 @@ def _pairs(layout: Layout, given: Any) -> Iterator[tuple[Leaf, Any]]:
 
 
 def layout_of(space: Any, path: tuple[Key, ...] = ()) -> Layout:
-    """The layout of observations, from the data that `spaces.describe` made of their space; a file may lie."""
+    """Return the layout of observations from the data that `spaces.describe` made of their space, which may come from
+    an untrusted file."""
     kind, parts = (space.get("kind"), space.get("parts")) if isinstance(space, Mapping) else (None, None)
     if kind in ("box", "discrete", "whole"):
         return _leaf(space, path)
@@ -156,7 +157,7 @@ def called(path: tuple[Key, ...]) -> str:
 
 
 def real_numbers(given: Any) -> np.ndarray | None:
-    """Real numbers as an array; None for what is anything else, such as a masked array that lacks some."""
+    """Return real numbers as an array; None for anything else, such as a masked array with missing entries."""
     try:
         if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
             return None

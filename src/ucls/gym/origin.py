@@ -1,4 +1,4 @@
-"""Describe an environment by what identifies it: how it was made, with which arguments, and in which wrappers."""
+"""Describe an environment by what identifies it: how it was created, with which arguments, and in which wrappers."""
 
 import hashlib
 import json
@@ -97,7 +97,7 @@ def _wrapper(wrapper: Any) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A value that is data, and the same on every machine; of a path only the name, of anything else the kind."""
+    """Return a value as data that are the same on every machine; of a path only the name, of anything else the kind."""
     if isinstance(value, str):
         path = PureWindowsPath(value) if "\\" in value else PurePosixPath(value)
         return path.name if path.is_absolute() or value.startswith("~") else str(value)
@@ -117,7 +117,7 @@ def _plain(value: Any) -> Any:
 
 
 def _digest(function: FunctionType) -> str:
-    """A digest of the source of a function and of what it reads from around it, as far as that is data."""
+    """Return a digest of the source of a function and of the values it closes over, as far as these are data."""
     cells = [_content(cell) for cell in function.__closure__ or ()]
     outside = [_plain(value) for value in [*cells, *(function.__defaults__ or ())] if not callable(value)]
     text = json.dumps([registry.source_of(function), outside], sort_keys=True)

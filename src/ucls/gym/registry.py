@@ -36,14 +36,14 @@ MADE: "WeakKeyDictionary[Any, tuple[str, dict[str, Any]]]" = WeakKeyDictionary()
 OF_MAKE = ("max_episode_steps", "disable_env_checker")  # arguments that `gymnasium.make` takes for every environment
 
 
-def opened(env: Any, settings: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
-    """An environment, made if it is given by its name, and the settings that are not the environment's."""
+def open_env(env: Any, settings: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
+    """Return an environment, created if given by name, and the settings that are not the environment's."""
     own, given = divided(settings)
     if isinstance(env, str):
         return make_env(env, given), own
     if given:
         word = f"env.{next(iter(given))}"
-        raise UserError(f"setting {word!r} needs an environment given by its name: this one exists already")
+        raise UserError(f"setting {word!r} applies only to an environment that is given by name: remove it")
     return env, own
 
 
@@ -122,7 +122,7 @@ def source_of(function: FunctionType) -> str:
 
 
 def makers(name: str) -> tuple[list[str], str]:
-    """The modules whose code makes an environment, and its registration as text."""
+    """Return the modules whose code creates an environment, and its registration as text."""
     module, colon, _ = name.partition(":")
     modules = [_imported(module).__name__] if colon else []
     if _factory(name) is not None:
@@ -193,7 +193,7 @@ def _told(error: BaseException) -> str:
 
 
 def _nothing_of(module: ModuleType, name: str, path: str) -> UserError:
-    """An error for a module without such an environment, with the nearest name that it has."""
+    """Return an error for a module without such an environment, with the nearest name that it has."""
     there = [word for word, value in vars(module).items() if callable(value) and not word.startswith("_")]
     near = difflib.get_close_matches(path[:100], [*there, *gymnasium.registry], n=1, cutoff=0.5)
     hint = f": did you mean '{name}:{near[0]}'?" if near else ""

@@ -1,4 +1,4 @@
-"""Vectors of environments: what every environment did in a step, whatever their autoreset mode.
+"""Vectors of environments: the outcome of a step in every environment, whatever the autoreset mode.
 
 A reset is not a transition: in mode NEXT_STEP the step that resets an environment only begins its next episode, in mode
 SAME_STEP the last observation of an episode is `infos["final_obs"]`, and in mode DISABLED environments are reset here.
@@ -19,7 +19,7 @@ MODES = ("NextStep", "SameStep", "Disabled")
 
 
 class Outcome(NamedTuple):
-    """What one environment did: a step, or the first state of an episode; and the mask of the state that it led to."""
+    """The outcome in one environment: a step, or the first state of an episode; and the mask of the new state."""
 
     stream: int
     step: Step | None
@@ -33,8 +33,8 @@ def is_vector(env: Any) -> bool:
 
 
 def autoreset_mode(envs: Any) -> str:
-    """When a vector begins the next episode of one of its environments: "NextStep", "SameStep", or "Disabled" if its
-    caller must. Gymnasium's own wrappers take one that does not say to be of the first kind, and so does this."""
+    """Return when a vector begins the next episode of one of its environments: "NextStep", "SameStep", or "Disabled" if
+    its caller must. As Gymnasium's own wrappers do, assume the first if it does not say."""
     mode = (getattr(envs, "metadata", None) or {}).get("autoreset_mode", "NextStep")
     mode = getattr(mode, "value", mode)
     if mode not in MODES:
@@ -43,7 +43,7 @@ def autoreset_mode(envs: Any) -> str:
 
 
 def single_of(envs: Any) -> Any:
-    """An environment like those of a vector, for all that needs one alone."""
+    """Return a single environment like those of a vector."""
     if not isinstance(envs, SyncVectorEnv | AsyncVectorEnv):
         raise UserError(
             f"an agent cannot learn in {brief(envs)}: give gymnasium.make_vec(id, num_envs=..., "
@@ -53,7 +53,7 @@ def single_of(envs: Any) -> Any:
 
 
 class VectorAdapter:
-    """A vector of environments: what all of them did in a step, in their order."""
+    """A vector of environments: the outcomes of all of them in a step, in their order."""
 
     def __init__(
         self, envs: Any, observed: Observed, n_actions: int, first_action: int, seed: int, masked: bool = False
@@ -126,7 +126,7 @@ class VectorAdapter:
 
 
 class _Fault:
-    """Says which environment is at fault."""
+    """Names the environment in which an error occurred."""
 
     def __init__(self, i: int | None) -> None:
         self._which = "one of the environments" if i is None else f"environment {i}"

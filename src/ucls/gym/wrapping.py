@@ -1,4 +1,4 @@
-"""The wrappers around a Gymnasium environment: which of them change nothing, and what is inside."""
+"""The wrappers around a Gymnasium environment: which of them change nothing, and what they contain."""
 
 import copy
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ NORMALIZERS = (wrappers.NormalizeObservation, wrappers.NormalizeReward)
 
 
 def layers(env: Any) -> Iterator[Any]:
-    """An environment from the outside in: its wrappers, and last what they wrap."""
+    """Return an environment from the outside in: its wrappers, and last the environment itself."""
     while isinstance(env, gymnasium.Wrapper):
         yield env
         env = env.env
@@ -47,7 +47,8 @@ def wrapped_world(env: Any) -> BuiltinGymEnv | None:
 
 
 def made_limit(env: Any) -> Any:
-    """The time limit that `gymnasium.make` put around an environment: the innermost wrapper that changes anything."""
+    """Return the time limit that `gymnasium.make` put around an environment: the innermost wrapper that changes
+    anything."""
     first = next(iter(wrappers_of(env)), None)
     return first if is_limit(first) else None
 
@@ -77,7 +78,7 @@ def normalizers_of(env: Any) -> list[Any]:
 
 
 def freeze_normalizers(env: Any, like: Any) -> None:
-    """Give the normalizing wrappers of a copy the statistics of the original, and let them stay as they are."""
+    """Give the normalizing wrappers of a copy the statistics of the original, and freeze them."""
     for own, other in zip(normalizers_of(env), normalizers_of(like), strict=False):
         for name in ("obs_rms", "return_rms"):
             if hasattr(other, name):
@@ -86,6 +87,6 @@ def freeze_normalizers(env: Any, like: Any) -> None:
 
 
 def arguments_of(wrapper: Any) -> dict[str, Any] | None:
-    """The arguments that a wrapper was made with; None if it does not record them."""
+    """Return the arguments that a wrapper was created with; None if it does not record them."""
     saved = getattr(wrapper, "_saved_kwargs", None)
     return {name: value for name, value in saved.items() if name != "env"} if isinstance(saved, dict) else None

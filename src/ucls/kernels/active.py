@@ -22,12 +22,12 @@ class Active(NamedTuple):
 
 
 def no_features(n_actions: int, n_active: int) -> Active:
-    """Make room for the features of every action."""
+    """Allocate the features of every action."""
     return Active(np.zeros((n_actions, n_active), np.int64), np.zeros((n_actions, n_active)))
 
 
 def enlarged(array: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-    """A larger array with this one in its corner and zeros elsewhere; pages that nobody writes take no memory."""
+    """Return a larger array with this one in its corner and zeros elsewhere; unused pages take no memory."""
     larger = np.zeros(shape, array.dtype)
     larger[tuple(slice(n) for n in array.shape)] = array
     return larger
@@ -68,7 +68,8 @@ def square(x):
 
 @jit
 def part_of_error(alpha, x):
-    """alpha / |x|^2: the step size with which a step without trace removes the part alpha of an error in x'w."""
+    """Return alpha / |x|^2: the step size with which a step without trace removes the fraction alpha of an error in
+    x'w."""
     size = square(x)
     return alpha / size if size > 0.0 else 0.0
 
@@ -116,7 +117,7 @@ def epsilon_greedy(values, epsilon, rng):
 
 @jit
 def see(seen, x):
-    """Widen the leading block to hold the features x, and return its size."""
+    """Enlarge the leading block to contain the features x, and return its size."""
     n = seen[0]
     for i in range(len(x.index)):
         n = max(n, x.index[i] + 1)

@@ -1,4 +1,4 @@
-"""The arrays of a state in words: their shape, and whether they hold numbers with a point or whole ones.
+"""Array types of a state by shape, with floating-point numbers or integers.
 
 States are changed in place, and a plain number in a NamedTuple cannot be. So a number that changes is an array of one,
 a `Scalar`, which kernels read and write as `state.t[0]`. Whole numbers (flags are, too) declare their range besides,
@@ -32,7 +32,7 @@ LINE = 64  # bytes; a vector of numbers that straddles two lines takes two loads
 
 
 def zeros(shape: tuple[int, ...], dtype: Any) -> np.ndarray:
-    """Zeros that begin with a cache line; pages that nobody writes take no memory."""
+    """Return zeros aligned to a cache line; unused pages take no memory."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     room = np.zeros(size + LINE, np.uint8)
     first = -room.ctypes.data % LINE
@@ -47,7 +47,7 @@ def diagonal(size: int, value: Any, dtype: Any) -> np.ndarray:
 
 
 def aligned(array: np.ndarray) -> np.ndarray:
-    """A copy that begins with a cache line."""
+    """Return a copy aligned to a cache line."""
     copy = zeros(array.shape, array.dtype)
     copy[...] = array
     return copy

@@ -82,8 +82,8 @@ def note(met, xs, mask):
 
 @jit
 def recall(met, xs, mask):
-    """Write the mask that was met in a state: an action is invalid if it was so wherever one of its features was met,
-    unless that leaves none."""
+    """Write the mask that was met in a state: an action is invalid if it was invalid wherever one of its features was
+    active, unless that leaves none."""
     valid = 0
     for a in range(len(mask)):
         mask[a] = 1

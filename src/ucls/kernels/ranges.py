@@ -1,4 +1,4 @@
-"""What the arrays of a checkpoint may hold: said once, where a field is declared, and checked when a file is read.
+"""Allowed values of the arrays in a checkpoint: declared once, with a field, and checked when a file is read.
 
 A file may come from anybody, and kernels do not check the indices they are given. So a NamedTuple of arrays says what
 kernels rely on, as `settings` do for settings:
@@ -46,14 +46,15 @@ class Sizes(NamedTuple):
 
 
 class Around(NamedTuple):
-    """What the range of an array may depend on: the sizes, the arrays beside it, and the array that it replaces."""
+    """The context that the range of an array may depend on: the sizes, the other fields, and the array that it
+    replaces."""
 
     sizes: Sizes
     beside: Mapping[str, np.ndarray]
     made: np.ndarray
 
     def length(self, of: str, axis: int) -> int:
-        """How many `of` there are: features, actions, or entries of an array beside."""
+        """Return the number of `of`: features, actions, or entries of another field."""
         return self.beside[of].shape[axis] if of in self.beside else getattr(self.sizes, of)
 
 
@@ -90,7 +91,7 @@ class Index:
 
 @dataclass(frozen=True)
 class Count:
-    """How many there are of "features", of "actions" or of entries of an array beside; without a name, of anything."""
+    """Numbers of "features", of "actions" or of entries of another field; without a name, of anything."""
 
     of: str | None = None
     axis: int = 0
@@ -106,7 +107,7 @@ class Count:
 
 
 class Made:
-    """Numbers that are made with the learner and never change."""
+    """Numbers that are fixed when the learner is created."""
 
     def holds(self, array: np.ndarray, around: Around) -> bool:
         return np.array_equal(array, around.made)
@@ -116,7 +117,7 @@ class Made:
 
 
 class Anything:
-    """Any number: no kernel takes it for an index, or `fault` has a look at it."""
+    """Any number: no kernel uses it as an index, or `fault` checks it."""
 
     def holds(self, array: np.ndarray, around: Around) -> bool:
         return True
@@ -126,7 +127,7 @@ class Anything:
 
 
 class Infinite:
-    """Numbers with a point that may be infinite."""
+    """Floating-point numbers that may be infinite."""
 
     def holds(self, array: np.ndarray, around: Around) -> bool:
         return not np.isnan(array).any()
@@ -137,8 +138,8 @@ class Infinite:
 
 @dataclass(frozen=True)
 class Grows:
-    """The array may be longer than it was made, along one axis; `like` names the array that it grows together with, a
-    field beside it or, with a dot, a field of one (`"moves.rows"`)."""
+    """The array may be longer than at its creation, along one axis; `like` names the array that it grows together with,
+    another field or, with a dot, a field within one (`"moves.rows"`)."""
 
     axis: int = 0
     like: str | None = None
@@ -159,7 +160,7 @@ INFINITE = Infinite()
 
 
 class Field(NamedTuple):
-    """What a field declares."""
+    """The declaration of a field."""
 
     range: Range | None
     grows: int | None = None
@@ -168,7 +169,7 @@ class Field(NamedTuple):
 
 @functools.lru_cache(maxsize=256)
 def declared(cls: type) -> dict[str, Field]:
-    """What each field of a NamedTuple class declares; nothing, where it has no annotations that can be read."""
+    """Return the declaration of each field of a NamedTuple class; empty if it has no annotations that can be read."""
     try:
         hints = get_type_hints(cls, include_extras=True)
     except (NameError, TypeError):
@@ -183,7 +184,7 @@ def declared(cls: type) -> dict[str, Field]:
 
 
 def require(prefix: str, parts: Any, constants: bool = False) -> None:
-    """Refuse a NamedTuple of arrays with a field that could not be saved, or that does not declare what it must.
+    """Refuse a NamedTuple of arrays with a field that could not be saved or lacks its declaration.
 
     `constants` allows plain numbers, words and None: those of a coder are made again from its settings.
     """
@@ -206,7 +207,7 @@ def _require_array(name: str, array: np.ndarray, field: Field, beside: Any) -> N
         raise UserError(f"'{name}' holds {array.dtype}: a state is arrays of numbers")
     if array.dtype.kind in "iu" and field.range is None:
         raise UserError(
-            f"'{name}' holds integers and does not say which: declare it as "
+            f"'{name}' holds integers without a declared range: declare it as "
             "Annotated[IntVector, COUNT], or another range of ucls.kernels.ranges"
         )
     if field.grows is not None and not 0 <= field.grows < array.ndim:
@@ -217,7 +218,7 @@ def _require_array(name: str, array: np.ndarray, field: Field, beside: Any) -> N
 
 
 def _length(parts: Any, path: str) -> int | None:
-    """How long the growing array of this name is, a field of `parts` or with a dot of one of them."""
+    """Return the length of the growing array of this name, a field of `parts` or, with a dot, within one."""
     first, _, rest = path.partition(".")
     part = getattr(parts, first, None)
     if rest:
@@ -227,13 +228,13 @@ def _length(parts: Any, path: str) -> int | None:
 
 
 def may_grow(parts: Any) -> bool:
-    """Whether some array of a NamedTuple, or of those in it, may be longer than it was made."""
+    """Return whether some array of a NamedTuple, or of those in it, may be longer than at its creation."""
     mine = any(field.grows is not None for field in declared(type(parts)).values())
     return mine or any(may_grow(part) for part in parts if hasattr(part, "_fields"))
 
 
 def check(prefix: str, parts: Any, made: Any, sizes: Sizes) -> None:
-    """Refuse arrays that are not what their NamedTuple says; `made` is the same tuple as it was made."""
+    """Refuse arrays that violate the declarations of their NamedTuple; `made` is the tuple at its creation."""
     fields = declared(type(parts))
     arrays = {name: part for name, part in parts._asdict().items() if isinstance(part, np.ndarray)}
     for name, part in parts._asdict().items():
@@ -250,7 +251,7 @@ def check(prefix: str, parts: Any, made: Any, sizes: Sizes) -> None:
 
 
 def fits(shape: tuple[int, ...], made: tuple[int, ...], grows: int | None) -> bool:
-    """Whether an array has the shape it was made with, or is longer where it may be."""
+    """Return whether an array has its original shape, or is longer where that is allowed."""
     if grows is None or len(shape) != len(made):
         return shape == made
     return all(n >= m if axis == grows else n == m for axis, (n, m) in enumerate(zip(shape, made, strict=True)))

@@ -21,7 +21,8 @@ class Table(NamedTuple):
     count: Annotated[IntScalar, Count("rows")]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def fault(self) -> str:
-        """Every row has one slot, there are free ones, and each row is found where its hash says."""
+        """Return what is inconsistent: every row needs one slot, some slots must be free, and each row be found by its
+        hash."""
         if len(self.slots) != slots_for(len(self.rows)):
             return "the slots do not fit the rows"
         if not is_permutation(self.slots[self.slots >= 0], self.count[0]):
@@ -40,12 +41,12 @@ def table(capacity: int, width: int) -> Table:
 
 
 def slots_for(capacity: int) -> int:
-    """How many slots to make for so many entries: a power of two, and at least half of them always free."""
+    """The number of slots for so many entries: a power of two, at least half of them always free."""
     return 2 ** int(2 * capacity - 1).bit_length()
 
 
 def longer(old: Table) -> Table:
-    """The same table with room for twice as many rows."""
+    """Return the same table with capacity for twice as many rows."""
     new = table(2 * len(old.rows), old.rows.shape[1])
     _copy(old, new)
     return new
@@ -53,7 +54,7 @@ def longer(old: Table) -> Table:
 
 @exact
 def number(table, row):
-    """The number of a row; one that is not there yet is added, and must have room."""
+    """Return the number of a row; a new one is added, for which there must be capacity."""
     slot = _slot(table, row)
     if table.slots[slot] < 0:
         added = table.count[0]

@@ -7,7 +7,7 @@ from typing import Any
 
 
 def markdown_table(lines: Iterable[Iterable[Any]]) -> str:
-    """A table of lines: the heads, how they are aligned, and the rows.
+    """Return a table of lines: the heads, their alignment, and the rows.
 
     >>> print(markdown_table([["p", "runs"], ["---", "---:"], [0.1, 30]]))
     | p | runs |

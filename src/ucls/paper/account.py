@@ -16,7 +16,7 @@ RAN = "What was run"
 
 
 class Reproduction(NamedTuple):
-    """What a reproduction made: the claims, the tables, the figures, and whether every run it wanted is there."""
+    """The content of a reproduction: the claims, the tables, the figures, and whether all its runs are complete."""
 
     claims: list[Claim]
     tables: list[Table]
@@ -27,14 +27,14 @@ class Reproduction(NamedTuple):
 
 
 def note_of(scale: Scale, complete: bool) -> str:
-    """What stands under every figure; how many runs are behind a line, each panel says itself."""
+    """Return the note under every figure; each panel states its number of runs."""
     if scale.name == "quick":
         return f"Quick look, not the paper's protocol: few runs, {scale.steps:.0%} of the paper's steps."
     return f"Scale: {scale.name}{'' if complete else ', as far as they were run'}."
 
 
 def facts_of(store: Store, study: Study, scale: Scale) -> dict[str, str]:
-    """What it was made with, and how long it took."""
+    """Return the provenance and how long it took."""
     about = circumstances_of(store, study)
     seeds = sorted({member.cell.seed for member in study.members})
     return {
@@ -50,7 +50,7 @@ def facts_of(store: Store, study: Study, scale: Scale) -> dict[str, str]:
 
 
 def circumstances_of(store: Store, study: Study) -> list[Circumstance]:
-    """How the runs of a study were made, those of one that is declared under its name, or of a part of it."""
+    """Return the provenance of the runs of a study, or of a part of it."""
     known = store.circumstances(study.name)
     return [known[id] for id in dict.fromkeys(member.cell.id for member in study.members) if id in known]
 

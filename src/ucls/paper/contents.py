@@ -1,4 +1,4 @@
-"""What a reproduction is made of: every figure and table, of the paper and beyond it, by one interface.
+"""The parts of a reproduction: every figure and table, of the paper and beyond it, with one interface.
 
 A part is a module with `groups()`, the runs that it is made of, and with `plots(evidence)`, or with `HEADS` and
 `rows(evidence)`, or with both: figures, a table, or figures and a table.
@@ -45,12 +45,12 @@ class Part(NamedTuple):
     asked: bool = False
 
     def groups(self) -> list[Group]:
-        """The runs that it is made of, and those that its claims are judged by."""
+        """The runs that it consists of, and those of its claims."""
         return [*self.module.groups(), *(group for number in self.claims for group in CLAIMS[number].runs())]
 
     @property
     def claims(self) -> list[int]:
-        """The numbers of the claims that are judged with it, and whose runs it therefore has."""
+        """The numbers of its claims, whose runs it includes."""
         return sorted(number for number, claim in CLAIMS.items() if claim.part == self.name)
 
     @property

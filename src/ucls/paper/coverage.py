@@ -90,7 +90,7 @@ def _ratio(rows: list[Row]) -> str:
 
 
 def _factors(found: list[Row]) -> str:
-    """What the two factors make of the sandwich at the largest n, with exact features."""
+    """Return the coverage and width of both factors with the sandwich at the largest n, with exact features."""
     n = max(row.n for row in found)
     lines = [
         ["factor", "p", "nominal", "coverage", "lowest case", "worst state", "width"],

@@ -1,4 +1,4 @@
-"""Figures of the page on coverage: how often intervals cover, and how often an optimist takes the worse action."""
+"""Figures of the page on coverage: coverage of intervals, and how often an optimistic agent takes the worse action."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What the runs of the paper's groups have shown: the numbers that figures draw and claims judge."""
+"""The results of the paper's runs: the numbers that figures draw and claims judge."""
 
 import functools
 from collections.abc import Callable
@@ -29,7 +29,7 @@ FINAL = {
 
 
 class Sample(NamedTuple):
-    """A metric of a group's runs: by seed, minus infinity where a run diverged; `sign` is -1 if less is better."""
+    """A metric of a group's runs: by seed, minus infinity if a run diverged; `sign` is -1 if less is better."""
 
     seeds: np.ndarray
     scores: np.ndarray
@@ -37,13 +37,13 @@ class Sample(NamedTuple):
 
     @property
     def mean(self) -> stats.Summary:
-        """The mean of the sound runs, as the metric is read."""
+        """The mean of the non-diverged runs, in the unit of the metric."""
         summary = stats.summarize(self.scores)
         return stats.Summary(*signed(summary, self.sign), *summary[3:])
 
 
 class Evidence:
-    """The results that a store holds of the paper's groups, at a scale."""
+    """The results in a store of the paper's groups, at a scale."""
 
     def __init__(self, store: Store, scale: Scale) -> None:
         self.store, self.scale = store, scale
@@ -57,7 +57,8 @@ class Evidence:
         return self._kept[group]
 
     def sample(self, group: Group, metric: str) -> Sample:
-        """A metric of the runs; where no episode ended, its length is that of the run and its return all reward."""
+        """Return a metric of the runs; without a finished episode, its length is that of the run and its return the
+        total reward."""
         sign = sign_of(metric)
         otherwise: dict[str, Callable[[Result], float]] = {
             "final_episode_length": lambda r: float(r.steps),
@@ -77,7 +78,7 @@ class Evidence:
         return self.sample(group, FINAL[group.env])
 
     def early(self, group: Group, part: float) -> Sample:
-        """The reward of the first part of the steps; in episodic domains a share of it for each episode begun.
+        """Return the reward of the first part of the steps; in episodic domains per episode begun.
 
         Where every step costs the same, the reward of some steps does not say whether they led anywhere.
         """
@@ -94,7 +95,7 @@ class Evidence:
         return Sample(seeds, stats.scores(values, [r.diverged for _, r in runs]), 1)
 
     def pair(self, mine: Sample, theirs: Sample) -> stats.Paired | None:
-        """Two samples compared on common seeds: the difference as the metric is read, wins where mine are better."""
+        """Compare two samples on common seeds: the difference in the unit of the metric, and wins of the first."""
         at, other = stats.common_seeds(mine.seeds, theirs.seeds)
         pair = stats.paired(mine.scores[at], theirs.scores[other])
         if pair is None or pair.difference is None:
@@ -102,7 +103,7 @@ class Evidence:
         return pair._replace(difference=stats.Estimate(*signed(pair.difference, mine.sign)))
 
     def difference(self, mine: Sample, theirs: Sample) -> stats.Estimate | None:
-        """The mean difference on common seeds, as the metric is read, with its interval; None without sound pairs."""
+        """Return the mean difference on common seeds with its interval; None without non-diverged pairs."""
         pair = self.pair(mine, theirs)
         return None if pair is None else pair.difference
 
@@ -111,13 +112,13 @@ class Evidence:
         return self.scale.steps_of(group)
 
     def resolution(self, group: Group) -> int:
-        """Over how many steps each number of a run's `curve` is a sum; the last may be of fewer."""
+        """Return over how many steps each number of a run's `curve` is a sum; the last may be over fewer."""
         return cells_of(group, self.scale)[0].resolution
 
 
 @functools.cache
 def optimum(env: str, **settings: Any) -> Any:
-    """What an optimal policy achieves."""
+    """Return the performance of an optimal policy."""
     return make_builtin(env, settings).best()
 
 
@@ -131,7 +132,7 @@ def episode_band(results: list[tuple[int, Result]], steps: int, array: str, sign
 
 
 def episodes_band(results: list[tuple[int, Result]], array: str, sign: int = 1) -> stats.Band:
-    """The same over episodes, as far as any run came."""
+    """Return the same over episodes, up to the most that any run finished."""
     values = [sign * r.arrays[array].astype(np.float64) for _, r in results]
     return thinned(stats.band(stats.over_episodes(values, EPISODES), "median"))
 
@@ -144,6 +145,6 @@ def reward_band(results: list[tuple[int, Result]], resolution: int) -> stats.Ban
 
 
 def thinned(band: stats.Band) -> stats.Band:
-    """A band at no more places than a figure shows."""
+    """Return a band at no more places than a figure shows."""
     keep = np.unique(np.linspace(0, len(band.at) - 1, POINTS).astype(int)) if len(band.at) else slice(None)
     return stats.Band(*(part[keep] for part in band))

@@ -1,4 +1,4 @@
-"""What a report opens with: findings of this run beside the shipped reproduction's, in sentences with numbers."""
+"""The opening of a report: findings of this run compared with the shipped reproduction, in sentences with numbers."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -33,14 +33,15 @@ def pairs(claim: Claim, other: Claim | None) -> list[Pair]:
 
 
 def opening(made: Reproduction) -> Opening:
-    """Findings, what they took, and what to run for more."""
+    """Return findings, the cost of the runs, and commands for more."""
     reference = shipped.load()
     took = f"{made.facts['runs']} runs took {made.facts['time']}." if made.facts.get("time") else ""
     return Opening(findings(made.claims, reference), took, commands(made, reference) if made.claims else ())
 
 
 def findings(claims: Sequence[Claim], reference: Reproduction) -> list[str]:
-    """Three sentences at most: who ends ahead, a number, and how far this run agrees with the shipped ones."""
+    """Return at most three sentences: which algorithm ends ahead, a number, and the agreement with the shipped
+    results."""
     others = {claim.number: claim for claim in reference.claims}
     of = {claim.number: pairs(claim, others.get(claim.number)) for claim in claims}
     name = name_of(reference)
@@ -82,7 +83,7 @@ def _agreement(found: Sequence[Pair], name: str) -> list[str]:
 
 
 def commands(made: Reproduction, reference: Reproduction) -> list[tuple[str, str]]:
-    """What to run for more than this, with what it takes."""
+    """Return commands that make more runs than this, with their cost."""
     scale = reference.facts["scale"]
     more = [
         ("ucls paper run --only 1 --runs 10", "one figure and its claims, with all the steps"),
@@ -93,12 +94,12 @@ def commands(made: Reproduction, reference: Reproduction) -> list[tuple[str, str
 
 
 def name_of(reference: Reproduction) -> str:
-    """What the shipped reproduction is called in sentences."""
+    """Return the name of the shipped reproduction in sentences."""
     return f"the shipped {reference.facts['scale']}"
 
 
 def reference_of(made: Reproduction) -> Reference:
-    """The shipped reproduction as a report compares with it: the claims that this run has too, and their figures."""
+    """Return the shipped reproduction for a comparison: the claims that this run has too, and their figures."""
     reference, numbers = shipped.load(), {claim.number for claim in made.claims}
     claims = {
         claim.number: {**claim.as_data(), "kind": claim.verdict, "why": because(claim)}

@@ -1,4 +1,4 @@
-"""Numbers as pages and tables write them."""
+"""Format numbers for pages and tables."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -8,7 +8,7 @@ from ucls.stats import Estimate, Summary
 
 
 def number(value: float, digits: int = 4) -> str:
-    """So many significant digits.
+    """Return a number with so many significant digits.
 
     >>> number(12345.6), number(0.51234), number(-0.000012), number(-0.0)
     ('1.235e+04', '0.5123', '-1.2e-05', '0')
@@ -17,7 +17,7 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def grouped(value: float) -> str:
-    """Four significant digits, and more rather than an exponent for what is large.
+    """Return four significant digits, and more instead of an exponent for large numbers.
 
     >>> grouped(12345.6), grouped(0.51234), grouped(-41.0), grouped(9999.7)
     ('12,346', '0.5123', '-41', '10,000')
@@ -37,7 +37,7 @@ def interval(estimate: Sequence[Any], form: Callable[[float], str] = number) -> 
 
 
 def listing(words: Sequence[str]) -> str:
-    """Some words as a sentence has them.
+    """Join words as in a sentence.
 
     >>> listing(["River Swim", "Puddle World", "One-State"]), listing(["River Swim"]), listing([])
     ('River Swim, Puddle World and One-State', 'River Swim', '')
@@ -46,7 +46,7 @@ def listing(words: Sequence[str]) -> str:
 
 
 def share(successes: int, runs: int, part: Estimate) -> str:
-    """How many of some runs succeeded, with the interval of their part.
+    """Return how many of some runs succeeded, with the interval of their fraction.
 
     >>> share(10, 10, Estimate(1.0, 0.722, 1.0))
     '10 of 10 [0.72, 1.00]'

@@ -1,4 +1,4 @@
-"""Reproduce the paper: run what is missing, draw, judge, write the report."""
+"""Reproduce the paper: make the missing runs, draw, judge, write the report."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,7 +35,7 @@ def study_of(chosen: Sequence[Part], scale: Scale) -> Study:
 def reproduce(
     out: Path, scale: Scale, figures: Sequence[str], store: Store, runner: Runner | None, quiet: bool = False
 ) -> Reproduction:
-    """Run what is missing (nothing without a runner), draw the figures, judge the claims, and write the report."""
+    """Make the missing runs (none without a runner), draw the figures, judge the claims, and write the report."""
     from ucls.paper.drawing.draw import draw
 
     chosen = parts_of(figures)
@@ -52,7 +52,7 @@ def reproduce(
 
 
 def account_of(store: Store, scale: Scale, chosen: Sequence[Part], study: Study) -> Reproduction:
-    """What the store's runs say of some parts; their study, or one that has it, is declared."""
+    """Return the results of some parts in a store; their study, or one that contains it, must be declared."""
     wanted = {member.cell.id for member in study.members}
     status = {row.id: row.status for row in store.rows(study.name)}
     complete = all(status.get(id) in ("done", "diverged") for id in wanted)
@@ -81,11 +81,11 @@ def write(made: Reproduction, out: Path) -> None:
 
 
 def _with_reference(made: Reproduction, reference: Reference) -> list[dict[str, Any]]:
-    """The claims as data, each with what the shipped reproduction says of it."""
+    """Return the claims as data, each with the result of the shipped reproduction."""
     said = {number: claim["verdict"] for number, claim in reference.claims.items()}
     return [{**claim.as_data(), "shipped": said.get(claim.number)} for claim in made.claims]
 
 
 def expected(figures: Sequence[str], scale: Scale, store: Path, jobs: int | None) -> Forecast:
-    """What a reproduction would run, and for how long."""
+    """Return the runs that a reproduction would make, and their expected time."""
     return forecast(study_of(parts_of(figures), scale), store, jobs)

@@ -1,4 +1,4 @@
-"""The reproduction that comes with the package, as data: the reference for a quick look.
+"""The reproduction that comes with the package, as data: the reference for a quick reproduction.
 
 Claims and tables are in `reference/claims.json`, the figures beside it, small.
 """
@@ -14,18 +14,18 @@ FOLDER, CLAIMS = "reference", "claims.json"
 
 
 def load() -> Reproduction:
-    """The shipped reproduction; its figures are pictures (`picture`), not plots."""
+    """Load the shipped reproduction; its figures are images (`picture`), not plots."""
     return from_data(json.loads(resources.files("ucls.paper").joinpath(FOLDER, CLAIMS).read_text(encoding="utf-8")))
 
 
 def picture(name: str) -> bytes | None:
-    """A figure of the shipped reproduction as PNG, if it has one of that name."""
+    """Return a figure of the shipped reproduction as PNG, if there is one of that name."""
     file = resources.files("ucls.paper").joinpath(FOLDER, f"{name}.png")
     return file.read_bytes() if file.is_file() else None
 
 
 def from_data(data: dict[str, Any]) -> Reproduction:
-    """A reproduction from JSON; verdicts follow from the checks again."""
+    """Return a reproduction from JSON; verdicts follow from the checks."""
     holds = {word: value for value, word in HELD.items()}
     claims = []
     for one in data["claims"]:

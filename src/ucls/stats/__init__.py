@@ -5,10 +5,10 @@ sample of runs achieved, `comparison` and `pairs` set samples against each other
 its task. Three rules hold in all of them:
 
 - An interval is a percentile bootstrap over runs, drawn within each group where groups (tasks, say) are given, and the
-  same for the same seed. Fewer than 20 runs without groups have Student's interval, but for medians: it is wider, and
-  holds what it says. For 1,000 runs and more without groups, intervals and tests come from the normal distribution.
-  Data without spread has an interval of no width. A single run (or one in each group) has no interval: its ends are
-  NaN.
+  same for the same seed. Fewer than 20 runs without groups have Student t intervals, except for medians: these are
+  wider, and their coverage is as stated. For 1,000 runs and more without groups, intervals and tests come from the
+  normal distribution. Constant data have an interval of no width. A single run (or one in each group) has no
+  interval: its ends are NaN.
 - More is better: negate a measure of which less is better, such as the length of an episode.
 - A run diverged if it is marked so or its value is no sound number (not finite, or beyond 1e300). Means, medians and
   IQMs are of the sound runs, with the number of the others beside them; in ranks a diverged run loses to every sound

@@ -1,4 +1,4 @@
-"""Samples of runs against each other, by rank: the probability of improvement, and performance profiles."""
+"""Comparisons of samples of runs by rank: the probability of improvement, and performance profiles."""
 
 import math
 from collections.abc import Sequence

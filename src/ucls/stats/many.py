@@ -1,4 +1,4 @@
-"""Intervals and tests of many runs: from `MANY` on, resampling would take minutes to find what theory says at once."""
+"""Intervals and tests for `MANY` runs or more, by the normal distribution: resampling would take minutes."""
 
 import math
 from statistics import NormalDist
@@ -11,7 +11,7 @@ MANY = 1000
 
 
 def normal_quantile(confidence: float) -> float:
-    """How many standard deviations a central interval of a normal distribution reaches to either side.
+    """Return how many standard deviations a central interval of a normal distribution extends to either side.
 
     >>> round(normal_quantile(0.95), 3)
     1.96

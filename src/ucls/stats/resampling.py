@@ -1,4 +1,4 @@
-"""The intervals under everything here: resamples of runs as counts, and the trimmed means of them.
+"""Bootstrap intervals: resamples of runs as counts, and trimmed means of them.
 
 The mean, the interquartile mean and the median are one family: the mean of what is left when `cut` values are taken off
 each end. In sorted data, which places a resample leaves depends on the counts alone, so that one matrix of weights
@@ -26,7 +26,7 @@ CUTS: dict[str, Callable[[int], int]] = {"mean": lambda n: 0, "median": lambda n
 
 
 def cut_of(statistic: str, n: int) -> int:
-    """How many of `n` sorted values a statistic takes off each end.
+    """Return how many of `n` sorted values a statistic removes at each end.
 
     >>> [cut_of(statistic, 8) for statistic in ("mean", "median", "iqm")]
     [0, 3, 2]
@@ -58,7 +58,7 @@ def strata_of(groups: Sequence | np.ndarray | None) -> Strata | None:
 
 
 def degrees_of_freedom(runs: int, strata: Strata | None = None) -> int:
-    """How many runs there are beyond one for each group. Without any, nothing says how far runs are from each other.
+    """Return the number of runs beyond one for each group; with 0, the variance between runs is unknown.
 
     >>> degrees_of_freedom(1), degrees_of_freedom(3), degrees_of_freedom(3, strata_of(["a", "b", "a"]))
     (0, 2, 1)

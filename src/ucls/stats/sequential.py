@@ -1,4 +1,4 @@
-"""Deciding between two algorithms while seeds are added: when to stop, and how many more it may take.
+"""Deciding between two algorithms while seeds are added: when to stop, and how many more are needed.
 
 A p-value holds for a number of seeds that was fixed in advance. Whoever adds seeds until it falls below 0.05 finds a
 difference sooner or later, also where there is none. `sequential_p` may be looked at after every seed: the probability
@@ -47,7 +47,7 @@ def sequential_p(differences: ArrayLike) -> float:
 
 
 def seeds_to_decide(differences: ArrayLike, level: float = 0.05) -> int | None:
-    """How many seeds in all a test at this level needs to find a difference like this one with probability 0.8.
+    """Return how many seeds a test at this level needs to find a difference like this one with probability 0.8.
 
     None where there is no difference, or nothing says how much differences vary.
 

@@ -16,7 +16,7 @@ FEW = 20
 
 @functools.lru_cache(maxsize=256)
 def student(degrees: int, confidence: float) -> float:
-    """How many standard errors an interval of Student's t reaches to either side.
+    """Return how many standard errors an interval of Student's t extends to either side.
 
     >>> [round(student(degrees, 0.95), 3) for degrees in (1, 2, 4, 18)]
     [12.706, 4.303, 2.776, 2.101]
@@ -29,7 +29,8 @@ def student(degrees: int, confidence: float) -> float:
 
 
 def half_widths(columns: np.ndarray, cut: int, confidence: float) -> np.ndarray:
-    """How far the interval of each column's trimmed mean reaches; columns are sorted if `cut` values are taken off.
+    """Return half the width of the interval of each column's trimmed mean; columns are sorted if `cut` values are
+    removed.
 
     >>> half_widths(np.array([[1.0, 5.0], [3.0, 5.0]]), 0, 0.95).round(3)
     array([12.706,  0.   ])

@@ -1,4 +1,4 @@
-"""What one sample of runs achieved: a number, its interval, and how many runs are behind it."""
+"""Summaries of one sample of runs: a number, its interval, and the number of runs."""
 
 import math
 from collections.abc import Sequence
@@ -13,7 +13,7 @@ from ucls.stats.resampling import RESAMPLES, SOUND_BELOW, bootstrap, cut_of
 
 
 class Estimate(NamedTuple):
-    """A mean with its confidence interval; the ends are NaN where there is none, of a single run."""
+    """A mean with its confidence interval; the ends are NaN for a single run, which has none."""
 
     mean: float
     low: float
@@ -30,7 +30,7 @@ def interval_in_words(low: float, high: float, confidence: float = 0.95) -> str:
 
 
 class Summary(NamedTuple):
-    """A statistic of the sound runs with its interval, and how many were and were not.
+    """A statistic of the non-diverged runs with its interval, and how many runs did and did not diverge.
 
     All three are None where no run is sound. The ends are NaN where one is: a single run has no interval.
     """
@@ -43,7 +43,7 @@ class Summary(NamedTuple):
 
 
 def scores(values: ArrayLike, diverged: ArrayLike | None = None) -> np.ndarray:
-    """Give runs that diverged the score of minus infinity: below every sound run, equal among themselves.
+    """Give runs that diverged the score of minus infinity: below every other run, equal among themselves.
 
     >>> scores([3.0, 1.0, float("nan")], diverged=[True, False, False])
     array([-inf,   1., -inf])
@@ -109,7 +109,7 @@ def summarize_many(
     resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> list[Summary]:
-    """Summarize many samples at once, at little more than the price of one; `scores` marks diverged runs.
+    """Summarize many samples at once, at little more than the cost of one; `scores` marks diverged runs.
 
     >>> summarize_many([[2.0, 2.0], [], scores([7.0, 8.0], diverged=[False, True])])[2]
     Summary(center=7.0, low=nan, high=nan, runs=1, diverged=1)
@@ -137,7 +137,7 @@ def proportion(successes: int, runs: int, confidence: float = 0.95) -> Estimate 
     if runs == 0:
         return None
     if not (0 <= successes <= runs and 0 < confidence < 1):
-        raise UserError(f"{successes} of {runs} runs at confidence {confidence} is no proportion")
+        raise UserError(f"{successes} of {runs} runs at confidence {confidence} is not a proportion")
     z = NormalDist().inv_cdf((1 + confidence) / 2)
     p = successes / runs
     middle = (p + z * z / (2 * runs)) / (1 + z * z / runs)

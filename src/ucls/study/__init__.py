@@ -1,4 +1,4 @@
-"""Studies: what to run (`cell`, `declare`), the results (`store`), where to run (`runners`).
+"""Studies: what to run (`declaration`), the results (`storage`), where to run (`runners`).
 
 A cell specifies one run as data, and its id is a digest of its content. A study is a tuple of labeled cells. Running a
 study runs the cells without a result in the store, so a study that was stopped, killed or enlarged resumes.

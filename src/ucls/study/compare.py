@@ -44,8 +44,8 @@ class Group(NamedTuple):
 
 
 class Sample(NamedTuple):
-    """The runs of a label in an environment: by seed, the metric of those that ended, signed so that more is better;
-    and how many are in each state."""
+    """The runs of a label in an environment: by seed, the metric of finished runs, signed so that more is better; and
+    how many are in each state."""
 
     metric: str
     seeds: np.ndarray
@@ -57,7 +57,7 @@ Samples = Mapping[tuple[str, str], Sample]  # by environment and label
 
 
 class _Collected:
-    """What is read of the runs of one group: numbers, so that a million runs fit in memory."""
+    """The values read from the runs of one group: numbers, so that a million runs fit in memory."""
 
     def __init__(self) -> None:
         self.seeds, self.values, self.others = array("q"), array("d"), array("d")
@@ -119,7 +119,7 @@ def _sample(metric: str, group: _Collected) -> Sample:
 
 
 def _summarized(samples: Samples) -> list[Group]:
-    """The groups by themselves."""
+    """Return the groups without comparison."""
     values = [sample.scores for sample in samples.values()]
     summaries = [summarize_many(values, statistic=statistic) for statistic in ("mean", "median", "iqm")]
     groups = []
@@ -132,7 +132,7 @@ def _summarized(samples: Samples) -> list[Group]:
 
 
 def _against(group: Group, samples: Samples, baseline: str) -> Group:
-    """The group with how it differs from the baseline, if that is another and runs in its environment."""
+    """Return the group with its difference from the baseline, if that is another group with runs in its environment."""
     mine, theirs = samples[group.env, group.label], samples.get((group.env, baseline))
     if group.label == baseline or theirs is None:
         return group

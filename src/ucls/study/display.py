@@ -14,7 +14,7 @@ Watch = Callable[[Tally, RunSpec, Outcome], None]
 
 
 @contextmanager
-def watching(title: str, steps: int, quiet: bool = False) -> Iterator[Watch]:
+def show_progress(title: str, steps: int, quiet: bool = False) -> Iterator[Watch]:
     """Show the progress of a study of `steps` steps in total; yield the function that reports an outcome."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn

@@ -45,7 +45,7 @@ START, LINK = 3.0, 5.0
 
 
 class RunGroup(NamedTuple):
-    """The runs of one label in one environment; `settings` are those that tell it from others of its agent, as text."""
+    """The runs of one label in one environment; `settings` distinguish it from others of its algorithm, as text."""
 
     label: str
     env: str
@@ -56,7 +56,7 @@ class RunGroup(NamedTuple):
 
 
 class GroupForecast(NamedTuple):
-    """How many runs of a group are missing and done, and the seconds of the missing ones at its steps per second.
+    """How many runs of a group are missing and finished, and the expected seconds of the missing ones.
 
     `known` says whether that speed was measured here. `memory` is what the arrays of one run take, in bytes.
     """
@@ -121,7 +121,7 @@ def forecast(study: Study, path: Path, jobs: int | None) -> Forecast:
 
 
 def _expected(study: Study, path: Path) -> list[GroupForecast]:
-    """What is missing and done of each group, the winners of sweeps last."""
+    """Return the missing and finished runs of each group, those of tuned settings last."""
     done: set[str] = set()
     speeds: dict[tuple[str, str], tuple[float, int]] = {}
     if is_there(path):
@@ -148,7 +148,7 @@ def _expected(study: Study, path: Path) -> list[GroupForecast]:
 
 
 def memory_of(cell: RunSpec) -> int:
-    """The bytes that the arrays of a run take at its end, as far as its algorithm says."""
+    """Return the bytes that the arrays of a run take at its end, as declared by its algorithm."""
     around: dict[str, Any] = {"low": cell.low or None, "high": cell.high or None, "discount": cell.discount}
     asked: dict[str, Any] = {"settings": dict(cell.settings), "features": cell.features, "dtype": cell.dtype}
     outline = plan_anywhere(cell.env, cell.agent, **asked, **around)

@@ -1,4 +1,4 @@
-"""What comes of giving cells to a runner: an outcome for each, and the tally of them all."""
+"""The outcome of each run of a runner, and the tally of all."""
 
 from typing import NamedTuple
 
@@ -7,7 +7,7 @@ from ucls.study.storage.result import Circumstance, Result
 
 
 class Outcome(NamedTuple):
-    """What came of giving a cell to a worker: a result, an error, or (neither) a stop before its end.
+    """The outcome of a run in a worker: a result, an error, or (neither) a stop before its end.
 
     An error that is the worker's fault, too little memory, has `lost` the cell: another worker may do better. `note` is
     what a person should know of a result.
@@ -24,7 +24,7 @@ class Outcome(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """How far a study is, and whether it was stopped."""
+    """The progress of a study, and whether it was stopped."""
 
     cells: int
     done: int = 0
@@ -34,7 +34,7 @@ class Tally(NamedTuple):
     stopped: bool = False
 
     def after(self, cell: RunSpec, outcome: Outcome) -> "Tally":
-        """The tally with one more outcome, that of a cell."""
+        """Return the tally with one more outcome, that of a run."""
         if outcome.result is not None:
             diverged = self.diverged + outcome.result.diverged
             return self._replace(done=self.done + 1, diverged=diverged, steps=self.steps + cell.steps)

@@ -33,7 +33,7 @@ def write_page(
     verdicts: Sequence[Verdict],
     tuning: Sequence[str] = (),
 ) -> Path:
-    """Write a comparison to an HTML file that needs nothing else."""
+    """Write a comparison to a self-contained HTML file."""
     told = "".join(f"<p>{escape(line)}</p>" for line in tuning)
     body = [f"<header><h1>Comparison of the study {escape(name)}</h1><p>{RULES}</p>{told}</header><main>"]
     for env in dict.fromkeys(group.env for group in groups):

@@ -1,4 +1,4 @@
-"""Run a study: tune settings if needed, then run the cells that have no result yet.
+"""Run a study: tune settings if needed, then make the runs that have no result yet.
 
 This is the driver of a study: it gives cells to a runner, and is the only process that writes to the store.
 """
@@ -16,7 +16,7 @@ from ucls.study.declaration.declare import Member, Study, sweep_study
 from ucls.study.declaration.optuna import search
 from ucls.study.declaration.run_spec import RunSpec
 from ucls.study.declaration.sweep import Sweep, Winner, judge, sweep_cells
-from ucls.study.display import Watch, watching
+from ucls.study.display import Watch, show_progress
 from ucls.study.outcome import Outcome, Tally
 from ucls.study.runners.base import Runner
 from ucls.study.runners.local import run_local
@@ -48,7 +48,7 @@ def tune(
     quiet: bool = False,
     checkpoint_interval: float = CHECKPOINT_SECONDS,
 ) -> tuple[Tally, Study]:
-    """Tune the settings of a study and add the runs of the best ones; if it is stopped, nothing is chosen yet."""
+    """Tune the settings of a study and add the runs with the best ones; if it is stopped, nothing is chosen yet."""
     named = sweep_study(study)
     tally = _run(store, named, runner, quiet, checkpoint_interval)
     tried: dict[tuple[str, str], list[dict[str, Any]]] = {}
@@ -72,7 +72,7 @@ def tune(
 def with_winners(
     store: Store, study: Study, tried: Mapping[tuple[str, str], Sequence[Mapping[str, Any]]] = MappingProxyType({})
 ) -> Study:
-    """The study with the reported runs of every sweep's winner; the store keeps the choice and the whole table."""
+    """Return the study with the reported runs of every sweep's winner; the store keeps the choice and all scores."""
     rows = {row.id: row for row in store.rows(f"{study.name}/sweep")}
     members = list(study.members)
     for tuned in study.tuned:
@@ -91,7 +91,7 @@ def _finder(rows: Mapping[str, Row]) -> Callable[[RunSpec], tuple[Metrics, bool]
 
 
 def choose(sweep: Sweep, rows: Mapping[str, Row], tried: Sequence[Mapping[str, Any]] | None = None) -> Winner:
-    """The best settings of a sweep, by the runs that a store has of it."""
+    """Return the best settings of a sweep, by its runs in a store."""
     trials = judge(sweep, _finder(rows), tried)
     if trials[0].score is None:
         raise UserError(f"the sweep of {sweep.label} in {sweep.env} has no successful run: see `ucls study status`")
@@ -100,7 +100,7 @@ def choose(sweep: Sweep, rows: Mapping[str, Row], tried: Sequence[Mapping[str, A
 
 
 def declare(store: Store, study: Study) -> None:
-    """Write a study down without running it."""
+    """Declare a study in the store without running it."""
     members: list[Member] = list(study.members)
     store.declare(study.name, members, study.definition, study.baseline, study.metric)
 
@@ -110,12 +110,12 @@ def _run(store: Store, study: Study, runner: Runner, quiet: bool, checkpoint_int
     cells = store.waiting(study.name)
     if not cells:
         return Tally(0)
-    with _compiling.silence(quiet), watching(study.name, sum(cell.steps for cell in cells), quiet) as watch:
+    with _compiling.silence(quiet), show_progress(study.name, sum(cell.steps for cell in cells), quiet) as watch:
         return _give(store, cells, runner, watch, Checkpoints(store.partial, checkpoint_interval, study.time_limit))
 
 
 def _give(store: Store, cells: Sequence[RunSpec], runner: Runner, watch: Watch, checkpoints: Checkpoints) -> Tally:
-    """Give cells, which the store must contain, to a runner, and write every outcome as it arrives.
+    """Give runs, which the store must contain, to a runner, and store every outcome as it arrives.
 
     Ctrl-C (or SIGTERM) stops the workers, which save checkpoints of unfinished cells beside the store.
     """
@@ -150,6 +150,6 @@ def _write(store: Store, outcome: Outcome) -> None:
 
 
 def _tidy(store: Store) -> None:
-    """Remove the folder of unfinished cells if none is left; hidden files are what was being written at a kill."""
+    """Remove the folder of unfinished runs if none is left; hidden files are temporary ones of a killed process."""
     if store.partial.is_dir() and all(file.name.startswith(".") for file in store.partial.iterdir()):
         shutil.rmtree(store.partial, ignore_errors=True)

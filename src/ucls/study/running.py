@@ -1,4 +1,4 @@
-"""Which cells are running now, and since when: a small file for each beside its checkpoint, locked by its worker.
+"""The current runs, and since when: a small file for each beside its checkpoint, locked by its worker.
 
 The system releases the lock when the process ends, however it ends, so that a file left behind is not taken for a cell
 that runs. A file has one line about the worker. If the time limit ended the process, its traceback follows.
@@ -20,7 +20,7 @@ BYTES = 1 << 16  # of a file that is read: a traceback is shorter
 
 
 class Running(NamedTuple):
-    """A cell that is running: since when (seconds since 1970), in which process of which machine."""
+    """A current run: since when (seconds since 1970), in which process of which machine."""
 
     id: str
     since: float
@@ -29,8 +29,8 @@ class Running(NamedTuple):
 
 
 @contextmanager
-def announced(folder: Path | None, id: str) -> Iterator[IO[bytes] | None]:
-    """Announce that this process runs a cell, until the block ends; gives the file, or None if there can be none."""
+def announce(folder: Path | None, id: str) -> Iterator[IO[bytes] | None]:
+    """Announce that this process makes a run, until the block ends; yield the file, or None if it cannot be written."""
     file = None if folder is None else _create(_file(folder, id))
     try:
         yield file
@@ -41,7 +41,7 @@ def announced(folder: Path | None, id: str) -> Iterator[IO[bytes] | None]:
 
 
 def running(folder: Path) -> dict[str, Running]:
-    """The cells that are running now, by id."""
+    """Return the current runs by id."""
     found = {}
     for path in folder.glob(".*.running"):
         with suppress(OSError, ValueError, KeyError, TypeError), path.open("rb") as file:
@@ -53,7 +53,7 @@ def running(folder: Path) -> dict[str, Running]:
 
 
 def last_words(folder: Path, id: str) -> str:
-    """The traceback of a worker that was ended by the time limit; empty if it was not."""
+    """Return the traceback of a worker that was ended by the time limit; empty if it was not."""
     try:
         with _file(folder, id).open("rb") as file:
             file.readline(BYTES)
@@ -63,7 +63,7 @@ def last_words(folder: Path, id: str) -> str:
 
 
 def forget(folder: Path, id: str) -> None:
-    """Remove the announcement of a cell."""
+    """Remove the announcement of a run."""
     with suppress(OSError):
         _file(folder, id).unlink(missing_ok=True)
 
@@ -73,7 +73,7 @@ def _file(folder: Path, id: str) -> Path:
 
 
 def _create(path: Path) -> IO[bytes] | None:
-    """A new locked file; None where that cannot be, which costs no more than the announcement."""
+    """Return a new locked file; None if that fails, which costs no more than the announcement."""
     about = {"since": time.time(), "process": os.getpid(), "machine": platform.node()}
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -1,4 +1,4 @@
-"""The cells of a study that are running now, and those that have been running far longer than others of their kind."""
+"""The current runs of a study, and those that take far longer than similar ones."""
 
 import time
 from typing import NamedTuple
@@ -11,8 +11,8 @@ LEAST = 30.0  # seconds before a cell is reported as slow
 
 
 class RunningCell(NamedTuple):
-    """A cell that is running: for how many seconds, and how many it would need at the pace of the slowest finished cell
-    with the same algorithm and environment (None if there is none)."""
+    """A current run: its seconds so far, and how many it would need at the speed of the slowest finished run with the
+    same algorithm and environment (None if there is none)."""
 
     id: str
     agent: str
@@ -25,12 +25,12 @@ class RunningCell(NamedTuple):
 
     @property
     def slow(self) -> bool:
-        """Whether it has been running far longer than others of its kind."""
+        """Whether it takes far longer than similar runs."""
         return self.expected is not None and self.seconds > max(LEAST, FACTOR * self.expected)
 
 
 def running_cells(store: Store, name: str) -> list[RunningCell]:
-    """The cells of a study that are running now, the longest first."""
+    """Return the current runs of a study, the longest first."""
     now, alive = time.time(), running(store.partial)
     if not alive:
         return []

@@ -1,4 +1,4 @@
-"""Who is better: pairs of labels on common seeds, with corrected tests, and how many more seeds would decide."""
+"""Verdicts on pairs of labels on common seeds: corrected tests, and how many more seeds would decide."""
 
 import itertools
 from typing import NamedTuple
@@ -84,7 +84,7 @@ def _compared(samples: Samples, env: str, first: str, second: str, level: float)
 
 
 def _judged(verdict: Verdict, p: float, p_sequential: float) -> Verdict:
-    """The verdict with corrected p-values, and what follows from them."""
+    """Return the verdict with corrected p-values."""
     decided = p_sequential <= LEVEL
     found = decided or p <= LEVEL
     winner, more = (verdict.winner, None) if found else (None, verdict.more_seeds)
@@ -96,8 +96,8 @@ def answer_of(verdict: Verdict) -> str:
     if verdict.winner is not None:
         return f"{verdict.winner} is better{'' if verdict.decided else f', if {verdict.seeds} seeds were planned'}"
     if verdict.more_seeds is None:
-        return "open: no number of seeds is likely to decide"
-    return f"open: about {verdict.more_seeds:,} more seed{'s' * (verdict.more_seeds > 1)} would decide"
+        return "inconclusive: no number of seeds is likely to decide"
+    return f"inconclusive: about {verdict.more_seeds:,} more seed{'s' * (verdict.more_seeds > 1)} would decide"
 
 
 def sentence_of(verdict: Verdict) -> str:

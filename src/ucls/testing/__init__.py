@@ -1,4 +1,4 @@
-"""What algorithms, features and environments promise, as checks that anybody can run on their own: `ucls check NAME`.
+"""The contracts of algorithms, features and environments as checks that users can run on their own: `ucls check NAME`.
 
 >>> from ucls.testing import check_environment
 >>> check_environment("ucls/RiverSwim-v0")

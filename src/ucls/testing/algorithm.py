@@ -1,4 +1,4 @@
-"""What every algorithm promises: by itself (`ALONE`), and in a built-in environment (`IN_A_WORLD`)."""
+"""The requirements of every algorithm: by itself (`ALONE`), and in a built-in environment (`IN_A_WORLD`)."""
 
 import importlib
 import tempfile
@@ -35,7 +35,7 @@ COMPILED = ("start", "act", "update", "value", "interval", "upper", "radius_term
 
 
 def check_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> None:
-    """Raise a `UserError` for the first promise that an algorithm, by its name, import path or module, breaks.
+    """Raise a `UserError` for the first requirement that an algorithm, by its name, import path or module, violates.
 
     It is tested in some built-in environments unless others are named by their ids; one that learns a table only in
     those with discrete states.
@@ -46,7 +46,7 @@ def check_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> 
 
 
 def examine_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -> Iterator[Verdict]:
-    """Check every promise of an algorithm: first by itself and, if that holds, in environments."""
+    """Check every requirement of an algorithm: first by itself and, if that holds, in environments."""
     module, sound = _imported(agent), True
     for verdict in examine(ALONE, module):
         sound = sound and verdict.broken is None
@@ -57,7 +57,7 @@ def examine_algorithm(agent: str | ModuleType, worlds: Sequence[str] = WORLDS) -
 
 
 def _imported(agent: str | ModuleType) -> Any:
-    """The module, whatever it lacks."""
+    """Return the module, even if it lacks required members."""
     if not isinstance(agent, str):
         return agent
     try:
@@ -91,7 +91,7 @@ def _refuses(module: ModuleType, name: str, nonsense: Any) -> None:
         small_run(next(world for world in WORLDS if suits_env(module, world)), module, **{name: nonsense})
     except UserError:
         return
-    raise UserError(f"setting {name!r} can be {nonsense!r}: let its check raise ValueError for what is no value")
+    raise UserError(f"setting {name!r} can be {nonsense!r}: its check must raise ValueError for invalid values")
 
 
 def says_what_it_is(module: ModuleType) -> None:
@@ -198,7 +198,7 @@ def refuses_files_whose_arrays_disagree(module: ModuleType, env: str) -> None:
 
 
 def _growing(prefix: str, parts: Any) -> Iterator[dict[str, int]]:
-    """The arrays of each NamedTuple that may grow, by name, and along which axis."""
+    """Return the arrays of each NamedTuple that may grow, by name, and along which axis."""
     if not hasattr(parts, "_fields"):  # a state with hooks of its own
         return
     yield {f"{prefix}.{name}": field.grows for name, field in declared(type(parts)).items() if field.grows is not None}

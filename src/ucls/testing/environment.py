@@ -1,4 +1,4 @@
-"""What an agent relies on in an environment of Gymnasium's."""
+"""The requirements of an agent on a Gymnasium environment."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -15,19 +15,20 @@ STEPS = 300
 
 
 class Subject:
-    """An environment to be checked, with the bounds that an agent in it would be given."""
+    """An environment to check, with the bounds that an agent in it would get."""
 
     def __init__(self, env: Any, low: Any = None, high: Any = None) -> None:
         self.env: Any = as_env(env)
         self._low, self._high = low, high
 
     def observed(self) -> observations.Observed:
-        """What an agent would take an observation for."""
+        """Return the state that an agent would read from an observation."""
         layout = layout_of(spaces.describe(self.env.observation_space))
         return observations.Observed(layout, *given_bounds(layout, self._low, self._high))
 
     def walk(self, seed: int | None = 0, steps: int = STEPS) -> Iterator[np.ndarray | observations.Step]:
-        """Act at random, always the same way: the state after each reset, and every step, as an agent reads them."""
+        """Act at random, always in the same way; return the state after each reset, and every step, as an agent reads
+        them."""
         kind, choice, actions = self.observed(), np.random.default_rng(0), self.env.action_space
         yield observations.read_reset(self.env.reset(seed=seed), kind)
         for _ in range(steps):
@@ -39,7 +40,7 @@ class Subject:
 
 
 def check_environment(env: Any, low: Any = None, high: Any = None) -> None:
-    """Raise a `UserError` for the first promise that an environment, or the one of an id, breaks.
+    """Raise a `UserError` for the first requirement that an environment, or the one of an id, violates.
 
     `low` and `high` bound the observation where its space does not.
     """
@@ -49,7 +50,7 @@ def check_environment(env: Any, low: Any = None, high: Any = None) -> None:
 
 
 def examine_environment(env: Any, low: Any = None, high: Any = None) -> Iterator[Verdict]:
-    """Check everything that an agent relies on."""
+    """Check every requirement of an agent on an environment."""
     yield from examine(PROMISES, Subject(env, low, high))
 
 

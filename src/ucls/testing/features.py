@@ -1,4 +1,4 @@
-"""What features promise, on states between some bounds."""
+"""The requirements of features, on states between some bounds."""
 
 from collections.abc import Iterator
 from types import ModuleType
@@ -21,26 +21,26 @@ COMPILED = ("encode", "lookup")
 
 
 def is_features(name: str) -> bool:
-    """Whether a name is that of features, or of a module that looks like some."""
+    """Return whether a name is that of features, or of a module that looks like features."""
     if name in FEATURES or name in ALGORITHMS or not is_path(name):
         return name in FEATURES
     return hasattr(imported("algorithm", name, name, ALGORITHMS), "Coder")
 
 
 def check_features(features: str | ModuleType) -> None:
-    """Raise a `UserError` for the first promise that features, by their name, import path or module, break."""
+    """Raise a `UserError` for the first requirement that features, by their name, import path or module, violate."""
     for verdict in examine_features(features):
         if verdict.broken is not None:
             raise verdict.broken
 
 
 def examine_features(features: str | ModuleType) -> Iterator[Verdict]:
-    """Check every promise of features."""
+    """Check every requirement of features."""
     yield from examine(PROMISES, features_module(features))
 
 
 class _Subject:
-    """Features with their defaults, and states that they are for."""
+    """Features with default settings, and states for them."""
 
     def __init__(self, module: Any) -> None:
         self.bounds = low, high = DISCRETE if is_discrete(module) else CONTINUOUS

@@ -1,4 +1,4 @@
-"""What every algorithm promises where some actions are invalid."""
+"""The requirements of every algorithm where some actions are invalid."""
 
 from types import ModuleType
 from typing import Any, cast
@@ -53,7 +53,7 @@ def takes_no_invalid_action(module: ModuleType, env: str) -> None:
 
 
 def _agent(module: ModuleType, env: str, masks: str) -> Agent:
-    """An agent in a small environment with masks, with the settings that it has without them."""
+    """Return an agent in a small environment with masks, with the settings that it has without them."""
     plan, world = small_run(env, module).plan, small_run(env, module).world
     settings = {name: value for name, value in plan.settings.items() if value == value}
     made = make_env(env, {name: value for name, value in small_settings(env).items() if name in world.settings})

@@ -1,4 +1,4 @@
-"""A promise, and whether it is kept."""
+"""A requirement, and whether it holds."""
 
 import inspect
 import re
@@ -13,21 +13,21 @@ SMALL = 50  # numbers that need not be counted as memory: counters and the like
 
 
 class Requirement(NamedTuple):
-    """What is promised, in words, and the check that raises a `UserError` where it is broken."""
+    """A requirement in words, and the check that raises a `UserError` if it is violated."""
 
     words: str
     check: Callable[..., None]
 
 
 class Verdict(NamedTuple):
-    """A promise in words, and how it is broken; None if it is kept."""
+    """A requirement in words, and how it is violated; None if it holds."""
 
     words: str
     broken: UserError | None
 
 
 def insist(kept: Any, broken: str) -> None:
-    """Raise an error that says what is broken and how to fix it, unless the promise is kept."""
+    """Raise an error that says what is wrong and how to fix it, unless the requirement holds."""
     if not kept:
         raise UserError(broken)
 
@@ -54,7 +54,7 @@ def _takes(function: Any, words: list[str]) -> bool:
 
 
 def examine(promises: Iterable[Requirement], *subject: Any) -> Iterator[Verdict]:
-    """Check promises one after another; an error of any kind breaks the one that it came up in."""
+    """Check requirements one after another; an error of any kind violates the one in which it occurred."""
     for promise in promises:
         try:
             with without_notices():

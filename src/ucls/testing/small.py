@@ -1,4 +1,4 @@
-"""Small runs in every environment: what promises are checked on, and quick enough for dense oracles."""
+"""Small runs in every environment, on which requirements are checked quickly."""
 
 from types import ModuleType
 from typing import Any
@@ -28,7 +28,7 @@ def small_settings(env: str) -> dict[str, Any]:
 def small_run(
     env: str, agent: str | ModuleType = DEFAULT, seed: int = 0, dtype: str = "float64", **settings: Any
 ) -> Run:
-    """A run with small tilings, where the agent uses tiles, and with a small network, where it has one."""
+    """Return a run with small tilings, if the algorithm uses tiles, and with a small network, if it has one."""
     sizes, module = small_settings(env), algorithm_module(agent)
     if NETWORK.keys() <= set(module.Settings._fields):
         sizes = {**sizes, **NETWORK}

@@ -1,1 +1,1 @@
-"""What `ucls train` does: a run by name (`open_run`), its folder, how it is stopped, kernels compiled in advance."""
+"""The implementation of `ucls train`: a run by name (`open_run`), its folder, stopping, compilation in advance."""

@@ -108,7 +108,7 @@ def _has_masks(env: str, settings: str) -> bool:
 
 @functools.lru_cache(maxsize=256)
 def _bounds(env: str, settings: str, low: Bound, high: Bound) -> tuple[tuple[float | None, ...], ...]:
-    """The bounds that the environment does not define: given ones, or else estimated from random steps."""
+    """Return the bounds that the environment does not define: given ones, or else estimated from random steps."""
     from ucls.gym import bounds, layout, registry, spaces
 
     made = spaces.with_discrete_actions(registry.make_env(env, json.loads(settings)))

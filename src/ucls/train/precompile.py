@@ -45,7 +45,7 @@ class Done(NamedTuple):
 
 
 class Size(NamedTuple):
-    """The size and place of the kernel cache."""
+    """The size and location of the kernel cache."""
 
     folder: str
     kernels: int

@@ -31,8 +31,8 @@ def checkpoint_of(resume: Path) -> Path:
 
 
 @contextmanager
-def claimed(out: Path | None) -> Iterator[None]:
-    """Lock a folder against other runs, creating it if needed; release it however this one ends.
+def lock_folder(out: Path | None) -> Iterator[None]:
+    """Lock a folder against other runs, creating it if needed; release it at the end of the block.
 
     Readers are not affected. A folder that was created and stayed empty is removed.
     """
@@ -98,7 +98,7 @@ def _is_history(path: Path) -> bool:
 
 
 def _is_ours(path: Path) -> bool:
-    """Whether a file is what its name says; a checkpoint is read before the run anyway."""
+    """Return whether a file has the content that its name says; a checkpoint is read before the run anyway."""
     if path.name == CARD:
         return model_card.is_ours(path)
     try:
@@ -113,7 +113,7 @@ def _is_ours(path: Path) -> bool:
 
 
 def _lock(out: Path, made: list[Path]) -> int:
-    """Make a folder, note in `made` which folders are new, and hold its lock file until the handle is closed."""
+    """Create a folder, note in `made` which folders are new, and hold its lock file until the handle is closed."""
     if out.exists() and not out.is_dir():
         raise UserError(f"{out} is a file: give a folder as --out")
     for attempt in range(TRIES):
@@ -137,7 +137,7 @@ def _lock(out: Path, made: list[Path]) -> int:
 
 
 def _is_named(handle: int, path: Path) -> bool:
-    """Whether a file that is open is still the one of that name."""
+    """Return whether an open file is still the one with that name."""
     try:
         return os.path.samestat(os.fstat(handle), path.stat())
     except FileNotFoundError:

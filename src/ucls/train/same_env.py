@@ -14,7 +14,7 @@ from ucls.settings import listed, word_of
 
 
 def named(name: str, settings: Mapping[str, Any], env: Any) -> Origin:
-    """The description of an environment that was made by a name, with arguments: as they were given."""
+    """Return the description of an environment that was created by name, with the arguments that were given."""
     return {**(origin_of(env) or {}), "env": name, "settings": dict(settings)}
 
 
@@ -53,7 +53,8 @@ def recreated(about: Mapping[str, Any]) -> Any:
 
 
 def _is_safe(id: str, settings: Mapping[str, Any]) -> bool:
-    """Whether arguments from a file change nothing but the time limit, and the settings of a built-in environment."""
+    """Return whether arguments from a file change nothing except the time limit and the settings of a built-in
+    environment."""
     limit = settings.get(LIMIT, 1)
     others = {name: value for name, value in settings.items() if name != LIMIT}
     if type(limit) is not int or not (limit == -1 or limit > 0):

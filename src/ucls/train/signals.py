@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM as a request to stop: the work stops when it can, and saves what it has."""
+"""Ctrl-C and SIGTERM as a request to stop: the work stops as soon as it can, and is saved."""
 
 import os
 import signal

@@ -77,7 +77,7 @@ def train(
     then `stopped` is the number of the signal. `say` receives messages for the user.
     """
     source = None if resume is None else run_folder.checkpoint_of(resume)
-    with run_folder.claimed(out):
+    with run_folder.lock_folder(out):
         if out is not None:
             run_folder.refuse_unusable(out, source)
         run = begin(order, source)
@@ -152,7 +152,7 @@ class _Checkpoints:
         self._saved = run.steps if out is not None and (out / run_folder.CHECKPOINT).exists() else None
 
     def keep_in_time(self) -> None:
-        """Save the run if it is time, or would be before the next call; that one is expected to take as long again.
+        """Save the run if it is time, or would be before the next call, which is expected to take as long again.
 
         If it cannot be saved, the run continues, and says so.
         """

@@ -1,4 +1,4 @@
-"""Maps of an agent as one HTML file that needs nothing else: a slider over time, intervals under the pointer."""
+"""Maps of an agent as one self-contained HTML file: a slider over time, intervals under the pointer."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ def write_page(
     facts: Mapping[str, Any] = {},
     numbers: Sequence[str] = (),
 ) -> Path:
-    """Write the maps of an agent, with what its actions and the observed numbers are called, and what else there is."""
+    """Write the maps of an agent, with the names of its actions and observation components."""
     n_actions = maps.moments[0].thoughts[0].mean.shape[1]
     actions = list(actions) if len(actions) == n_actions else [f"action {a}" for a in range(n_actions)]
     body = f"""<header><h1>{escape(title)}</h1><p id="lead"></p></header>
@@ -42,20 +42,20 @@ def write_page(
 
 
 def _data(maps: Maps, actions: Sequence[str]) -> dict[str, Any]:
-    """What the script draws: every kind of number as sixteen bits between its smallest and largest value."""
+    """Return what the script draws: each quantity as 16-bit integers between its smallest and largest value."""
     views = [_drawn(view, [moment.thoughts[i] for moment in maps.moments]) for i, view in enumerate(maps.views)]
     steps, unsure = [moment.step for moment in maps.moments], [_doubt(maps, row) for row in maps.unsure]
     return {"agent": maps.agent, "actions": list(actions), "steps": steps, "views": views, "unsure": unsure}
 
 
 def _drawn(view: View, thoughts: Sequence[Thought]) -> dict[str, Any]:
-    """A view with what is thought in it at some moments."""
+    """Return a view with the estimates in it at some moments."""
     kinds = {name: _packed(thoughts, name) for name in Thought._fields}
     return {**_about(view), "kinds": {name: kind for name, kind in kinds.items() if kind is not None}}
 
 
 def _doubt(maps: Maps, row: Unsure) -> dict[str, Any]:
-    """A state that the agent is not sure of: its intervals, where it lies on the map, the planes through it."""
+    """Return an uncertain state: its intervals, its place on the map, and the planes through it."""
     parts = {name: getattr(row, name) for name in ("mean", "unknown", "share", "noisy", "valid")}
     return {
         "state": [_short(x) for x in row.state],
@@ -80,7 +80,7 @@ def _axis(axis: Axis | None) -> dict[str, Any] | None:
 
 
 def _packed(thoughts: Sequence[Thought], name: str) -> dict[str, Any] | None:
-    """One kind of number at all moments; the actions are integers and stay as they are."""
+    """Return one quantity at all moments; the actions are integers and stay unchanged."""
     if getattr(thoughts[0], name) is None:
         return None
     values = np.array([getattr(thought, name) for thought in thoughts], np.float64)

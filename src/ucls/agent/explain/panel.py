@@ -23,7 +23,7 @@ FINE = 2  # drawn so many times larger, then made small: edges become smooth
 
 
 class Film(NamedTuple):
-    """What all frames have in common."""
+    """The properties that all frames share."""
 
     title: str
     names: Sequence[str]
@@ -47,13 +47,13 @@ class Film(NamedTuple):
 
     @property
     def height(self) -> int:
-        """The height of a frame, which is even, as films want it."""
+        """The height of a frame, which is even, as video codecs require."""
         rows = len(self.rows) * self.row
         return (max(HEAD + rows + FOOT, HEAD + self.size[1] + GAP) + 1) // 2 * 2
 
 
 def film_of(title: str, scenes: Sequence[Scene], names: Sequence[str]) -> Film:
-    """What the frames of some scenes have in common."""
+    """Return the properties that the frames of some scenes share."""
     high, wide = scenes[0].picture.shape[:2]
     shrink = min(1.0, MOST_HIGH / high, MOST_WIDE / wide)
     size = max(2, round(wide * shrink)) // 2 * 2, max(2, round(high * shrink)) // 2 * 2
@@ -82,13 +82,13 @@ def frame_of(film: Film, scene: Scene) -> Image.Image:
 
 
 class _Pen:
-    """Draws on an image that is some times larger, in the units of the small one."""
+    """Draws on an enlarged image in the units of the small one, for smooth edges."""
 
     def __init__(self, image: Image.Image, fine: int = FINE) -> None:
         self._draw, self._fine = ImageDraw.Draw(image), fine
 
     def text(self, at: tuple[float, float], text: str, size: int, color: str, anchor: str, bold: bool = False) -> None:
-        """Write a text; what the font lacks is a question mark."""
+        """Write a text; characters that the font lacks become question marks."""
         x, y = (self._fine * part for part in at)
         plain = text.encode("ascii", "replace").decode().replace("+-", "±")
         weight = 0.35 * self._fine if bold else 0

@@ -45,7 +45,7 @@ class Scene(NamedTuple):
 
     @property
     def radius(self) -> np.ndarray:
-        """How far the interval of every action reaches to either side."""
+        """How far the interval of every action extends to either side."""
         return self.noisy if self.unknown is None else self.noisy + self.unknown
 
 
@@ -61,7 +61,7 @@ class Scale(NamedTuple):
     relative: bool
 
     def place(self, value: float) -> float:
-        """Where a value lies, from 0 to 1 on the scale."""
+        """Return the position of a value, from 0 to 1 on the scale."""
         return (value - self.low) / (self.high - self.low)
 
     def origin(self, scene: Scene) -> float:
@@ -88,7 +88,7 @@ def scale_of(scenes: Sequence[Scene], most_ticks: int = 5) -> Scale:
 
 
 def _reach(mean: np.ndarray, radius: np.ndarray) -> tuple[float, float]:
-    """From where to where nearly all intervals reach, and the best means of all states."""
+    """Return the range that nearly all intervals cover, and the best means of all states."""
     best, valid = np.nanmax(mean, axis=1), ~np.isnan(mean)
     low, high = np.quantile((mean - radius)[valid], 0.05), np.quantile((mean + radius)[valid], 0.95)
     return min(float(best.min()), float(low)), max(float(best.max()), float(high))
@@ -106,7 +106,7 @@ def _round_numbers(low: float, high: float, most: int) -> tuple[float, ...]:
 
 
 def rows_of(scenes: Sequence[Scene], most: int) -> list[int]:
-    """The actions that are shown: all, or as many as there is room for, those that were taken or reach highest."""
+    """Return the actions to show: all, or as many as fit, those that were taken or have the highest bounds."""
     n_actions = len(scenes[0].mean)
     taken = np.bincount([scene.action for scene in scenes if scene.action is not None], minlength=n_actions)
     top = np.max([np.nan_to_num(scene.mean + scene.radius, nan=-np.inf) for scene in scenes], axis=0)

@@ -1,4 +1,4 @@
-"""Where to look at an agent: a line, a plane, the cells of a grid, or planes through a state of more dimensions."""
+"""The views of a map: a line, a plane, the cells of a grid, or planes through a state with more dimensions."""
 
 import itertools
 from collections.abc import Sequence
@@ -61,7 +61,7 @@ def views_of(
     through: Sequence[float] | None = None,
     names: Sequence[str] = (),
 ) -> list[View]:
-    """The maps of an environment with these bounds, whose dimensions have `names` if anybody gave them some.
+    """Return the maps of an environment with these bounds; `names` are those of the dimensions, if they have any.
 
     `grid` are the rows and columns that discrete states are the cells of, if they are; `through` is the state that
     planes go through where there are more than two dimensions, the middle of the box if it is not given.
@@ -105,7 +105,7 @@ def _plane(axes: Sequence[Axis], pair: tuple[int, int], through: np.ndarray, cou
 
 
 def _marks(axis: Axis, count: int, discrete: bool) -> np.ndarray:
-    """So many points along a dimension, or fewer where only integers are states."""
+    """Return so many points along a dimension, or fewer if states are integers."""
     if not discrete:
         return np.linspace(axis.low, axis.high, count)
     return np.rint(np.linspace(axis.low, axis.high, min(count, int(axis.high - axis.low) + 1)))

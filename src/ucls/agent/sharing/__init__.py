@@ -1,1 +1,1 @@
-"""Agents for others: policies that need only NumPy, and the Hugging Face Hub."""
+"""Sharing agents: policies that need only NumPy, and the Hugging Face Hub."""

@@ -30,7 +30,7 @@ ROWS = 256  # of pairs of tiles that are compared at once
 
 
 def write(path: str | Path, learner: Learner, stage: EnvAdapter, intervals: bool, runtime: bool) -> Path:
-    """Write the policy of a learner to a file, and with `runtime` the program that reads it beside it."""
+    """Write the policy of a learner to a file, and with `runtime` a copy of the program that reads it beside it."""
     path = Path(path)
     path = path if path.suffix else path.with_name(path.name + SUFFIX)
     if path.suffix.lower() != SUFFIX:

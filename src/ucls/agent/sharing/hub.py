@@ -17,7 +17,7 @@ CARD = "README.md"
 
 
 class OnHub:
-    """What an agent has for the Hub."""
+    """The methods of an agent for the Hugging Face Hub."""
 
     def push_to_hub(
         self,
@@ -81,18 +81,18 @@ def _endpoint() -> str | None:
 
 @contextmanager
 def _errors(repo_id: str) -> Iterator[None]:
-    """Turn what can fail between here and the Hub into one line."""
+    """Turn errors of the Hub or the connection into one line."""
     try:
         yield
     except UserError:
         raise
     except Exception as error:  # of the hub's client, and of the one beneath it
         told = " ".join(str(error).split())[:300]
-        raise UserError(f"the Hub did not do this for {repo_id!r}: {type(error).__name__}: {told}") from None
+        raise UserError(f"the Hub refused the request for {repo_id!r}: {type(error).__name__}: {told}") from None
 
 
 def _card(repo_id: str, filename: str, about: dict[str, Any], card: str) -> str:
-    """The model card with what the Hub reads of it, in plain words only, and with how to load the agent from there."""
+    """Return the model card with the metadata that the Hub reads, and with the code that loads the agent from there."""
     named = str(about.get("env") or (about.get("named") or {}).get("env") or "")
     tags = ["reinforcement-learning", "ucls", *([named] if re.fullmatch(r"[\w/-]+", named) else [])]
     lines = ["library_name: ucls", "pipeline_tag: reinforcement-learning", "tags:", *(f"- {tag}" for tag in tags)]

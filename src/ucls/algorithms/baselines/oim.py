@@ -1,4 +1,4 @@
-"""OIM, the optimistic initial model: every pair was once led to the Garden of Eden, where the largest return awaits.
+"""OIM, the optimistic initial model: every pair starts with one imaginary visit that led to the maximum return.
 
 Szita and Lorincz, "The many faces of optimism: a unifying approach", 2008:
 
@@ -59,7 +59,7 @@ def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int
 
 
 def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
-    """Start with one visit of the Garden of Eden."""
+    """Start with one visit that led to the Garden of Eden."""
     return State(sw.sweeper(size, n_actions, 1.0), rt.returns(), np.zeros(1))
 
 
@@ -70,7 +70,7 @@ def full(state):
 
 
 def grow(state: State, hyper: Settings) -> State:
-    """Double the room for moves."""
+    """Double the capacity for transitions."""
     return state._replace(solver=state.solver._replace(moves=mv.more_moves(state.solver.moves)))
 
 

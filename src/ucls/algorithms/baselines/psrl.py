@@ -81,13 +81,13 @@ def full(state):
 
 
 def grow(state: State, hyper: Settings) -> State:
-    """Double the room for moves."""
+    """Double the capacity for transitions."""
     return state._replace(model=md.more(state.model))
 
 
 @jit
 def start(state, hyper, rng):
-    """Begin an episode: draw a model at first, and if there is a horizon, unless that was just done."""
+    """Begin an episode: draw a model at first, and with a horizon unless one was just drawn."""
     model = state.model
     if model.steps[0] == 0 or (hyper.horizon > 0 and model.step[0] % hyper.horizon != 0):
         plan(state, hyper, rng)

@@ -1,4 +1,4 @@
-"""R-max: value iteration on a table, where pairs that were not tried often enough are worth the maximum return.
+"""R-max: value iteration on a table, in which pairs with few visits have the maximum return.
 
 Brafman and Tennenholtz, "R-MAX - A General Polynomial Time Algorithm for Near-Optimal Reinforcement Learning", 2002, in
 the discounted form of Strehl, Li and Littman, "Reinforcement Learning in Finite MDPs: PAC Analysis", 2009:
@@ -69,13 +69,13 @@ def full(state):
 
 
 def grow(state: State, hyper: Settings) -> State:
-    """Double the room for moves."""
+    """Double the capacity for transitions."""
     return state._replace(model=md.more(state.model))
 
 
 @jit
 def start(state, hyper, rng):
-    """Begin an episode: nothing is carried over."""
+    """Begin an episode: there is nothing to do."""
     state.model.step[0] = 0
 
 

@@ -80,7 +80,7 @@ def full(state):
 
 
 def grow(state: State, hyper: Settings) -> State:
-    """Double the room for moves."""
+    """Double the capacity for transitions."""
     return state._replace(model=md.more(state.model))
 
 
@@ -140,7 +140,7 @@ def bonus(state, hyper, h, pair, v, log):
 
 @jit
 def uncertain(state, hyper, h, pair, log):
-    """The mean over next cells of how uncertain their values are, squared, and at most as they may be."""
+    """The mean over next cells of their squared uncertainty, at most the largest possible one."""
     model, most = state.model, (hyper.horizon * hyper.reward_max) ** 2
     moves, total, n_actions = model.moves, 0.0, model.n_actions[0]
     size = float(len(model.visits))  # S A

@@ -74,7 +74,7 @@ def full(state):
 
 
 def grow(state: State, hyper: Settings) -> State:
-    """Double the room for moves."""
+    """Double the capacity for transitions."""
     return state._replace(model=md.more(state.model))
 
 
@@ -112,7 +112,7 @@ def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
 
 @jit
 def plan(state, hyper):
-    """Extended value iteration. All cells that were never visited have the same value: one stands for them."""
+    """Extended value iteration. Cells that were never visited all have the same value, so one represents them."""
     model, t = state.model, max(1, state.model.steps[0])
     n_cells = min(model.known[0] + 1, len(model.moves.first_into))
     state.visits[:] = model.visits

@@ -1,1 +1,1 @@
-"""What commands are given: options that several share, completion, and saved runs or environments."""
+"""The input of commands: options that several share, completion, and saved runs or environments."""

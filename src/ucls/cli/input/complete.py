@@ -48,7 +48,7 @@ def _beginning(names: Iterable[str], incomplete: str) -> list[str]:
 
 
 def _kept(store: object) -> list[str]:
-    """The names in a store, read-only and unchecked; none if it cannot be read."""
+    """Return the names in a store, without checking it; none if it cannot be read."""
     import sqlite3
     from contextlib import closing
 

@@ -36,7 +36,7 @@ def subject_of(
     from ucls.algorithms import algorithm_of_saved
     from ucls.core.config import read_saved
     from ucls.core.saving import checkpoint
-    from ucls.gym.registry import opened
+    from ucls.gym.registry import open_env
     from ucls.settings import divided, parse
     from ucls.train.run_folder import checkpoint_of
     from ucls.train.same_env import recreated
@@ -55,6 +55,6 @@ def subject_of(
         raise UserError("a saved run keeps its settings: remove --low, --high and every --set except env.NAME")
     about, arrays = checkpoint.load(checkpoint_of(Path(what)))
     algorithm = algorithm_of_saved(read_saved(about).plan.agent, agent, what)
-    place = opened(env, given)[0] if env is not None else None if own else recreated(about)
+    place = open_env(env, given)[0] if env is not None else None if own else recreated(about)
     revived = Agent.revive(about, arrays, place, algorithm, features)
     return Subject(revived, steps or 0, env)

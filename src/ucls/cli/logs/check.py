@@ -19,7 +19,7 @@ def check_log(
     columns: Mapping[str, Any],
     ends: str | None,
 ) -> None:
-    """Check a log of episodes: show which column is read as what, and name every problem with its row.
+    """Check a log of episodes: show how its columns are interpreted, and report every problem with its row.
 
     Exit code 2 means that the log has errors; warnings do not prevent a comparison.
     """

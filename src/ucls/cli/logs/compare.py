@@ -31,7 +31,7 @@ def compare_log(
         str | None, typer.Option(help="Features from `ucls features`, or your own module; chosen by default.")
     ] = None,
     at: Annotated[
-        list[str] | None, typer.Option(metavar="STATE", help="A state (numbers separated by commas) to value too.")
+        list[str] | None, typer.Option(metavar="STATE", help="Also estimate the values in this state, as in 0.5,1.")
     ] = None,
     out: Annotated[str | None, typer.Option(help="Write a report to this HTML file.")] = None,
     as_json: Json = False,
@@ -43,7 +43,7 @@ def compare_log(
     """Compare new policies with the one that made a log: better, worse, or cannot say, and by how much.
 
     The log has one row per step: episode, state columns, action, reward, terminated or truncated and, if known, the
-    probability of the action. Columns are guessed from their names, and shown. `ucls check-log` checks a log first.
+    probability of the action. Columns are recognized by their names. `ucls check-log` checks a log first.
 
     Example: ucls compare-log log.csv --policy my_rules:new_policy --gamma 0.95 --out report.html
     """

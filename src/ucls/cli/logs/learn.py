@@ -26,7 +26,7 @@ def learn_log(
     columns: Mapping[str, Any],
     ends: str | None,
 ) -> None:
-    """Learn from a log, and save the agent: to continue live from there, or for its policies.
+    """Train an agent on a log and save it, to continue in the environment or to use its policies.
 
     `ucls compare-log --policy greedy:FILE` (or cautious:FILE, optimistic:FILE) judges a policy of the agent. Use
     episodes that it did not learn from.

@@ -14,7 +14,7 @@ COLORS = {"better": "green", "worse": "red", "cannot say": "yellow"}
 
 
 def show_log(log: "EpisodeLog") -> None:
-    """Print the size of a log, and which column is read as what."""
+    """Print the size of a log, and how its columns are interpreted."""
     from ucls.cli.output.tables import console
 
     to = console()

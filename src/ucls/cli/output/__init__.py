@@ -1,1 +1,1 @@
-"""What commands print: tables, JSON, progress, and what becomes of a closed pipe."""
+"""The output of commands: tables, JSON, progress, and closed pipes."""

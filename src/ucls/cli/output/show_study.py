@@ -117,7 +117,7 @@ def show_comparison(groups: "Sequence[Group]", to: Any = None) -> None:
 
 
 def show_verdicts(verdicts: "Sequence[Verdict]", to: Any = None) -> None:
-    """Print who is better, and how many more seeds would decide where that is open."""
+    """Print which label is better in each pair, and how many more seeds would decide inconclusive pairs."""
     from rich.markup import escape
 
     from ucls.cli.output.tables import console, print_table

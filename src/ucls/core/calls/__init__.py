@@ -1,1 +1,1 @@
-"""How a learner calls its kernels: bound to its parts, undone if they fail, and with action masks."""
+"""Calls of a learner's kernels: bound to its parts, undone if they fail, and with action masks."""

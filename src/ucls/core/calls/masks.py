@@ -1,4 +1,4 @@
-"""A learner's steps with action masks, and what it has met of them."""
+"""A learner's steps with action masks, and the masks it has met."""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ MET = "masks.met"  # the name in checkpoints
 
 
 class Masks:
-    """The steps of a learner with masks, and what it has met of them: for every feature whether its action was valid.
+    """The steps of a learner with masks, and for every feature whether its action was valid when it was active.
 
     `bound` makes a kernel callable with the parts of the learner.
     """
@@ -40,17 +40,17 @@ class Masks:
 
 
 def _refuse_no_row(parts: tuple[Any, ...]) -> None:
-    """Refuse an algorithm that chose none of the actions it was given."""
+    """Refuse an algorithm that returned no row of the features it was given."""
     pending = parts[3]
     if pending.a[0] < 0:
         pending.a[0] = 0
         raise UserError(
-            "the algorithm's `act` gave no row of xs, which has one for each valid action: let it return a row number"
+            "`act` of the algorithm must return the index of a row of xs, which has a row for each valid action"
         )
 
 
 def checked_met(arrays: Mapping[str, np.ndarray], size: int) -> np.ndarray | None:
-    """What a checkpoint says of masks that were met, or None."""
+    """Return the masks met according to a checkpoint, or None."""
     met = arrays.get(MET)
     if met is not None and (met.dtype != np.uint8 or met.shape != (size,) or (met.size and met.max() > VALID)):
         raise UserError(f"the checkpoint cannot be right: {MET!r} must be {size} numbers from 0 to {VALID}")

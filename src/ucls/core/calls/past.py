@@ -1,4 +1,4 @@
-"""The past of a learner: how it was before a step whose arithmetic failed.
+"""Copies of a learner from before a step, in case the arithmetic of the step fails.
 
 Kernels change arrays in place, so a step that fails leaves them half updated. The arrays of an algorithm that can fail
 (`can_fail`) are therefore copied from time to time; after a failure the learner returns to the copies and repeats what
@@ -23,7 +23,8 @@ LONGEST = 10_000  # steps that are repeated at most
 
 
 def can_fail(algorithm: Any) -> bool:
-    """Tell whether the arithmetic of an algorithm can fail: it says so, or a function of a step calls linear algebra.
+    """Return whether the arithmetic of an algorithm can fail: it declares so, or a function of a step calls linear
+    algebra.
 
     Calls are followed through its helpers, in other modules too, but not into packages that are installed.
     """
@@ -48,7 +49,7 @@ def _reaches_linear_algebra(algorithm: Any) -> bool:
 
 
 def _used_by(function: FunctionType) -> list[Any]:
-    """The globals that a function names, the attributes of modules that it names, and what it was built around."""
+    """Return the globals that a function names, the attributes of modules that it names, and its closure."""
     names, parts = _names(function.__code__), [cell.cell_contents for cell in function.__closure__ or ()]
     parts += [function.__globals__[name] for name in names if name in function.__globals__]
     modules = [part for part in parts if isinstance(part, ModuleType)]
@@ -67,20 +68,20 @@ def _names(code: CodeType) -> set[str]:
 
 
 class Copies:
-    """Everything that a learner changes, as it was when this was made."""
+    """Copies of everything that a learner changes."""
 
     def __init__(self, learner: Any) -> None:
         self._parts = copy.deepcopy((learner.coder, learner.state, learner.pending))
         self._random = learner.rng.bit_generator.state
 
     def put_back(self, learner: Any) -> None:
-        """Let the learner be as it was; for one time only, because it changes these copies from then on."""
+        """Restore the learner, once: it changes these copies from then on."""
         learner.coder, learner.state, learner.pending = self._parts
         learner.rng.bit_generator.state = self._random
 
 
 class Past:
-    """Copies of a learner, and what it learned from since."""
+    """Copies of a learner, and the transitions it has learned from since."""
 
     def __init__(self, learner: Any) -> None:
         self._learner = learner
@@ -90,7 +91,7 @@ class Past:
         self._due = 0.0
 
     def prepare(self) -> None:
-        """Copy the learner before a step, if it is time to, or if it is not as it was left (restored, or grown)."""
+        """Copy the learner before a step if it is time to, or if it was restored or has grown since."""
         now = time.perf_counter()
         other = self._learner.state is not self._state
         if self._copies is None or other or now >= self._due or len(self._told) == LONGEST:
@@ -98,11 +99,12 @@ class Past:
             self._due = now + SHARE * (time.perf_counter() - now)
 
     def add(self, told: tuple[Any, ...]) -> None:
-        """Note what the learner has learned from: a state if an episode began, or a step; and a mask if it has any."""
+        """Record what the learner has learned from: a state if an episode began, or a step; and a mask if there is
+        one."""
         self._told.append(tuple(part.copy() if isinstance(part, np.ndarray) else part for part in told))
 
     def come_back(self) -> None:
-        """Let the learner be as it was after what was noted last."""
+        """Restore the learner to the state after the last recorded step."""
         copies, told = self._copies, self._told
         self._copies, self._told = None, []
         if copies is not None:
@@ -112,13 +114,13 @@ class Past:
 
 
 class Undone:
-    """A kernel of a learner that leaves it as it was if its arithmetic fails."""
+    """A kernel of a learner; if its arithmetic fails, the learner is restored."""
 
     def __init__(self, kernel: Any, past: Past) -> None:
         self._kernel, self._past = kernel, past
 
     def __call__(self, parts: tuple[Any, ...], *rest: Any) -> Any:
-        """Call the kernel; `rest` is what the learner is told."""
+        """Call the kernel; `rest` are the remaining arguments."""
         self._past.prepare()
         try:
             made = self._kernel(parts, *rest)

@@ -1,4 +1,4 @@
-"""Several streams of experience for one learner, as from a vector of environments.
+"""Several streams of transitions for one learner, as from a vector of environments.
 
 What an algorithm learns is shared. What belongs to one stream, its trace and its pending transition, is kept for each
 and put in place before a step of that stream: `STREAM` of an algorithm names the fields of its state.
@@ -15,20 +15,20 @@ PENDING = ("xs", "a")
 
 
 class Streams:
-    """The streams of a learner; the first one is that of the learner as it is."""
+    """The streams of a learner; the first one is stored in the learner itself."""
 
     def __init__(self, learner: Any, n: int) -> None:
         names = getattr(learner.algorithm, "STREAM", None)
         if names is None:
             raise UserError(
-                f"{learner.plan.agent} does not say what belongs to one stream of experience, which a vector of "
-                "environments needs: declare STREAM = (...), the names of the fields of State that hold a trace"
+                f"{learner.plan.agent} cannot learn in a vector of environments: declare STREAM = (...), the names "
+                "of the fields of State that hold a trace"
             )
         self._learner, self._names, self._now = learner, names, 0
         self._kept = [[part.copy() for part in self._parts()] for _ in range(n)]
 
     def _parts(self) -> list[np.ndarray]:
-        """The arrays of the stream that is in place."""
+        """Return the arrays of the current stream."""
         found: list[np.ndarray] = []
         for name in self._names:
             part = self._learner.state
@@ -38,7 +38,7 @@ class Streams:
         return found + [array for name in PENDING for array in _arrays(getattr(self._learner.pending, name))]
 
     def switch(self, stream: int) -> None:
-        """Put a stream in place."""
+        """Make a stream the current one."""
         if stream == self._now:
             return
         parts = self._parts()
@@ -70,7 +70,7 @@ class Streams:
         return healthy
 
     def others(self, name: str) -> list[np.ndarray]:
-        """An array of the state as the streams that are not in place keep it."""
+        """Return an array of the state for each stream that is not the current one."""
         at = 0
         for field in self._names:
             if field == name:

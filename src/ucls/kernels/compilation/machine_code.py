@@ -47,7 +47,7 @@ from numba.core.runtime.nrt import rtsys
 from numba.core.serialize import dumps
 
 from ucls._util.compiling import clock
-from ucls._util.files import cache_dir, hold, let_go, prune, read_owned, touch_daily, write_owned
+from ucls._util.files import cache_dir, hold, prune, read_owned, release_file, touch_daily, write_owned
 from ucls.kernels.compilation import sources
 
 SHA = hashlib.sha256().digest_size
@@ -103,7 +103,7 @@ def keep(dispatcher: Any, inner: Any) -> None:
 
 
 class _Ear(Listener):
-    """Is told by numba when the compilation of a kernel begins and ends."""
+    """Is notified by numba when the compilation of a kernel begins and ends."""
 
     def on_start(self, event: Any) -> None:
         if isinstance(event.data["dispatcher"]._cache, KernelCache):
@@ -157,7 +157,7 @@ class KernelCache(NullCache):
             self.release(sig)
 
     def _hold(self, sig: Any, path: Path) -> bool:
-        """Take the lock for compiling a kernel; a process that has once waited in vain does not wait again."""
+        """Take the lock for compiling a kernel; a process that has waited in vain once does not wait again."""
         with contextlib.suppress(OSError):
             if not path.parent.exists():  # sources have changed: files of earlier ones may be unused
                 prune(path.parent.parent)
@@ -177,7 +177,7 @@ class KernelCache(NullCache):
         held = self._held.pop(_kinds(sig), None)
         if held is not None:
             self.holding.discard(held[0])
-            let_go(*held)
+            release_file(*held)
 
     def _path(self, sig: Any, codegen: Any) -> Path | None:
         """Return the file for these types, this processor and these versions; None if the kernel cannot be cached."""

@@ -1,4 +1,4 @@
-"""Dynamic programming: what an optimal policy achieves in a world whose physics is known.
+"""Dynamic programming: the performance of an optimal policy in an environment whose physics is known.
 
 Value iteration on a uniform grid, with values between its points interpolated multilinearly and noise replaced by a
 few nodes with weights. What the greedy policy then achieves is measured in the real world: an episodic task is run
@@ -29,7 +29,7 @@ STARTS = 2000
 
 
 class Problem(NamedTuple):
-    """What planning needs of an environment: its kernels, and the grid and nodes to plan with.
+    """The parts of an environment that planning needs: its kernels, and the grid and nodes to plan with.
 
     `move(env, s, a, u, n)` is one step with its noise given: `u` uniform in [0, 1), `n` standard normal.
     `over(env, s)` says whether an episode ends in `s`; None in a continuing task. Every `stride`-th point of each axis
@@ -49,8 +49,7 @@ class Problem(NamedTuple):
 
 
 class Tabulated(NamedTuple):
-    """A problem on its grid: where its points are, which of them stand for those where an episode is over, and what
-    every action leads to.
+    """A problem on its grid: its points, the nearest nonterminal point of each terminal one, and the model.
 
     A value is the discounted return, of at most `horizon` steps: without a discount a policy that never arrives would
     have no value, so it is measured up to the time limit of the environment.
@@ -66,7 +65,7 @@ class Tabulated(NamedTuple):
 
 
 class Optimal(NamedTuple):
-    """What an optimal policy achieves, and its action values on a grid.
+    """The performance of an optimal policy, and its action values on a grid.
 
     The policy is optimal for the discounted return; the rest is what it earns. `reward_rate` is the average reward of
     a step in the long run, episodes restarted; `episode_return` (undiscounted) and `episode_steps` are expectations
@@ -90,7 +89,7 @@ def action_values(optimal: Optimal, s: np.ndarray) -> np.ndarray:
 
 
 def normal_nodes(count: int) -> Nodes:
-    """Normal noise as `count` equally likely draws, at the middles of its quantiles and with variance 1.
+    """Return normal noise as `count` equally likely values, at the middles of its quantiles and with variance 1.
 
     Many equal steps suit rewards that jump better than the few unequal ones of a Gauss rule.
     """
@@ -101,7 +100,7 @@ def normal_nodes(count: int) -> Nodes:
 
 
 def uniform_nodes(breaks: np.ndarray) -> Nodes:
-    """A uniform draw that matters only by which of the `breaks` it exceeds: exact."""
+    """Return values for a uniform random number that matters only by which of the `breaks` it exceeds: exact."""
     edges = np.unique(np.round(np.concatenate(([0.0, 1.0], np.ravel(breaks))), 12))
     return Nodes((edges[1:] + edges[:-1]) / 2, np.zeros(len(edges) - 1), np.diff(edges))
 
@@ -129,7 +128,7 @@ def plan(env: Any, problem: Problem) -> Optimal:
 
 
 def solve(env: Any, problem: Problem) -> Optimal:
-    """Iterate values on the grid until they stand still, then measure the greedy policy."""
+    """Iterate values on the grid until they converge, then evaluate the greedy policy."""
     table = tabulate(env, problem)
     axes, model, q = table.axes, table.model, best_values(table)
     episode_return = episode_steps = None
@@ -172,8 +171,8 @@ def evaluate(table: Tabulated, policy: np.ndarray) -> np.ndarray:
     return q[table.twin]
 
 
-def earned(env: Any, problem: Problem, table: Tabulated, q: np.ndarray, steps: int) -> float:
-    """The reward a step of the policy that is greedy on `q`, a value for every point and action, in some steps."""
+def average_reward(env: Any, problem: Problem, table: Tabulated, q: np.ndarray, steps: int) -> float:
+    """Return the mean reward per step of the policy that is greedy on `q`, a value for every point and action."""
     total, *_ = grid.run(
         problem.reset,
         problem.step,
@@ -188,7 +187,7 @@ def earned(env: Any, problem: Problem, table: Tabulated, q: np.ndarray, steps: i
 
 
 def start_weights(env: Any, problem: Problem, table: Tabulated) -> np.ndarray:
-    """How often an episode starts in each point; a start between points is shared among them."""
+    """Return the probability that an episode starts in each point; a start between points is shared among them."""
     rng, weights = _generator(), np.zeros(len(table.twin))
     s = np.empty(len(problem.low))
     for _ in range(STARTS):
@@ -198,7 +197,7 @@ def start_weights(env: Any, problem: Problem, table: Tabulated) -> np.ndarray:
 
 
 def visits(table: Tabulated, policy: np.ndarray, start: np.ndarray) -> np.ndarray:
-    """How often a policy is in each point in the long run, episodes restarted: its stationary distribution."""
+    """Return the stationary distribution of a policy over the points, with episodes restarted."""
     counts = grid.visits(table.model, np.asarray(policy, np.int64), start)
     return counts / counts.sum()
 
@@ -235,7 +234,7 @@ def _digest(env: Any, problem: Problem) -> str:
 
 
 def _read(path: Path, problem: Problem) -> Optimal | None:
-    """Read a solution; anything that is not one counts as absent."""
+    """Read a solution; an invalid one counts as absent."""
     try:
         with path.open("rb") as handle, np.load(handle, allow_pickle=False) as file:
             rate, g, steps = (float(file[name]) for name in ("reward_rate", "episode_return", "episode_steps"))

@@ -14,7 +14,7 @@ GAIN_SWEEPS = 2_000
 
 
 class Axes(NamedTuple):
-    """A uniform grid: where it begins, how wide its cells are and how many points it has, along every axis."""
+    """A uniform grid: its origin, the width of its cells and the number of points, along every axis."""
 
     low: np.ndarray
     width: np.ndarray
@@ -22,7 +22,7 @@ class Axes(NamedTuple):
 
 
 class Nodes(NamedTuple):
-    """Noise as a few draws: uniform `u`, normal `n`, and the weight of each pair."""
+    """Noise as a few values: uniform `u`, normal `n`, and the weight of each pair."""
 
     u: np.ndarray
     n: np.ndarray
@@ -30,7 +30,8 @@ class Nodes(NamedTuple):
 
 
 class Model(NamedTuple):
-    """A world on a grid: for every point and action the expected reward `r`, and the chances of the next points.
+    """An environment on a grid: for every point and action the expected reward `r`, and the probabilities of the next
+    points.
 
     The chances of row i are `chance[first[i] : first[i + 1]]`, of the points `where[...]`; row = point * |A| + a.
     """
@@ -82,7 +83,7 @@ def never(env, s):
 
 @jit
 def twins(over, env, axes):
-    """For every point of the grid the nearest one (by steps along the axes) where no episode is over.
+    """For every point of the grid the nearest nonterminal one (by steps along the axes).
 
     States beside the goal would otherwise be interpolated with what could be done inside it, which can trap a policy.
     """
@@ -150,7 +151,7 @@ def backup(model, row, gamma, v):
 
 @jit
 def iterate(model, gamma, q):
-    """Value iteration in place, sweeping the grid forwards and backwards in turn."""
+    """Value iteration in place, sweeping the grid forward and backward alternately."""
     points, n_actions = q.shape
     v = np.zeros(points)
     for sweep in range(SWEEPS):
@@ -197,7 +198,8 @@ def share(axes, twin, s, weight, weights):
 
 @jit
 def visits(model, policy, start):
-    """How often a policy that begins in `start` is in every point: in an episode, or in a continuing task at last.
+    """How often a policy that begins in `start` visits every point: in an episode, or in the long run of a continuing
+    task.
 
     The first steps of a continuing task are not counted, so that what is counted is where it settles.
     """
@@ -223,7 +225,7 @@ def visits(model, policy, start):
 
 @jit
 def gain(model, policy):
-    """The average reward of a step under a policy from every point, after as many steps again to settle.
+    """The average reward per step of a policy from every point, after as many steps to settle.
 
     What one step more adds to the values lies on both sides of every gain, and never farther apart than with a step
     less: where it is the same in all points, that is the gain.
@@ -247,7 +249,8 @@ def gain(model, policy):
 
 @jit
 def run(reset, step, env, axes, q, time_limit, count, rng):
-    """Run the greedy policy in the world itself: the reward of all steps, and what the ended episodes were like."""
+    """Run the greedy policy in the environment itself; return its total reward, and the number and lengths of
+    episodes."""
     s, values = np.empty(len(axes.shape)), np.empty(q.shape[1])
     total, ended, returns, lengths = 0.0, 0, 0.0, 0
     g, t = 0.0, 0

@@ -12,13 +12,14 @@ DOUBLINGS = 40  # of the steps after which chances have converged
 
 
 class Table(NamedTuple):
-    """For every state and action the expected reward, and the chance of every next state (none after termination)."""
+    """For every state and action the expected reward, and the probability of every next state (none after
+    termination)."""
 
     r: np.ndarray
     chance: np.ndarray
 
 
-def tabulated(env: Any, problem: Problem) -> Table:
+def build_table(env: Any, problem: Problem) -> Table:
     """The table of a built-in environment whose state is one integer, from its physics."""
     n = problem.shape[0]
     r, chance = np.zeros((n, problem.n_actions)), np.zeros((n, problem.n_actions, n))
@@ -56,22 +57,23 @@ def episode(table: Table, policy: np.ndarray, start: np.ndarray, limit: int) -> 
 
 
 def greedy(q: np.ndarray) -> np.ndarray:
-    """The chances of every action if the best one is always taken."""
+    """The probabilities of every action if the best one is always taken."""
     return np.eye(q.shape[1])[q.argmax(axis=1)]
 
 
 def solve(env: Any, problem: Problem, start: np.ndarray, limit: int) -> Optimal:
-    """What the policy that is optimal for the discounted return achieves in episodes of at most `limit` steps."""
-    table = tabulated(env, problem)
+    """Return the performance of the policy that is optimal for the discounted return, in episodes of at most `limit`
+    steps."""
+    table = build_table(env, problem)
     q = values(table, env.discount)
     earned, length = episode(table, greedy(q), start, limit)
     return Optimal(earned / length, earned, length, (np.arange(len(q), dtype=np.float64),), q)
 
 
 def solve_without_end(env: Any, problem: Problem, start: np.ndarray) -> Optimal:
-    """What is achieved without termination: in the long run by the policy that is optimal for the discounted return;
-    or, with a time limit, by the best one for the rewards of an episode, which depends on the step."""
-    table = tabulated(env, problem)
+    """Return the performance without termination: in the long run that of the policy that is optimal for the discounted
+    return; or, with a time limit, that of the policy with the largest sum of rewards, which depends on the step."""
+    table = build_table(env, problem)
     q = values(table, env.discount)
     points = (np.arange(len(q), dtype=np.float64),)
     if not env.time_limit:

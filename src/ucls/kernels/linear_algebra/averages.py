@@ -1,4 +1,4 @@
-"""Averages of outer products: covariances and second moments, of which only the lower triangle is kept.
+"""Averages of outer products: covariances and second moments, stored as lower triangles.
 
 A covariance is averaged in small blocks, and is a plain array. A `SecondMoment` decays everywhere but is added to in
 few places, so it has a lazy scale: D = scale * part.
@@ -31,7 +31,7 @@ def average_block(C, near, beta, a):
 
 @jit
 def _average_close(C, near, keep, add, a):
-    """The same, to the last bit: where they are close, going through all is faster than picking them."""
+    """The same, to the last bit: if the indices are close, going through all entries is faster than selecting some."""
     is_near = np.zeros(near[-1] + 1, np.uint8)
     for i in near:
         is_near[i] = 1
@@ -74,7 +74,7 @@ def second_moment(size: int, dtype: Any) -> SecondMoment:
 
 @jit
 def average_second_moment(D, n, beta, d, x, x_next):
-    """D <- (1 - beta) D + beta d d', where d is 0 but for the features of x and x'."""
+    """D <- (1 - beta) D + beta d d', where d is 0 except for the features of x and x'."""
     part = D.part
     D.scale[0] *= 1.0 - beta
     if D.scale[0] < SMALLEST_SCALE:

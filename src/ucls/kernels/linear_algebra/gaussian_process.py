@@ -25,7 +25,7 @@ class Processes(NamedTuple):
     n: Annotated[IntVector, Count("y", axis=1)]
 
     def fault(self) -> str:
-        """A factor with room for as many points as there are, whose diagonal can be divided by."""
+        """Return what is inconsistent: a factor needs capacity for all points, and an invertible diagonal."""
         capacity = self.y.shape[1]
         if self.L.shape[1] != capacity * (capacity + 1) // 2:
             return "the factor and the points differ in length"
@@ -35,7 +35,7 @@ class Processes(NamedTuple):
 
 
 def processes(n_actions: int, dim: int, capacity: int, dtype: Any) -> Processes:
-    """Make processes without data, with room for `capacity` points each."""
+    """Make processes without data, with capacity for `capacity` points each."""
     return Processes(
         s=np.zeros((n_actions, capacity, dim), dtype),
         L=np.zeros((n_actions, capacity * (capacity + 1) // 2), dtype),
@@ -45,7 +45,7 @@ def processes(n_actions: int, dim: int, capacity: int, dtype: Any) -> Processes:
 
 
 def with_room(gp: Processes, capacity: int) -> Processes:
-    """The same processes with room for more points."""
+    """Return the same processes with a larger capacity."""
     n_actions, _, dim = gp.s.shape
     empty = processes(n_actions, dim, capacity, gp.s.dtype)
     return Processes(*(la.enlarged(old, new.shape) for old, new in zip(gp, empty, strict=True)))
@@ -69,7 +69,7 @@ def square_distance(s, s_i):
 
 @jit
 def variance(gp, a, bandwidth, s, v, enough):
-    """The posterior variance at s, writing v; where it is not above `enough` the work may stop at an upper bound of it.
+    """The posterior variance at s, writing v; if it is at most `enough`, an upper bound of it may be returned early.
 
     Each point takes its v_i^2 away, so what is left after some of them is such a bound.
     """
@@ -90,7 +90,7 @@ def variance(gp, a, bandwidth, s, v, enough):
 
 @jit
 def mean(gp, a, v):
-    """The posterior mean less the prior's, given the v that `variance` wrote whole."""
+    """The posterior mean minus that of the prior, given the complete v that `variance` wrote."""
     total = 0.0
     for i in range(gp.n[a]):
         total += v[i] * gp.y[a, i]
@@ -99,8 +99,8 @@ def mean(gp, a, v):
 
 @jit
 def add(gp, a, noise, s, residual, v, left):
-    """Add a point whose datum lies `residual` above the prior mean; return the posterior mean there, less the prior's,
-    and the variance.
+    """Add a point whose target lies `residual` above the prior mean; return the posterior mean there, minus that of the
+    prior, and the variance.
 
     v and the variance `left` are those at s before; v has room for one number more.
     """

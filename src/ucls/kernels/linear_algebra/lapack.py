@@ -24,7 +24,7 @@ LIMITS = ("scipy_openblas_set_num_threads", "openblas_set_num_threads", "MKL_Set
 
 
 def limit_threads() -> None:
-    """Let the LAPACK that SciPy was built with use one thread; Apple's Accelerate, which has no such call, stays."""
+    """Limit the LAPACK that SciPy was built with to one thread; Apple's Accelerate has no such call."""
     library = ctypes.CDLL(cython_lapack.__file__)  # finds the names of the libraries that it was linked with, too
     for name in LIMITS:
         with suppress(AttributeError):

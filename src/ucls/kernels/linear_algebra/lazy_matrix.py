@@ -1,4 +1,4 @@
-"""A matrix whose rank-one changes wait, and are made sixteen at a time.
+"""A matrix with pending rank-one changes, applied sixteen at a time.
 
 Changing a large matrix by u v' reads and writes all of it, and memory is slower than arithmetic. Where only a few rows
 and columns are asked for between two changes, the changes can wait: the matrix is M - sum_k left_k right_k', and what
@@ -21,7 +21,7 @@ COLUMNS = 128
 
 
 class Lazy(NamedTuple):
-    """The matrix M - sum_k left_k right_k', of which `count` changes wait."""
+    """The matrix M - sum_k left_k right_k', with `count` pending changes."""
 
     M: Matrix
     left: Matrix
@@ -29,12 +29,12 @@ class Lazy(NamedTuple):
     count: Annotated[IntScalar, Count("left")]  # pyright: ignore[reportIncompatibleMethodOverride]
 
     def fault(self) -> str:
-        """When all the room is taken, the changes are made: there is always room for one more."""
+        """Return what is inconsistent: there is always capacity for one more change."""
         return "" if self.count[0] < WAITING else "too many changes wait"
 
 
 def room(size: int) -> int:
-    """Numbers that `lazy` makes room for."""
+    """The number of array elements of `lazy`."""
     return size * (size + 2 * WAITING)
 
 
@@ -90,7 +90,7 @@ def form(lazy, x):
 
 @jit
 def subtract_outer(lazy, n, u, v):
-    """M <- M - u v', now or soon."""
+    """M <- M - u v', at once or as a pending change."""
     k = lazy.count[0]
     for i in range(n):
         lazy.left[k, i] = u[i]
@@ -102,7 +102,7 @@ def subtract_outer(lazy, n, u, v):
 
 @jit
 def _settle(lazy, n):
-    """Make the changes that wait, eight at a time, on a few columns at a time: their parts of `right` stay in cache."""
+    """Apply the pending changes, eight at a time, on a few columns at a time: their parts of `right` stay in cache."""
     M, u = lazy.M, lazy.left
     v = np.zeros((WAITING, COLUMNS), M.dtype)
     for low in range(0, n, COLUMNS):

@@ -1,4 +1,4 @@
-"""What B of a `system.System` has become: it starts as I and is to be the inverse of A'. Looked at, never in a step."""
+"""Measurements of B of a `system.System`, which starts as I and approximates the inverse of A'. Not used in a step."""
 
 import numpy as np
 
@@ -8,14 +8,14 @@ DAMPED = 1e-6  # of |A|: singular values below this are what is left of features
 
 
 def moved(system: System) -> float:
-    """|B - I| / |I| (Frobenius) over the features seen; those not seen have their part of I still."""
+    """|B - I| / |I| (Frobenius) over the features seen."""
     n = int(system.seen[0])
     B = np.asarray(system.Bt[:n, :n], np.float64).T
     return float(np.linalg.norm(B - np.eye(n)) / np.sqrt(n)) if n else 0.0
 
 
 def agreement(system: System, nu: np.ndarray) -> float:
-    """The correlation of B'nu with A^-1 nu, which it stands for, over the features seen; NaN where one is constant.
+    """The correlation of B'nu with A^-1 nu, its target, over the features seen; NaN if one is constant.
 
     A^-1 nu is by damped least squares: features of tiles depend on each other, so that A is singular.
     """

@@ -1,4 +1,4 @@
-"""Products of vectors with each other and with a matrix M that is kept by columns, Mt[j] = M[:, j].
+"""Products of vectors with each other and with a matrix M that is stored by columns, Mt[j] = M[:, j].
 
 Only the leading block of n features is read, see `active`. Four columns are read at a time, so that the vector that is
 added to is read and written once for all of them.
@@ -20,7 +20,7 @@ def inner(y, v, n):
 
 @jit
 def times(Mt, n, v):
-    """Return M v for a matrix that is kept by columns, reading it once, four columns at a time."""
+    """Return M v for a matrix that is stored by columns, reading it once, four columns at a time."""
     y = np.zeros(n, Mt.dtype)
     whole = n - n % 4
     for c in range(0, whole, 4):
@@ -37,7 +37,7 @@ def times(Mt, n, v):
 
 @jit
 def transposed_times(Mt, n, v):
-    """Return M'v for a matrix that is kept by columns, reading it once, four columns at a time."""
+    """Return M'v for a matrix that is stored by columns, reading it once, four columns at a time."""
     y = np.empty(n, Mt.dtype)
     whole = n - n % 4
     for c in range(0, whole, 4):
@@ -60,7 +60,7 @@ def transposed_times(Mt, n, v):
 
 @jit
 def transposed_times_both(Mt, n, u, v):
-    """Return M'u and M'v for a matrix that is kept by columns, reading it once, four columns at a time."""
+    """Return M'u and M'v for a matrix that is stored by columns, reading it once, four columns at a time."""
     a = np.empty(n, Mt.dtype)
     r = np.empty(n, Mt.dtype)
     whole = n - n % 4

@@ -1,4 +1,4 @@
-"""The pseudo-inverse of the averaged matrix A of LSTD, kept up to date by Meyer's formulas.
+"""The pseudo-inverse of the averaged matrix A of LSTD, updated by Meyer's formulas.
 
 C. D. Meyer, "Generalized inversion of modified matrices", SIAM Journal on Applied Mathematics 24, 1973: the
 pseudo-inverse of A + c d' is that of A and two outer products. Which ones depends on whether c lies in the range of A,
@@ -30,7 +30,8 @@ def pseudo_inverse(size: int, dtype: Any) -> Inverse:
 
 @jit
 def average(inverse, system, n, beta, z, x, gamma, x_next):
-    """Follow A <- (1 - beta) A + beta z (x - gamma x')', which `system` has taken already; false if digits are lost.
+    """Follow A <- (1 - beta) A + beta z (x - gamma x')', which `system` has already applied; false if precision is
+    lost.
 
     With P the pseudo-inverse of (1 - beta) A and c = beta z: k = Pc, h = P'd, and u and v are what of c is not in the
     range of A, and of d not in that of A'. k and h are refined once: without that, rounding grows tenfold in a step or
@@ -63,7 +64,7 @@ def average(inverse, system, n, beta, z, x, gamma, x_next):
 
 @jit
 def rest(y, n, c, v, scale):
-    """c v - scale y, in the place of y."""
+    """y <- c v - scale y."""
     for i in range(n):
         y[i] = c * v[i] - scale * y[i]
     return y
@@ -101,7 +102,7 @@ def outer(n, one, k, h, u, v, q, g, new_c, new_d, regular):
 
 @jit
 def add(M, n, grow, a, b, lost):
-    """M <- grow M + a_0 b_0' + a_1 b_1'; false if what is left is too little of what it was to rely on."""
+    """M <- grow M + a_0 b_0' + a_1 b_1'; false if too few significant digits remain."""
     before, after = 0.0, 0.0
     for i in range(n):
         row, a0, a1 = M[i], a[0, i], a[1, i]

@@ -1,4 +1,4 @@
-"""The inverse of the averaged matrix A of LSTD, kept up to date by the Sherman-Morrison formula.
+"""The inverse of the averaged matrix A of LSTD, updated by the Sherman-Morrison formula.
 
 A <- (1 - beta) A + beta z (x - gamma x')', started from eta I. `Inverse` keeps A^-1 = scale * M. The scale takes the
 division by 1 - beta, so that only the leading block of the features seen so far is touched: an unseen feature has
@@ -93,7 +93,7 @@ def sherman_morrison(inverse, n, beta, z, x, gamma, x_next):
 def correct(w, n, delta, gain):
     """w <- w + delta gain: if w solved A w = b before a sample with TD error delta, it does after.
 
-    Where A is nearly singular it is more accurate than A^-1 b: large weights that cancel are not made anew.
+    Where A is nearly singular it is more accurate than A^-1 b: large weights that cancel are not recomputed.
     """
     d = w.dtype.type(delta)
     for i in range(n):

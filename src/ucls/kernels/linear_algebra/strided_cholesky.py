@@ -1,4 +1,4 @@
-"""Cholesky factors of matrices that fall apart into independent systems of every `step`-th index.
+"""Cholesky factors of matrices that consist of independent systems of every `step`-th index.
 
 The features of actions are interleaved, so a Gram matrix of features that no two actions share is one system an action:
 the indices first, first + step, first + 2 step, ..., where step is the number of actions. With step 1 there is one
@@ -31,7 +31,7 @@ def factor(G, n, first, step, scale, ridge, L):
 
 @jit
 def forward(L, n, first, step, y):
-    """y <- L^-1 y, for one system below n; what y has before `first` is taken to be 0."""
+    """y <- L^-1 y, for one system below n; y is assumed to be 0 before `first`."""
     for i in range(first, n, step):
         total = 0.0
         for j in range(first, i, step):

@@ -1,4 +1,4 @@
-"""Eligibility traces: dense ones, for algorithms that touch every feature seen in each step, and live ones.
+"""Eligibility traces: dense ones, for algorithms that touch every feature seen in each step, and sparse ones.
 
 `LiveTrace` keeps z dense too, for reading, next to a list of its live entries, which is all that decaying it or moving
 weights along it touches: its cost does not depend on the number of features. A trace that falls below `floor` is
@@ -29,14 +29,14 @@ TINY = {np.dtype(np.float64): 1e-290, np.dtype(np.float32): 1e-30}  # below is 0
 
 @jit
 def restart(last, which):
-    """Begin an episode: the trace restarts from 0, unless the printed discount does not let it."""
+    """Begin an episode: the trace restarts from 0, unless the literal discount prevents it."""
     if which == PREVIOUS:
         last[0] = 0.0
 
 
 @jit
 def discount(last, which, gamma):
-    """The discount that decays the trace now; gamma, that of the transition just taken, is kept as the last."""
+    """Return the discount by which the trace decays now, and store gamma, that of the transition just taken."""
     decay = last[0] if which == PREVIOUS else gamma
     last[0] = gamma
     return decay

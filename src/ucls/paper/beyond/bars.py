@@ -41,7 +41,7 @@ def _optimum(one: Contest) -> float:
 
 
 def _near(value: float, level: float, sign: int) -> bool:
-    """Whether a run is within 10% of the optimum, or better."""
+    """Return whether a run is within 10% of the optimum, or better."""
     return sign * (value - level) >= -NEAR * abs(level)
 
 

@@ -181,7 +181,7 @@ def on_common_seeds(mine: Sample, theirs: Sample) -> tuple[Sample, Sample]:
 
 
 def apart(evidence: Evidence, mine: Sample, theirs: Sample) -> list[str]:
-    """The mean difference on common seeds with its interval, and how many pairs there are."""
+    """Return the mean difference on common seeds with its interval, and the number of pairs."""
     pair = evidence.pair(mine, theirs)
     if pair is None:
         return ["-", "0"]

@@ -1,4 +1,4 @@
-"""UCLS-Plan compared with UCLS-Exact, and with optimistic Sarsa and UCLS-L at the settings that tuning found.
+"""UCLS-Plan compared with UCLS-Exact, and with optimistic Sarsa and UCLS-L with tuned settings.
 
 In every domain with default settings; in River Swim also without `return_max`, and in Deep Sea up to size 100.
 """

@@ -96,7 +96,8 @@ def policy_evaluation(evidence: Evidence) -> Claim:
     names = ("sandwich", "global_printed", "global_corrected")
 
     def covered(chain: str, noise: str, differences: bool = False) -> dict[str, int]:
-        """In how many walks each estimator's interval held, of the state or difference where it held least often."""
+        """Return in how many walks each estimator's interval held, for the state or difference where it held least
+        often."""
         case = Case(chain, "exact", noise, EXACT_LAMBDA)
         errors = measure(case, runs, (COVERAGE_SIZE,), names, differences)
         asked = [row for row in rows(case, errors, (COVERAGE_SIZE,), names) if row.p == P and row.factor == "chebyshev"]

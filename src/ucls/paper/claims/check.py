@@ -1,4 +1,4 @@
-"""The claims of the paper as code: what each says, what is measured, and whether it holds here."""
+"""The claims of the paper as code: the statement, the measurements, and whether it holds here."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import NormalDist
@@ -22,7 +22,7 @@ HELD = {True: "yes", False: "no", None: "inconclusive"}
 
 
 class Check(NamedTuple):
-    """One thing that a claim says: what is measured, what was found, and whether it holds (None: inconclusive).
+    """One statement of a claim: what is measured, the result, and whether it holds (None: inconclusive).
 
     What fewer than five runs say does not count for the verdict. `p` is how likely a finding so clear would be, to
     either side, if the truth lay on the line between holding and failing; None where it was not computed.
@@ -36,12 +36,12 @@ class Check(NamedTuple):
 
     @property
     def decided(self) -> bool | None:
-        """Whether it holds, with runs enough to say so."""
+        """Whether it holds, if there are enough runs to decide."""
         return self.holds if self.runs >= FEWEST else None
 
 
 class Claim(NamedTuple):
-    """A claim with its checks; `depends` names what the verdict turns on, if that was found (`turned`).
+    """A claim with its checks; `depends` names the details that the verdict is sensitive to, if any (`turned`).
 
     `short` claims were judged with fewer steps than they speak of, and are not decided. One failing check decides, so
     that many checks make a false failure likely: Holm's correction for their number takes that back. For all to hold
@@ -58,7 +58,7 @@ class Claim(NamedTuple):
 
     @property
     def verdict(self) -> Verdict:
-        """As weak as the weakest check."""
+        """The verdict of the weakest check."""
         if self.short or not self._was_run:
             return Verdict.UNDECIDED
         if self.depends:
@@ -75,7 +75,8 @@ class Claim(NamedTuple):
 
     @property
     def chance(self) -> float:
-        """How likely a verdict this clear would be by chance: all must hold, or any may fail. 1 if it is open."""
+        """The probability of a verdict this clear by chance: all must hold, or any may fail. 1 if it is
+        inconclusive."""
         if self.verdict is Verdict.NOT_REPRODUCED:
             return min(self._failures())
         return max(_known(check.p) for check in self.checks) if self.verdict is Verdict.REPRODUCED else 1.0
@@ -122,7 +123,8 @@ class Claim(NamedTuple):
 
 
 def turned(claim: Claim, others: Mapping[str, Sequence[Check]]) -> Claim:
-    """The claim, with the names of what turns its verdict: checks made with it changed say the opposite, decided.
+    """Return the claim with the names of the details that reverse its verdict: with them changed, checks decide the
+    opposite.
 
     An open verdict turns on what decides it, if some of that decides one way and some the other. The more is changed,
     the likelier one of the changes decides by chance: Holm's correction is for their number. Where a claim fails and
@@ -145,7 +147,7 @@ def turned(claim: Claim, others: Mapping[str, Sequence[Check]]) -> Claim:
 
 
 def _named(found: Sequence[str]) -> str:
-    """Names in words, without those that are another with something more: that alone does it.
+    """Return names in words, without combinations that contain another one, which reverses the verdict by itself.
 
     >>> _named(["a", "b", "c", "a with c", "c with d", "d with e"])
     'a, b, c and d with e'
@@ -157,7 +159,7 @@ def _named(found: Sequence[str]) -> str:
 def read_otherwise(
     claim: Claim, checks: Callable[[Change], Sequence[Check]], *readings: Iterable[Interpretation]
 ) -> Claim:
-    """The claim with what its verdict turns on, of the ways in which its runs may be read."""
+    """Return the claim with the interpretations of its runs that its verdict is sensitive to."""
     return turned(claim, {reading.name: checks(reading.change) for some in readings for reading in some})
 
 
@@ -166,7 +168,7 @@ def _known(p: float | None) -> float:
 
 
 def by_chance(estimate: Sequence[Any], *levels: float) -> float:
-    """The p-value of the nearest of some levels, from an interval, as if it were normal towards that level.
+    """Return the p-value of the nearest of some levels, from an interval, under a normal approximation.
 
     >>> by_chance((1.0, 0.0, 3.0), 0.0), by_chance((1.0, 1.0, 1.0), 0.0), by_chance((1.0, 0.0, 2.0), 1.0, 9.0)
     (0.05, 0.0, 1.0)
@@ -183,17 +185,17 @@ def by_chance(estimate: Sequence[Any], *levels: float) -> float:
 
 
 def rounded(p: float) -> float:
-    """A p-value with two digits, which is what is kept of it."""
+    """Return a p-value with two digits, as it is stored."""
     return float(f"{p:.2g}")
 
 
 def decided(holds: bool, fails: bool) -> bool | None:
-    """Whether something holds, of which an interval says that it surely does, surely does not, or (None) neither."""
+    """Return whether something holds according to an interval: True, False, or None if inconclusive."""
     return True if holds else False if fails else None
 
 
 def agreed(holds: bool | None, p: float | None, runs: int) -> bool | None:
-    """What an interval says, if a test with runs enough does not call it chance: else nothing is decided.
+    """Return the decision of an interval if a test with enough runs agrees with it, otherwise None.
 
     >>> agreed(True, 0.01, 30), agreed(True, 0.06, 30), agreed(True, 0.06, 5), agreed(False, None, 30)
     (True, None, True, False)
@@ -202,7 +204,7 @@ def agreed(holds: bool | None, p: float | None, runs: int) -> bool | None:
 
 
 def not_run(what: str) -> list[Check]:
-    """The check of what has no runs yet: never left out, or the others would decide the claim without it."""
+    """Return the check of something that was not run: it is never left out, or the others would decide the claim."""
     return [Check(what, "not run", None, 0)]
 
 
@@ -228,7 +230,8 @@ def better(evidence: Evidence, mine: Sample, theirs: Sample, what: str) -> list[
 
 
 def at_least(summary: Summary, level: float, what: str) -> list[Check]:
-    """Check that a mean is at least at a level: inconclusive if its interval has the level, or if any run diverged."""
+    """Check that a mean is at least at a level: inconclusive if its interval contains the level, or if any run
+    diverged."""
     lost = summary.diverged
     if summary.center is None or summary.low is None or summary.high is None:
         return [Check(what, f"all {lost} runs diverged", False, lost)] if lost else not_run(what)
@@ -239,7 +242,7 @@ def at_least(summary: Summary, level: float, what: str) -> list[Check]:
 
 
 def most_reach(sample: Sample, level: float, what: str) -> list[Check]:
-    """Check that most runs are at a level or better, by Wilson's interval; one that diverged is not.
+    """Check that most runs are at a level or better, by Wilson's interval; a diverged run is not.
 
     This is for runs that end near the optimum or far from it: the mean of those says how many did, and its interval is
     not to be trusted.
@@ -250,7 +253,7 @@ def most_reach(sample: Sample, level: float, what: str) -> list[Check]:
 
 
 def within(estimate: Estimate | Summary, low: float, high: float, what: str, runs: int) -> list[Check]:
-    """Check that a number lies between two: inconclusive if its interval does not lie wholly inside or outside."""
+    """Check that a number lies between two: inconclusive if its interval is neither inside nor outside."""
     lost = estimate.diverged if isinstance(estimate, Summary) else 0
     least, most = estimate[1:3]
     if least is None or most is None:
@@ -264,7 +267,7 @@ def within(estimate: Estimate | Summary, low: float, high: float, what: str, run
 def apart(
     evidence: Evidence, mine: Sample, theirs: Sample, low: float, high: float, what: str, unit: float = 1.0
 ) -> list[Check]:
-    """Check that the mean difference on common seeds, in a unit, lies between two numbers; all must be sound."""
+    """Check that the mean difference on common seeds, in a unit, lies between two numbers; no run may have diverged."""
     pair = evidence.pair(mine, theirs)
     if pair is None:
         return not_run(what)
@@ -274,7 +277,8 @@ def apart(
 
 
 def part(successes: int, runs: int, what: str, most: float | None = None, least: float | None = None) -> list[Check]:
-    """Check that a part of the runs is at most or at least a number, by Wilson's interval and the test behind it."""
+    """Check that a fraction of the runs is at most or at least a number, by Wilson's interval and the test behind
+    it."""
     if (estimate := proportion(successes, runs)) is None:
         return not_run(what)
     level = (least or 0.0) if most is None else most

@@ -1,4 +1,4 @@
-"""How a claim is declared: a judge, decorated with everything else that there is to say about the claim.
+"""The declaration of a claim: a judge, decorated with everything else that belongs to the claim.
 
 A judge compares the claim with runs, which `runs` lists as data, so that they can be made before anything is judged.
 """
@@ -26,7 +26,7 @@ Judge = Callable[[Evidence], Claim]
 
 
 class Before(NamedTuple):
-    """The verdict of the first 30 runs of everything, if the checks were changed since, and what was changed."""
+    """The verdict of the first 30 runs, if the checks were changed since, and what was changed."""
 
     verdict: Verdict
     changed: str

@@ -51,7 +51,7 @@ SD_RESAMPLES = 2000
 
 
 def learned() -> dict[str, tuple[str, float]]:
-    """What a run that learned is at in the end, in each domain, with the word for it."""
+    """Return the final performance of a run that learned, in each domain, in words."""
     return {
         RIVER: ("reward per step", NEAR * optimum(RIVER).reward_rate),
         PUDDLE: ("return", TWICE * optimum(PUDDLE).episode_return),
@@ -220,7 +220,7 @@ def puddle_world(evidence: Evidence) -> Claim:
 
 
 def with_small_steps(checks: Callable[[Change], list[Check]]) -> str:
-    """The first check with another step size of w: only reported, because the paper does specify it."""
+    """Return the first check with another step size of w: only reported, because the paper specifies it."""
     check = checks(W_STEP.change)[0]
     return f"With {W_STEP.name}: {check.what}, {check.found}." if check.runs else ""
 
@@ -230,7 +230,7 @@ def _in_puddle(key: str) -> Group:
 
 
 def _more_spread(wide: np.ndarray, narrow: np.ndarray, what: str) -> list[Check]:
-    """Check that one sample spreads more than another, by a bootstrap of the ratio of standard deviations."""
+    """Check that one sample has a larger standard deviation than another, by a bootstrap of the ratio."""
     wide, narrow = wide[np.isfinite(wide)], narrow[np.isfinite(narrow)]
     if min(len(wide), len(narrow)) < 3 or np.ptp(wide) == 0 or np.ptp(narrow) == 0:
         return not_run(what)

@@ -10,5 +10,5 @@ def title_of(claim: Claim) -> str:
 
 
 def because(claim: Claim) -> str:
-    """Why the verdict is what it is, if that was found out for this one."""
+    """Return the reason for a verdict, if it is known."""
     return CLAIMS[claim.number].because.get(claim.verdict, "") if claim.number in CLAIMS else ""

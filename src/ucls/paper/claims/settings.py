@@ -78,7 +78,7 @@ def confidence(evidence: Evidence) -> Claim:
 
 
 def _not_printed(evidence: Evidence) -> str:
-    """What lines of the paper's source that were not printed say of p, in our words, and what the runs say of that."""
+    """Return what comments in the paper's source say about p, in our words, and what the runs show."""
     ends = {
         agent: {p: evidence.final(figure_2.group_of(agent, p)).mean.center for p in figure_2.LEVELS}
         for agent in ("ucls", "gv-ucb")
@@ -116,7 +116,7 @@ def _not_printed(evidence: Evidence) -> str:
     before=Before(OPEN, f"{SUCCEEDS}; {HUNDRED}; a small decaying eta is tested too"),
 )
 def regularizer(evidence: Evidence) -> Claim:
-    """7: LSTD-in learns Mountain Car without exploration, LSTD-out does not; eta must not fade too soon."""
+    """7: LSTD-in learns Mountain Car without exploration, LSTD-out does not; eta must not decay too soon."""
     goal = LEARNED * optimum(CLASSIC).episode_steps
 
     def learned(name: str, eta: float, **sides: float) -> list[Check]:
@@ -156,7 +156,7 @@ def _one_state_groups() -> list[Group]:
     before=Before(OPEN, f"{THOUSAND}; {SUCCEEDS}; other interpretations of discount and decay are tested"),
 )
 def one_state(evidence: Evidence) -> Claim:
-    """8: LSTD with fading eta fails in the One-State world without epsilon and succeeds with it and small eta."""
+    """8: LSTD with decaying eta fails in One-State without epsilon and succeeds with it and small eta."""
 
     def checks(read: Change) -> list[Check]:
         made: list[Check] = []
@@ -213,7 +213,7 @@ def _large_groups() -> list[Group]:
     before=Before(OPEN, f"{THOUSAND}; {SUCCEEDS}; other interpretations of discount and decay are tested"),
 )
 def large_regularizer(evidence: Evidence) -> Claim:
-    """16: with epsilon, higher eta and eta_r still fail in the One-State world."""
+    """16: with epsilon, higher eta and eta_r still fail in One-State."""
 
     def checks(read: Change) -> list[Check]:
         made: list[Check] = []

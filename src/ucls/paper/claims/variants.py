@@ -79,7 +79,7 @@ def linear_version(evidence: Evidence) -> Claim:
     before=Before(OPEN, "the whole scale of UCLS is tuned, as that of UCLS-L is"),
 )
 def swept_p(evidence: Evidence) -> Claim:
-    """17: UCLS-L's better policy in Sparse Mountain Car is due to its swept p: sweeping it would improve UCLS."""
+    """17: UCLS-L's better policy in Sparse Mountain Car is due to its tuned p: tuning p would improve UCLS."""
     linear, usual, swept = (evidence.final(g) for g in (tuned("ucls-l", SPARSE), ucls(SPARSE), figure_6.swept()))
     checks = better(evidence, linear, usual, "final episode length, UCLS-L minus UCLS")
     checks += better(evidence, swept, usual, "final episode length, UCLS with tuned scale minus UCLS")
@@ -131,7 +131,7 @@ def solvers(evidence: Evidence) -> Claim:
 
 
 def _other_levels() -> dict[float, list[Group]]:
-    """UCLS and its counts by p, without the last, which is UCLS as it is."""
+    """Return UCLS and its variant with visit counts by p, without the last, which is the default."""
     return {p: [figure_2.group_of(agent, p) for agent in ("ucls", "ucls-counts")] for p in figure_2.SHOWN[:-1]}
 
 

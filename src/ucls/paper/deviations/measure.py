@@ -136,7 +136,7 @@ def _difference(trial: Trial, runs: int, rows: dict[str, Row]) -> Difference:
 
 
 def _score(row: Row, name: str) -> float:
-    """The measure of a run; one that finished no episode counts with the whole of its reward."""
+    """Return the metric of a run; if it finished no episode, the total reward counts."""
     if row.metrics is None:
         raise UserError(
             f"a run of {row.agent} in {row.env} is missing ({row.error or 'stopped'}): repeat the command to resume"

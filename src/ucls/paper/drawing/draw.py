@@ -1,4 +1,4 @@
-"""Draw a figure as a careful paper would print it."""
+"""Draw a figure in the style of a paper."""
 
 import math
 import textwrap
@@ -57,7 +57,7 @@ def _columns(panels: int) -> int:
 
 
 def _beside(handles: Sequence[Any], width: float) -> int:
-    """How many entries of the legend fit beside each other, in rows that are about equally full."""
+    """Return how many entries of the legend fit beside each other, in rows of about equal length."""
     longest = max((len(handle.get_label()) for handle in handles), default=0)
     fit = max(1, int(width / (0.06 * max(longest, 8) + 0.4)))
     rows = math.ceil(len(handles) / fit)
@@ -115,7 +115,7 @@ def _line(axes: Any, line: Line, floor: float, order: float) -> None:
 
 
 def _points(axes: Any, line: Line, shift: float) -> None:
-    """Markers with whiskers, moved a little sideways so that those of several lines stay apart."""
+    """Draw markers with whiskers, shifted a little sideways so that those of several lines do not overlap."""
     from matplotlib.transforms import ScaledTranslation
 
     place = axes.transData + ScaledTranslation(shift / 72, 0, axes.figure.dpi_scale_trans)

@@ -1,4 +1,4 @@
-"""What a printed figure and an interactive one must agree on: axes, ticks, thinning, and how many runs there are."""
+"""Geometry shared by static and interactive figures: axes, ticks, thinning, and numbers of runs."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -34,7 +34,7 @@ def entry_of(line: Line) -> Entry:
 
 
 def legend(plot: Plot) -> dict[Entry, bool]:
-    """The entries, in order of appearance, and whether all that an entry stands for are points."""
+    """Return the entries, in order of appearance, and whether each consists of points only."""
     entries: dict[Entry, bool] = {}
     for line in (line for panel in plot.panels for line in shown(panel)):
         entry = entry_of(line)
@@ -61,14 +61,14 @@ def thinned(line: Line, most: int = 300) -> Line:
 
 
 def few(line: Line) -> np.ndarray:
-    """Where fewer runs are behind a line than at its best place."""
+    """Return where fewer runs are behind a line than at its best place."""
     if line.runs is None or not len(line.runs):
         return np.zeros(len(line.at), bool)
     return np.asarray(line.runs) < np.max(line.runs)
 
 
 def fewest(plot: Plot) -> str:
-    """What to say about places that not all runs have reached: nothing if there are none."""
+    """Return a note about places that not all runs have reached; empty if there are none."""
     for panel in plot.panels:
         if any((few(line) & np.isfinite(line.center)).any() for line in shown(panel) if not line.points):
             return "thin line: not all runs have a value there"
@@ -85,7 +85,7 @@ def runs_of(panel: Panel) -> str:
 
 
 def extent(panel: Panel) -> Extent:
-    """The axes of a panel: all of its bands and the optimum with a little air, unless `limits` say otherwise."""
+    """Return the axes of a panel: all of its bands and the optimum with a margin, unless `limits` are given."""
     lines = shown(panel)
     xs = np.concatenate([line.at for line in lines] or [np.array([])])
     ys = np.concatenate([values for line in lines for values in _heights(line)] or [np.array([])])
@@ -110,7 +110,7 @@ def _heights(line: Line) -> Iterator[np.ndarray]:
 
 
 def _span(values: np.ndarray, log: bool, air: float) -> tuple[float, float]:
-    """The range of the sound values, widened by a share of itself; never empty."""
+    """Return the range of the finite values, widened by a fraction of itself; never empty."""
     values = values[np.isfinite(values) & ((values > 0) | (not log))]
     if not len(values):
         return (1.0, 10.0) if log else (0.0, 1.0)
@@ -148,7 +148,7 @@ def ticks(low: float, high: float, log: bool, most: int = 7) -> list[float]:
 
 
 def plain(value: float, digits: int = 4) -> str:
-    """A number as people write it, with so many significant digits.
+    """Return a number as people write it, with so many significant digits.
 
     >>> [plain(x) for x in (12345.6, 0.25, 1e-5, -97.68, 1000000)]
     ['12,346', '0.25', '1e-5', '−97.68', '1,000,000']

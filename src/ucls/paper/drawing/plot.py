@@ -1,4 +1,4 @@
-"""A figure as data: what `draw` makes a picture of, and a report an interactive one."""
+"""A figure as data: `draw` makes an image of it, and a report an interactive figure."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -38,7 +38,7 @@ class Panel(NamedTuple):
 
 
 class Plot(NamedTuple):
-    """A figure: its name is that of its files, `note` says what it was made with (runs, steps, whether it is quick)."""
+    """A figure: its name is that of its files; `note` has its provenance (runs, steps, whether it is quick)."""
 
     name: str
     title: str

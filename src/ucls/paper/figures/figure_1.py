@@ -25,7 +25,7 @@ CONTINUING = (RIVER, ONE_STATE)  # without episodes: their curves show the rewar
 
 
 def groups() -> list[Group]:
-    """What the figure is made of."""
+    """Return the runs behind the figure."""
     return [*(group for env in MAIN for group in contenders(env).values()), long_rlsvi()]
 
 
@@ -55,7 +55,7 @@ def curve_caption(envs: Iterable[str]) -> str:
 
 
 def curve_panel(evidence: Evidence, env: str, shown: Mapping[str, Group], **world: Any) -> Panel:
-    """The learning curves of some groups in a domain, over steps; `world` are settings of it that are not defaults."""
+    """Return the learning curves of some groups in a domain, over steps; `world` are its non-default settings."""
     best = optimum(env, **world)
     lines: list[Line] = []
     steps = 0

@@ -13,7 +13,7 @@ BESIDE = ("gv-ucb-corrected", "ucls-counts")  # not in the paper, and at these l
 
 
 def group_of(agent: str, p: float) -> Group:
-    """The runs of an algorithm at a confidence; GV-UCB as its box prints it, or with Corollary 1 corrected.
+    """Return the runs of an algorithm with a confidence; GV-UCB as printed, or with Corollary 1 corrected.
 
     `ucls-counts` is UCLS with nothing learned of the variance.
     """
@@ -27,7 +27,7 @@ def group_of(agent: str, p: float) -> Group:
 
 
 def groups() -> list[Group]:
-    """What the figure is made of."""
+    """Return the runs behind the figure."""
     printed = [group_of(agent, p) for agent in ("ucls", "gv-ucb") for p in LEVELS]
     return printed + [group_of(agent, p) for agent in BESIDE for p in SHOWN]
 

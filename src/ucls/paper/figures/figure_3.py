@@ -1,4 +1,4 @@
-"""Figure 3: LSTD without exploration in Mountain Car, its regularizer inside or outside, constant or fading."""
+"""Figure 3: LSTD without exploration in Mountain Car, its regularizer inside or outside, constant or decaying."""
 
 import numpy as np
 
@@ -29,7 +29,7 @@ def group_of(name: str, eta: float) -> Group:
 
 
 def groups() -> list[Group]:
-    """What the figure is made of."""
+    """Return the runs behind the figure."""
     return [group_of(name, eta) for name in VARIANTS for eta in ETAS]
 
 

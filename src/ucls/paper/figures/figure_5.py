@@ -1,4 +1,4 @@
-"""Figure 5: the One-State world, where a regularizer cannot take the place of exploration."""
+"""Figure 5: One-State, where a regularizer cannot replace exploration."""
 
 from ucls._util.palette import LSTD, ORANGES, STYLES
 from ucls.paper.drawing.plot import Line, Panel, Plot, points_of
@@ -30,24 +30,24 @@ def sarsa(alpha: float) -> Group:
 
 
 def ucls_here() -> Group:
-    """UCLS, which the paper does not show here."""
+    """Return the runs of UCLS, which the paper does not show here."""
     return Group("ucls", ONE_STATE, "ucls", (), STEPS, least=RUNS)
 
 
 def groups() -> list[Group]:
-    """What the figure is made of."""
+    """Return the runs behind the figure."""
     variants = [lstd(name, eta, epsilon) for name in VARIANTS for eta in ETAS for epsilon in (False, True)]
     return [*variants, *(sarsa(alpha) for alpha in STEP_SIZES), ucls_here()]
 
 
 def right(evidence: Evidence, group: Group) -> tuple[int, int]:
-    """How many runs ended going right, and of how many."""
+    """Return how many runs ended with the better action, and of how many."""
     scores = evidence.final(group).scores
     return int((scores > RIGHT).sum()), len(scores)
 
 
 def plots(evidence: Evidence) -> tuple[Plot, ...]:
-    """The part of runs that found the right action over eta, without epsilon and with it."""
+    """Return the fraction of runs that found the better action over eta, without epsilon and with it."""
     panels = []
     for epsilon in (False, True):
         lines = []

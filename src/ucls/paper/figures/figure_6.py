@@ -1,4 +1,4 @@
-"""Figure 6: UCLS-L, at linear cost, beside UCLS and the baselines of Figure 1."""
+"""Figure 6: UCLS-L, at linear cost, compared with UCLS and the baselines of Figure 1."""
 
 from ucls.paper.drawing.plot import Plot
 from ucls.paper.evidence import Evidence, optimum
@@ -12,29 +12,29 @@ AS_MANY = 30  # as many runs as UCLS-L has, which it is compared with
 
 
 def shown(env: str) -> dict[str, Group]:
-    """Everyone of Figure 1 and UCLS-L, and UCLS with its scale swept as UCLS-L's was in Sparse Mountain Car."""
+    """Return the algorithms of Figure 1 and UCLS-L, and UCLS with a tuned scale in Sparse Mountain Car."""
     scaled = {"ucls-p": swept()} if env == SPARSE else {}
     return {**contenders(env), "ucls-l": tuned("ucls-l", env), **scaled}
 
 
 def swept() -> Group:
-    """UCLS in Sparse Mountain Car with p and c_max swept; with p alone where that is the only sweep yet."""
+    """Return UCLS in Sparse Mountain Car with p and c_max tuned; with p alone if that is the only sweep yet."""
     return tuned("ucls-scale" if has_winner("ucls-scale", SPARSE) else "ucls-p", SPARSE)._replace(least=AS_MANY)
 
 
 def long_sarsa() -> Group:
-    """Optimistic Sarsa in Puddle World with a small step and more steps than anything else has."""
+    """Return optimistic Sarsa in Puddle World with a small step size and more steps than any other run."""
     return tuned("sarsa-optimistic", PUDDLE).but(alpha=SMALL_ALPHA)._replace(steps=LONG)
 
 
 def reachable(evidence: Evidence) -> float:
-    """The return that can be reached with these features in Puddle World; the optimal one where that was not run."""
+    """Return the best return with these features in Puddle World; the optimal one if that was not run."""
     mean = evidence.final(long_sarsa()).mean.center
     return optimum(PUDDLE).episode_return if mean is None else mean
 
 
 def groups() -> list[Group]:
-    """What the figure is made of."""
+    """Return the runs behind the figure."""
     return [*(group for env in MAIN for group in shown(env).values()), long_sarsa()]
 
 

@@ -1,4 +1,4 @@
-"""Figure 7: additional methods: Sarsa with optimistic values, GV-UCB and DGPQ beside UCLS."""
+"""Figure 7: additional methods: optimistic Sarsa, GV-UCB and DGPQ compared with UCLS."""
 
 from ucls.paper.drawing.plot import Plot
 from ucls.paper.evidence import Evidence
@@ -15,13 +15,13 @@ def gv_ucb(env: str) -> Group:
 
 
 def shown(env: str) -> dict[str, Group]:
-    """What a panel shows."""
+    """Return the algorithms of a panel."""
     baselines = {key: tuned(key, env) for key in ("sarsa-optimistic", "dgpq")}
     return {"ucls": ucls(env), **baselines, "gv-ucb": gv_ucb(env)}
 
 
 def groups() -> list[Group]:
-    """What the figure is made of."""
+    """Return the runs behind the figure."""
     return [group for env in MAIN for group in shown(env).values()]
 
 

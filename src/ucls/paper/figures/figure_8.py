@@ -13,12 +13,12 @@ from ucls.study.storage.result import Result
 
 
 def shown(env: str) -> dict[str, Group]:
-    """What a panel shows."""
+    """Return the algorithms of a panel."""
     return {"ucls": ucls(env), "dgpq": tuned("dgpq", env)}
 
 
 def groups() -> list[Group]:
-    """What the figure is made of."""
+    """Return the runs behind the figure."""
     return [group for env in MAIN for group in shown(env).values()]
 
 

@@ -1,4 +1,4 @@
-"""Figure 9: the policies that UCLS and GV-UCB end with in River Swim, greedy on the mean and on mean + radius."""
+"""Figure 9: the final policies of UCLS and GV-UCB in River Swim, greedy on the mean and on mean + radius."""
 
 import functools
 from typing import NamedTuple
@@ -32,7 +32,7 @@ class Ended(NamedTuple):
     earned: np.ndarray
 
     def regrets(self) -> tuple[np.ndarray, np.ndarray]:
-        """What the two policies of every run lose from the start states."""
+        """Return the regret of the two policies of every run from the start states."""
         return (self.optimal - self.mean) @ self.weights, (self.optimal - self.bound) @ self.weights
 
 
@@ -42,13 +42,13 @@ def shown() -> dict[str, Group]:
 
 
 def groups() -> list[Group]:
-    """What the figure is made of."""
+    """Return the runs behind the figure."""
     return list(shown().values())
 
 
 @functools.lru_cache(maxsize=8)
 def ended(evidence: Evidence, group: Group) -> Ended | None:
-    """Evaluate the policies that the runs of a group ended with, exactly."""
+    """Evaluate the final policies of the runs of a group, exactly."""
     final: list[Policies] = []
     seeds = []
     for seed, result in evidence.results(group):
@@ -65,7 +65,7 @@ def ended(evidence: Evidence, group: Group) -> Ended | None:
 
 
 def plots(evidence: Evidence) -> tuple[Plot, ...]:
-    """The value of both policies over the river, and what they earn against what was earned while learning."""
+    """Return the values of both policies over the river, and their reward compared with that during learning."""
     lines, rewards = [], []
     optimal, best = None, optimum(RIVER).reward_rate
     for key, group in shown().items():

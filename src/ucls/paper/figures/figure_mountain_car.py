@@ -1,4 +1,4 @@
-"""Classic Mountain Car: UCLS against DGPQ, whose reward shift makes the sparse task this one."""
+"""Classic Mountain Car: UCLS compared with DGPQ, whose reward shift turns the sparse task into this one."""
 
 from ucls.paper.drawing.plot import Plot
 from ucls.paper.evidence import Evidence
@@ -8,12 +8,12 @@ from ucls.paper.runs.groups import Group, tuned, ucls
 
 
 def shown() -> dict[str, Group]:
-    """What is compared."""
+    """Return the compared algorithms."""
     return {"ucls": ucls(CLASSIC), "dgpq": tuned("dgpq", CLASSIC)}
 
 
 def groups() -> list[Group]:
-    """What the figure is made of."""
+    """Return the runs behind the figure."""
     return list(shown().values())
 
 

@@ -28,7 +28,7 @@ def theorem(key: str, **settings: Any) -> Group:
 
 
 def optimistic() -> Group:
-    """Runs of UCLS that are optimistic at the start, for the theorem to say something."""
+    """Return runs of UCLS that are optimistic at the start, for which the theorem has consequences."""
     return theorem("ucls", c_max=WIDE)._replace(deep=True)
 
 
@@ -43,7 +43,7 @@ def long_rlsvi() -> Group:
 
 
 def groups() -> list[Group]:
-    """What the claims need."""
+    """Return the runs behind the claims."""
     more = [frequent_rlsvi(), long_rlsvi(), theorem("ucls"), optimistic(), theorem("gv-ucb")]
     return [*(solver(name) for name in SOLVERS), *more]
 

@@ -1,4 +1,4 @@
-"""The figures of a report: the chart, its printed picture for who runs no scripts, a reference's beside it, numbers."""
+"""The figures of a report: the chart, a static image for pages without scripts, that of a reference, and numbers."""
 
 import base64
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ HINT = (
 
 
 def charts(plots: Sequence[Plot], reference: Reference) -> list[str]:
-    """Every figure as HTML, as many with pictures as a page can carry."""
+    """Return every figure as HTML, with images as far as the size of the page allows."""
     left, room, parts = PICTURES, REFERENCES, []
     for index, plot in enumerate(plots):
         image = picture(plot, left) if left > LEAST else None

@@ -1,4 +1,4 @@
-"""The claims of a report: each with the verdict of this run, and beside it that of a reference if there is one."""
+"""The claims of a report: each with the verdict of this run, and that of a reference if there is one."""
 
 from collections.abc import Mapping, Sequence
 from html import escape
@@ -14,7 +14,7 @@ Claim = Mapping[str, Any]
 
 
 def claims_section(claims: Sequence[Claim], plots: Sequence[Plot], reference: Reference) -> str:
-    """Every claim; those of the reference, which has more runs, say what the filter goes by."""
+    """Return every claim; the filter uses the verdicts of the reference, which has more runs."""
     if not claims:
         return ""
     titles = {plot.name: plot.title for plot in plots}
@@ -71,7 +71,7 @@ def _side(claim: Claim, head: str) -> str:
 
 
 def _checks(claim: Claim, other: Claim | None, kind: Verdict, name: str) -> str:
-    """What was measured of a claim, folded away: here, and in the reference where it has the same check."""
+    """Return the checks of a claim, folded: of this run, and of the reference where it has the same check."""
     there = {check["what"]: check for check in other["checks"]} if other else {}
     here = {check["what"]: check for check in claim["checks"]}
     marks = {"yes": "\u2713", "no": "\u2717", "inconclusive": "?"}

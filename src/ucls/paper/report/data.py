@@ -1,4 +1,4 @@
-"""Figures as data that a page can carry: few places, few digits."""
+"""Figures as compact data for a page: few places, few digits."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -12,7 +12,7 @@ PLACES, LEAST, NUMBERS = 300, 50, 120_000  # places of a curve at most and at le
 
 
 def embedded(plots: Sequence[Plot], colors: Sequence[str]) -> list[dict[str, Any]]:
-    """What the script draws; a line's color is an index into `colors`."""
+    """Return the data that the script draws; a line's color is an index into `colors`."""
     lines = [line for plot in plots for panel in plot.panels for line in panel.lines]
     arrays = sum(1 + 2 * (line.low is not None) for line in lines)
     places = int(np.clip(NUMBERS / max(arrays, 1), LEAST, PLACES))
@@ -67,7 +67,7 @@ def _ticks(low: float, high: float, log: bool) -> list[tuple[float, str]]:
 
 
 def rounded(values: np.ndarray) -> list[float | None]:
-    """Five significant digits; what is no number is None.
+    """Return numbers with five significant digits; None if not finite.
 
     >>> rounded(np.array([123456.7, 2.0, np.nan]))
     [123460, 2, None]

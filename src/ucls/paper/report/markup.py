@@ -1,4 +1,4 @@
-"""Cells, tables and names as HTML: nothing of the user's is ever markup."""
+"""Cells, tables and names as HTML; text is always escaped."""
 
 import re
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ FOLD = 3
 
 
 def anchor(name: str) -> str:
-    """Where a figure is on the page."""
+    """Return the anchor of a figure on the page."""
     return "figure-" + re.sub(r"[^A-Za-z0-9_-]+", "-", name.removeprefix("figure-"))
 
 
 def cell(value: Any) -> str:
-    """A value in words."""
+    """Return a value in words."""
     if value is None:
         return NONE
     if isinstance(value, int) and not isinstance(value, bool):
@@ -25,7 +25,7 @@ def cell(value: Any) -> str:
 
 
 def folded(value: Any) -> str:
-    """A cell of one line, or of many with all but the first three folded away."""
+    """Return a cell of one line, or of many with all but the first three folded."""
     lines = [f"<div>{escape(line)}</div>" for line in cell(value).split("\n")]
     if len(lines) <= FOLD + 1:
         return "".join(lines)
@@ -34,7 +34,7 @@ def folded(value: Any) -> str:
 
 
 def table(heads: Sequence[str], rows: Sequence[Sequence[Any]], kind: str = "scroll") -> str:
-    """A table that scrolls by itself where the page is too narrow, also by keyboard."""
+    """Return a table that scrolls by itself where the page is too narrow, also by keyboard."""
     top = "".join(f'<th scope="col">{escape(str(head))}</th>' for head in heads)
     body = "".join("<tr>" + "".join(_td(value) for value in row) + "</tr>" for row in rows)
     label = escape(f"table: {', '.join(map(str, heads[:3]))}")

@@ -1,4 +1,4 @@
-"""Write a report: one HTML file that needs nothing else."""
+"""Write a report as one self-contained HTML file."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -52,7 +52,7 @@ def write_report(
 
 
 def _paint(index: int, color: str) -> str:
-    """A class for a color, and a lighter one for dark screens where it would be lost."""
+    """Return the CSS of a class for a color, and a lighter color for dark screens where it would be hard to see."""
     if not re.fullmatch("#[0-9A-Fa-f]{6}", color):
         raise ValueError(f"a line's color is written #RRGGBB, not {color!r}")
     parts = [int(color[i : i + 2], 16) for i in (1, 3, 5)]

@@ -1,11 +1,11 @@
-"""What a report opens with, and what it is compared with."""
+"""The opening of a report, and the reference that it is compared with."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 
 class Opening(NamedTuple):
-    """What a reader sees first beside the first figure: findings, what they took, and commands for more, with words."""
+    """The content beside the first figure: findings, their cost, and commands for more, with explanations."""
 
     findings: Sequence[str] = ()
     took: str = ""

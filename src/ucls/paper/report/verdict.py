@@ -4,7 +4,7 @@ from enum import Enum
 
 
 class Verdict(Enum):
-    """The verdict on a claim: its value is the word for it, and `mark` the sign before that word in a report."""
+    """The verdict on a claim: its value is its name, and `mark` the sign before it in a report."""
 
     REPRODUCED = "reproduced"
     NOT_REPRODUCED = "not reproduced"
@@ -13,7 +13,7 @@ class Verdict(Enum):
 
     @property
     def mark(self) -> str:
-        """A sign for readers who do not see the color."""
+        """A sign for readers who cannot see the color."""
         return MARKS[self]
 
 

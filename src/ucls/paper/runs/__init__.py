@@ -1,1 +1,1 @@
-"""What is run: the domains, groups of runs as data, the sweeps that tune baselines, and other interpretations."""
+"""The runs as data: the domains, groups of runs, the sweeps that tune baselines, and other interpretations."""

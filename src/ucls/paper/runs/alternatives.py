@@ -29,25 +29,25 @@ LESS_A_FIFTH = 0.8  # what is left of epsilon, where "decayed by a factor of 0.2
 
 
 class Interpretation(NamedTuple):
-    """A reading by the name of what is read."""
+    """Another interpretation, by the name of the interpreted detail."""
 
     name: str
     change: Change
 
     def joined(self, other: "Interpretation") -> "Interpretation":
-        """Both at once."""
+        """Return both interpretations together."""
         return Interpretation(f"{self.name} with {other.name}", lambda group: other.change(self.change(group)))
 
 
 def also_read(groups: Iterable[Group], *readings: Iterable[Interpretation]) -> list[Group]:
-    """The runs as the figures have them, and as each of the readings changes them: each once."""
+    """Return the runs of the figures, and those with each of the interpretations: each once."""
     groups = [*groups]
     changed = [reading.change(group) for some in readings for reading in some for group in groups]
     return list(dict.fromkeys([*groups, *changed]))
 
 
 def as_here(group: Group) -> Group:
-    """The runs as the figures have them."""
+    """Return the runs of the figures."""
     return group
 
 
@@ -118,7 +118,7 @@ OPEN = (*OF_UCLS, *OF_BASELINES)
 
 
 def other_ucls() -> dict[str, Group]:
-    """UCLS in Puddle World with what the experiments change of it, by the name of that."""
+    """Return UCLS in Puddle World with each change of the ablations, by its name."""
     changed = {f"beta = {beta:g}": ucls(PUDDLE, beta=beta, trace_threshold=TRACE) for beta in BETAS}
     changed |= {f"p = {p:g}": ucls(PUDDLE, p=p) for p in LEVELS}
     changed["c_max = 100"] = ucls(PUDDLE, c_max=100.0)
@@ -128,7 +128,7 @@ def other_ucls() -> dict[str, Group]:
 
 
 def in_puddle_world() -> list[Interpretation]:
-    """UCLS changed in Puddle World alone, as the experiments behind the why change it."""
+    """Return the changes of UCLS in Puddle World alone, as in the ablations."""
     found = []
     for name, other in other_ucls().items():
 

@@ -7,7 +7,7 @@ from ucls.algorithms import algorithm_module
 
 
 class Domain(NamedTuple):
-    """A domain, and the paper's number of runs in it (ours, where the paper has none)."""
+    """A domain, and the paper's number of runs in it (ours, if the paper has none)."""
 
     env: str
     title: str
@@ -39,7 +39,7 @@ READING = ROOM  # of the figures and claims of the paper: the other is then an o
 
 
 def other_reading() -> str:
-    """The reading of the memory that figures and claims do not have."""
+    """Return the interpretation of the hash-table size that figures and claims do not use."""
     return ROOM if READING == PRINTED else PRINTED
 
 
@@ -49,7 +49,7 @@ def has_tiles(agent: str) -> bool:
 
 
 def as_read(agent: str, env: str, settings: Mapping[str, Any], reading: str = "") -> dict[str, Any]:
-    """Settings with the memory of the tiles as it is read, for an algorithm that has tiles and is given no other."""
+    """Return settings with the interpreted hash-table size, for an algorithm that uses tiles and has no other size."""
     return {**(MEMORY[reading or READING].get(env, {}) if has_tiles(agent) else {}), **settings}
 
 

@@ -1,4 +1,4 @@
-"""The runs behind the paper's figures, as data: groups that differ in nothing but their seed."""
+"""The runs behind the paper's figures, as data: groups whose runs differ only in their seed."""
 
 import functools
 import json
@@ -14,7 +14,7 @@ from ucls.study import RunSpec, make_run_specs
 
 
 class Group(NamedTuple):
-    """Runs of one algorithm in one domain; `key` names its color, and, with `settings`, it among the others.
+    """Runs of one algorithm in one domain; `key` names its color and, with `settings`, identifies it.
 
     `heavy` marks what takes a minute a run, or stands behind a table only: a scale may want fewer of those; `most` is
     how many a group has at any scale, and `least` at any that can decide something, heavy or not. A quick look leaves
@@ -40,21 +40,23 @@ class Group(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What the group is called in tables."""
+        """The name of the group in tables."""
         return f"{self.key} {listed(dict(self.settings), ' ')}".rstrip()
 
     def for_shares(self) -> "Group":
-        """The same with runs enough to judge how many of them learn; another reading of runs stays as it is."""
+        """Return the same group with enough runs to judge the fraction that learns; other interpretations stay
+        unchanged."""
         return self if self.deep else self._replace(least=max(self.least, SHARES))
 
     def but(self, **settings: Any) -> "Group":
-        """The same with other settings, for a table: no learners are kept, and a quick reproduction leaves it out."""
+        """Return the same group with other settings, for a table: no learners are saved, and a quick reproduction omits
+        it."""
         changed = tuple({**dict(self.settings), **settings}.items())
         return self._replace(settings=changed, keep=False, heavy=_slow(self.agent, self.env), deep=True)
 
 
 class Scale(NamedTuple):
-    """How much of the protocol is run: how many runs in each domain, and which part of the steps."""
+    """The scale of a reproduction: how many runs in each domain, and which fraction of the steps."""
 
     name: str
     runs: Mapping[str, int]
@@ -83,7 +85,7 @@ QUICK = Scale("quick", {**dict.fromkeys(DOMAINS, 3), RIVER: 5}, steps=0.2, heavy
 
 
 def scale_of(runs: int | None = None, full: bool = False, heavy: int | None = None) -> Scale:
-    """The scale that was asked for; quick if nothing was."""
+    """Return the requested scale; quick by default."""
     if full:
         return FULL._replace(heavy=heavy)
     if runs is not None:
@@ -92,7 +94,7 @@ def scale_of(runs: int | None = None, full: bool = False, heavy: int | None = No
 
 
 def cells_of(group: Group, scale: Scale) -> tuple[RunSpec, ...]:
-    """The cells of a group."""
+    """Return the run specifications of a group."""
     seeds = range(scale.runs_of(group))
     if not seeds:
         return ()
@@ -116,13 +118,13 @@ def _cells(group: Group, scale: Scale, seeds: Iterable[int], more: Mapping[str, 
 
 
 def ucls(env: str, **settings: Any) -> Group:
-    """UCLS, untuned; the learners of River Swim are kept, to look at their policies."""
+    """Return UCLS, untuned; the learners of River Swim are saved, to evaluate their policies."""
     keep = env == RIVER and not settings
     return Group("ucls", env, "ucls", tuple(settings.items()), keep=keep, heavy=env == CLASSIC)
 
 
 def counts_only(env: str, **settings: Any) -> Group:
-    """UCLS with B = I and a = 0; a quick look has it in River Swim, where runs are short."""
+    """Return UCLS with B = I and a = 0; a quick reproduction has it in River Swim, where runs are short."""
     return Group("ucls-counts", env, "ucls", (("covariance", "visit_counts"), *settings.items()), deep=env != RIVER)
 
 
@@ -138,13 +140,14 @@ def _slow(agent: str, env: str) -> bool:
 
 
 def sweep_result(key: str, env: str, reading: str = "") -> dict[str, Any]:
-    """What the sweep with a reading found; what the one with the printed memory did, where that is the only one yet."""
+    """Return the result of the sweep with an interpretation; that with the printed table size, if it is the only one
+    yet."""
     found = winners()
     return found.get(key_of(key, env, reading or domains.READING)) or found[key_of(key, env)]
 
 
 def has_winner(key: str, env: str) -> bool:
-    """Whether a sweep has been made, with the reading of the figures."""
+    """Return whether there is a sweep with the interpretation of the figures."""
     return key_of(key, env, domains.READING) in winners()
 
 

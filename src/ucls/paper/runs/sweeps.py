@@ -112,7 +112,7 @@ AGAIN = ("sarsa-optimistic", "sarsa-epsilon", "ucls-l", "ucbootstrap", "rlsvi", 
 
 
 def fixed_of(label: str, env: str) -> dict[str, object]:
-    """What the sweep of an algorithm fixes in a domain."""
+    """Return the settings that the sweep of an algorithm fixes in a domain."""
     agent, fixed, _ = SPACES[label]
     if agent == "rlsvi" and env != RIVER:
         return {**fixed, "resample_every": 0}  # the paper resamples at the start of episodes only
@@ -120,7 +120,7 @@ def fixed_of(label: str, env: str) -> dict[str, object]:
 
 
 def sweep_of(label: str, env: str, reading: str = PRINTED) -> Sweep:
-    """The sweep of an algorithm in a domain, with a reading of the tiles' memory."""
+    """Return the sweep of an algorithm in a domain, with an interpretation of the hash-table size."""
     agent, _, space = SPACES[label]
     fixed = as_read(agent, env, fixed_of(label, env), reading)
     steps = 20_000 if agent in QUADRATIC and env == SPARSE else 50_000
@@ -128,18 +128,20 @@ def sweep_of(label: str, env: str, reading: str = PRINTED) -> Sweep:
 
 
 def candidates_of(label: str) -> list[dict[str, Any]]:
-    """What the sweep of an algorithm tries: the same in every domain."""
+    """Return the candidates of the sweep of an algorithm, the same in every domain."""
     return candidates(sweep_of(label, DOMAINS_OF[label][0]))
 
 
 def key_of(label: str, env: str, reading: str = PRINTED) -> str:
-    """What a sweep's winner is kept under; a reading of the memory that changes nothing has no winner of its own."""
+    """Return the key of a sweep's winner; an interpretation of the table size that changes nothing has none of its
+    own."""
     apart = reading == ROOM and env in HAS_READING and has_tiles(SPACES[label][0])
     return f"{label} {env}{' room' if apart else ''}"
 
 
 def all_sweeps() -> dict[str, Sweep]:
-    """Every sweep by the name of its winner, the cheap ones first; those with room for every tile are last."""
+    """Return every sweep by the name of its winner, the fast ones first; those with a collision-free hash table are
+    last."""
     pairs = [(label, env) for label in SPACES if label != JOINT for env in DOMAINS_OF[label]]
     again = [(label, env) for label in AGAIN for env in HAS_READING if env in DOMAINS_OF[label]]
     again += [(JOINT, env) for env in DOMAINS_OF[JOINT]]
@@ -148,7 +150,7 @@ def all_sweeps() -> dict[str, Sweep]:
 
 
 def chosen_sweeps(only: Sequence[str]) -> dict[str, Sweep]:
-    """The sweeps of these labels, or (`room`) those with room for every tile; all of them if none is named."""
+    """Return the sweeps of these labels, or (`room`) those with a collision-free hash table; by default all."""
     for name in only:
         if name not in (*SPACES, ROOM):
             raise unknown("sweep", name, (*SPACES, ROOM))
@@ -165,9 +167,9 @@ def tune(
     only: Sequence[str] = (),
     known: Mapping[str, Any] = {},
 ) -> bool:
-    """Run what is missing of the sweeps, write the winners, each with its whole table, and say so; not if stopped.
+    """Make the missing runs of the sweeps, and write the winners with all scores; return whether it was not stopped.
 
-    The winners that were known before stay, but for those of the sweeps that are made.
+    Winners of other sweeps are kept.
     """
     winners = dict(known)
     for key, sweep in chosen_sweeps(only).items():

@@ -15,7 +15,7 @@ WORDS = {"": "final performance", "early": "reward of the first 10% of steps", "
 
 
 class Experiment(NamedTuple):
-    """A question, what is changed to answer it, and the runs with the change and without."""
+    """A question, the change that answers it, and the runs with the change and without."""
 
     question: str
     changed: str
@@ -24,14 +24,14 @@ class Experiment(NamedTuple):
     metric: str = ""
 
     def sample(self, evidence: Evidence, group: Group) -> Sample:
-        """What is measured of one side."""
+        """Return the metric of one side."""
         if self.metric == "early":
             return evidence.early(group, EARLY)
         return evidence.sample(group, self.metric) if self.metric else evidence.final(group)
 
 
 def _of_ucls() -> list[Experiment]:
-    """Why UCLS does worse than the paper says."""
+    """Experiments on why UCLS does worse than the paper says."""
     forgets = "Does UCLS forget too fast or too slowly?", "not 0.001"
     optimistic = "Are its bounds too narrow?", "not 0.1"
     wide = "Are its bounds too narrow at first?", "not 1"
@@ -65,7 +65,7 @@ def _of_ucls() -> list[Experiment]:
 
 
 def _of_others() -> list[Experiment]:
-    """Why baselines did better or worse than the paper says."""
+    """Experiments on why baselines did better or worse than the paper says."""
     experiments = [
         Experiment(
             "Was DGPQ's search too small?", "64 settings, not 16", tuned("dgpq-wide", env), tuned("dgpq", env), m
@@ -95,7 +95,7 @@ def experiments() -> list[Experiment]:
 
 
 def groups() -> list[Group]:
-    """What the table is made of."""
+    """Return the runs behind the table."""
     return [group for one in experiments() for group in (one.group, one.usual)]
 
 

@@ -19,12 +19,12 @@ WORDS = {"mean_return": "mean return per episode", "reward": "episodes reaching 
 
 
 def moves(settings: Mapping[str, Any]) -> bool:
-    """Whether features are large enough for B to leave the identity."""
+    """Return whether features are large enough for B to differ from the identity."""
     return settings["feature_value"] != "1/n"
 
 
 def joint(env: str) -> Group:
-    """UCLS as the jointly tuned variant has it."""
+    """Return the jointly tuned variant of UCLS."""
     best = one_setting(JOINT, moves)
     return tuned(JOINT, env).but(**best)._replace(heavy=False)
 
@@ -36,12 +36,12 @@ def variants(env: str) -> dict[str, Group]:
 
 
 def groups() -> list[Group]:
-    """What the table is made of."""
+    """Return the runs behind the table."""
     return [group for env in MAIN for group in (ucls(env), *variants(env).values())]
 
 
 def whole(evidence: Evidence, group: Group) -> Sample:
-    """All that a run came to: its reward, or the mean return of its episodes."""
+    """Return the total result of a run: its reward, or the mean return of its episodes."""
     return evidence.sample(group, WHOLE[group.env])
 
 

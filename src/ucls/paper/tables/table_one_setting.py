@@ -22,7 +22,7 @@ KEYS = ("ucbootstrap", "dgpq", "lspi-rmax", "rlsvi", "sarsa-epsilon", "sarsa-opt
 
 
 def ranks(key: str, env: str) -> np.ndarray:
-    """The rank of every candidate in a domain, from 1 for the best; a diverged run puts it behind all that had none."""
+    """Return the rank of every candidate in a domain, from 1 for the best; candidates with a diverged run rank last."""
     found = sweep_result(key, env)
     sign = sign_of(found["metric"])
     marks = []
@@ -34,7 +34,7 @@ def ranks(key: str, env: str) -> np.ndarray:
 
 
 def one_setting(key: str, counts: Callable[[Mapping[str, Any]], bool] = lambda _: True) -> dict[str, Any]:
-    """The candidate that is best across the domains, among those that count."""
+    """Return the candidate with the best mean rank over the domains."""
     total = np.sum([ranks(key, env) for env in MAIN], axis=0)
     candidates = candidates_of(key)
     return candidates[min((i for i, settings in enumerate(candidates) if counts(settings)), key=total.__getitem__)]
@@ -46,7 +46,7 @@ def group_of(key: str, env: str) -> Group:
 
 
 def groups() -> list[Group]:
-    """What the table is made of."""
+    """Return the runs behind the table."""
     groups = [group for key in KEYS for env in MAIN for group in (group_of(key, env), tuned(key, env))]
     return [*groups, *(ucls(env) for env in MAIN)]
 

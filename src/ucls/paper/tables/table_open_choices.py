@@ -61,7 +61,7 @@ CHOICES = (
 
 
 def group_of(choice: OpenChoice, key: str) -> Group:
-    """The runs of an algorithm with a choice made the other way."""
+    """Return the runs of an algorithm with the other interpretation of a detail."""
     base = ucls(choice.env) if key == "ucls" else tuned(key, choice.env)
     if choice.name == TILE_MEMORY.name:
         return TILE_MEMORY.change(base)
@@ -74,20 +74,21 @@ def group_of(choice: OpenChoice, key: str) -> Group:
 
 
 def groups() -> list[Group]:
-    """What the table is made of."""
+    """Return the runs behind the table."""
     keys = {choice.title: ("ucls",) if choice.of_ucls_only else ("ucls", *BASELINES) for choice in CHOICES}
     return [group_of(choice, key) for choice in CHOICES for key in keys[choice.title]]
 
 
 def optimum_with(choice: OpenChoice) -> float:
-    """The optimal reward per step, return or length of an episode, with a choice made the other way."""
+    """Return the optimal reward per step, return or length of an episode, with the other interpretation of a detail."""
     world = {name: value for name, value in choice.settings.items() if name in ("noise_std", "probabilities")}
     best = optimum(choice.env, **world)
     return {RIVER: best.reward_rate, PUDDLE: best.episode_return, SPARSE: best.episode_steps}[choice.env]
 
 
 def rows(evidence: Evidence) -> list[list[str]]:
-    """A row for each choice: UCLS as it is here and with the choice, and who is ahead with it."""
+    """Return a row for each detail: UCLS with the default and with the other interpretation, and which algorithm is
+    ahead."""
     lines = []
     for choice in CHOICES:
         mine, usual = evidence.final(group_of(choice, "ucls")), evidence.final(ucls(choice.env)).mean
@@ -115,7 +116,8 @@ HEADS = ["choice", "domain", "UCLS, default", "UCLS, changed", "optimum", "basel
 
 
 def _ahead(mine: Sample, theirs: Sample) -> bool:
-    """Whether one mean is significantly better than another; runs that all diverged are worse than everything."""
+    """Return whether one mean is significantly better than another; if all runs diverged, it is worse than any
+    other."""
     ours, other = summarize(mine.scores), summarize(theirs.scores)
     if ours.low is None:
         return False

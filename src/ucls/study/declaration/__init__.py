@@ -1,1 +1,1 @@
-"""What a study consists of: cells, sweeps, and the TOML files that declare them."""
+"""The content of a study: run specifications, sweeps, and the TOML files that declare them."""

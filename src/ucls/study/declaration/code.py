@@ -1,4 +1,4 @@
-"""A digest of the code of a cell outside this package: changed code makes a different cell.
+"""A digest of the code behind a run outside this package: changed code makes a different run.
 
 The digest covers the source of every module that is imported from outside the installed packages, however indirectly,
 and the versions of the installed packages that those modules import. `RESULTS_VERSION` stands for this one.
@@ -60,7 +60,7 @@ def _left_out(name: str) -> bool:
 
 
 def _spec(name: str) -> ModuleSpec | None:
-    """Where a module is; None if the name is of something within a module, or of nothing."""
+    """Return the spec of a module; None if the name is of something within a module, or of nothing."""
     top, *rest = name.split(".")
     try:
         spec = importlib.util.find_spec(top)
@@ -79,7 +79,7 @@ def _is_installed(spec: ModuleSpec) -> bool:
 
 
 def _read(spec: ModuleSpec) -> bytes:
-    """The source of a module as it is now, or the library that it is; nothing of a package without a file."""
+    """Return the source of a module as it is now, or the bytes of a library; nothing for a package without a file."""
     try:
         return Path(spec.origin).read_bytes() if spec.origin and spec.has_location else b""
     except OSError:

@@ -1,4 +1,4 @@
-"""Declare a study: in Python from labeled cells, or in a small TOML file, which `toml` reads."""
+"""Declare a study: in Python from labeled run specifications, or in a small TOML file, which `toml` reads."""
 
 import itertools
 import math
@@ -20,14 +20,14 @@ from ucls.study.declaration.toml import RunTable, StudyTable, check_table, line_
 
 
 class Member(NamedTuple):
-    """A cell of a study, and what it is called there; the runs of one label in one environment are a group."""
+    """A run of a study with its label; the runs of one label in one environment are a group."""
 
     label: str
     cell: RunSpec
 
 
 class Study(NamedTuple):
-    """A tuple of labeled cells; `baseline` is the label that others are compared with, by `metric`.
+    """A tuple of labeled run specifications; `baseline` is the label that others are compared with, by `metric`.
 
     `tuned` are the groups whose settings a sweep finds first, `definition` is the text that it was read from, and
     `time_limit` the number of seconds that a run may take without interruption, None for no limit.
@@ -49,7 +49,7 @@ class Study(NamedTuple):
 
 
 class Tuned(NamedTuple):
-    """A group whose settings come from a sweep: the sweep, and the seeds that its winner is reported on."""
+    """A group whose settings come from a sweep: the sweep, and the seeds of the reported runs."""
 
     sweep: Sweep
     seeds: tuple[int, ...]
@@ -60,7 +60,7 @@ class Tuned(NamedTuple):
 
 
 def sweep_study(study: Study) -> Study:
-    """The tuning runs of a study that can be named beforehand, as a study of their own."""
+    """Return the tuning runs of a study that are known in advance, as a study of their own."""
     members = [
         Member(f"{t.sweep.label} {listed(settings, ' ')}", cell)
         for t in study.tuned
@@ -152,7 +152,7 @@ def _at(text: str, source: str, where: tuple[Any, ...], error: UserError) -> Use
 
 
 def _place(i: int, run: RunTable, key: str) -> tuple[Any, ...]:
-    """Where the key or the setting is that an error is about; its table, if it is about none."""
+    """Return the place of the key or the setting that an error is about; of its table, if it is about none."""
     if key == "size" or (key == "seeds" and run.seeds is None):
         return ("sweep", "size") if key == "size" else ("seeds",)
     name = next((name for name in run.set if key in (name, name.rpartition(".")[2])), None)
@@ -167,22 +167,22 @@ def _seeds(run: RunTable, table: StudyTable, runs: int | None) -> tuple[int, ...
 
 
 def _words(value: Any) -> list[str]:
-    """The words that a key has: one, some, or none."""
+    """Return the words in the value of a key: one, some, or none."""
     some = value if isinstance(value, list) else [value]
     return [word for word in some if isinstance(word, str) and word]
 
 
 def _size(run: RunTable, table: StudyTable, runs: int | None) -> int:
-    """How many runs a `[[run]]` makes, counted before any is made."""
+    """Return how many runs a `[[run]]` table makes, before any is made."""
     seeds, pairs = len(_seeds(run, table, runs)), len(_words(run.algorithm)) * len(_words(run.env))
-    varied = _varied(run, table.sweep is not None)
+    varied = _find_varied(run, table.sweep is not None)
     if table.sweep is not None and varied:
         return pairs * (seeds + count(varied, table.sweep.size) * table.sweep.runs)
     return pairs * seeds * math.prod(len(values) for values in varied.values())
 
 
-def _varied(run: RunTable, swept: bool) -> dict[str, Any]:
-    """The settings that have several values."""
+def _find_varied(run: RunTable, swept: bool) -> dict[str, Any]:
+    """Return the settings that have several values."""
     varied = {}
     for name, value in run.set.items():
         if isinstance(value, list | dict):
@@ -198,7 +198,7 @@ def _expand(run: RunTable, table: StudyTable, runs: int | None, steps: int | Non
     """The groups of a `[[run]]`: one for each agent, environment and point of the grid, or one to tune for each."""
     seeds = _seeds(run, table, runs)
     steps = steps or run.steps or table.steps
-    varied = _varied(run, table.sweep is not None)
+    varied = _find_varied(run, table.sweep is not None)
     fixed = {name: value for name, value in run.set.items() if name not in varied}
     named: dict[str, Any] = {name: getattr(run, name) for name in ("dtype", "features", "low", "high", "discount")}
     for agent, env in itertools.product(_words(run.algorithm), _words(run.env)):
@@ -223,7 +223,7 @@ def _expand(run: RunTable, table: StudyTable, runs: int | None, steps: int | Non
 
 
 def _once(members: tuple[Member, ...], seen: set[Member]) -> tuple[Member, ...]:
-    """Members that were not there before: the same run twice in a group would be counted as two."""
+    """Yield each run of a group once: the same run twice would count as two."""
     for member in members:
         if member in seen:
             where = f"{member.label!r} in {member.cell.env}, seed {member.cell.seed}"
@@ -233,7 +233,7 @@ def _once(members: tuple[Member, ...], seen: set[Member]) -> tuple[Member, ...]:
 
 
 def _values(name: str, value: Any) -> Any:
-    """A grid as it is; a range from `{ low = ..., high = ... }`."""
+    """Return a grid unchanged, and a range from `{ low = ..., high = ... }`."""
     if isinstance(value, list):
         if not value:
             raise UserError(f"setting {name!r} is an empty list: add values")

@@ -74,7 +74,7 @@ class RunSpec(NamedTuple):
 
     @classmethod
     def from_json(cls, text: str) -> "RunSpec":
-        """Read what `json` wrote."""
+        """Read the output of `json`."""
         content = json.loads(text)
         bounds = {name: tuple(content[name]) for name in ("low", "high") if name in content}
         return cls(**{**content, **bounds, "settings": tuple(sorted(content["settings"].items()))})
@@ -101,7 +101,7 @@ def make_run_specs(
     high: Sequence[float | None] | None = None,
     discount: float | None = None,
 ) -> tuple[RunSpec, ...]:
-    """Make a cell for each seed, with every setting checked and resolved once.
+    """Make a run specification for each seed, with every setting checked and resolved once.
 
     A third-party environment is created for that; `ucls.gym.registry` says how to name one.
 

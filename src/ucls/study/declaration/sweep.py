@@ -28,7 +28,7 @@ class Range(NamedTuple):
     whole: bool = False
 
     def at(self, part: float) -> float:
-        """The value at a part of the way, 0 to 1."""
+        """Return the value at a fraction of the range, 0 to 1."""
         if self.log:
             value = math.exp(math.log(self.low) + part * (math.log(self.high) - math.log(self.low)))
         else:
@@ -91,19 +91,19 @@ class Winner(NamedTuple):
     trials: list[Trial]
 
     def as_data(self) -> dict[str, Any]:
-        """The winner as JSON can write it."""
+        """Return the winner in a form that JSON can represent."""
         return {**self._asdict(), "trials": [trial._asdict() for trial in self.trials]}
 
     @classmethod
     def from_data(cls, data: Mapping[str, Any]) -> "Winner":
-        """Read what `as_data` gave."""
+        """Read the output of `as_data`."""
         if data.keys() != set(cls._fields):
             raise UserError("the result of a sweep was saved by another version of ucls: run it again in a new store")
         return cls(**{**data, "trials": [Trial(**trial) for trial in data["trials"]]})
 
 
 def effort_in_words(winners: Sequence[Winner]) -> list[str]:
-    """How much was tried to find each of the tuned settings: results on other seeds depend on it."""
+    """Say how many candidates and runs were tried to find each of the tuned settings."""
     return [
         f"{w.label} in {w.env} was tuned: {len(w.trials):,} candidates on {w.runs} tuning seeds each, "
         f"{len(w.trials) * w.runs:,} runs of {w.steps:,} steps; the tuning seeds are not among those reported"
@@ -117,7 +117,7 @@ def tuning_seeds(runs: int) -> range:
 
 
 def candidates(sweep: Sweep) -> list[dict[str, Any]]:
-    """The settings that a sweep tries: a grid, or a random sample that depends on nothing but the space and size.
+    """Return the settings that a sweep tries: a grid, or a random sample that depends only on the space and the size.
 
     A space of one range is spread evenly rather than at random.
 
@@ -162,7 +162,7 @@ def _countable(points: int) -> int:
 
 
 def _point(lists: Mapping[str, Sequence[Any]], i: int) -> dict[str, Any]:
-    """The i-th point of a grid, whose last list varies first."""
+    """Return the i-th point of a grid, whose last list varies fastest."""
     point = {}
     for name in reversed(list(lists)):
         i, place = divmod(i, len(lists[name]))
@@ -176,7 +176,7 @@ def _draw(values: Range | Sequence[Any], rng: np.random.Generator) -> Any:
 
 
 def sweep_cells(sweep: Sweep, settings: Mapping[str, Any]) -> tuple[RunSpec, ...]:
-    """The cells that judge one candidate."""
+    """Return the runs that evaluate one candidate."""
     return sweep.cells(settings, tuning_seeds(sweep.runs))
 
 
@@ -185,7 +185,7 @@ def judge(
     find: Callable[[RunSpec], tuple[Metrics, bool] | None],
     tried: Sequence[Mapping[str, Any]] | None = None,
 ) -> list[Trial]:
-    """Rank the candidates, the best first: any diverged or failed run puts a candidate behind all that had none."""
+    """Rank the candidates, the best first; candidates with a diverged or failed run rank last."""
     trials = []
     for settings in candidates(sweep) if tried is None else tried:
         outcomes = [find(cell) for cell in sweep_cells(sweep, settings)]

@@ -117,7 +117,7 @@ class StudyTable(_Strict):
 
 
 def read_text(path: Path) -> str:
-    """The text of a file, if it is one and not too large; never waits."""
+    """Read a file if it is a regular one and not too large; never block."""
     try:
         if not path.is_file():
             raise UserError(f"cannot read {path}: there is no such file")
@@ -131,7 +131,7 @@ def read_text(path: Path) -> str:
 
 
 def parse_table(text: str, source: str) -> dict[str, Any]:
-    """The table that a text is."""
+    """Parse TOML text."""
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -143,7 +143,7 @@ def parse_table(text: str, source: str) -> dict[str, Any]:
 
 
 def check_table(table: dict[str, Any], text: str, source: str) -> StudyTable:
-    """The table with every key checked."""
+    """Validate every key of a table."""
     try:
         return StudyTable.model_validate(table)
     except (ValidationError, RecursionError) as error:
@@ -153,7 +153,7 @@ def check_table(table: dict[str, Any], text: str, source: str) -> StudyTable:
 
 
 def _complaint(error: ValidationError, table: dict[str, Any], text: str, source: str) -> str:
-    """The first thing that is wrong, in one line with its place."""
+    """Return the first error in one line with its place."""
     first = error.errors(include_url=False, include_input=False)[0]
     where = _known(first["loc"], table)
     key = next((part for part in reversed(where) if isinstance(part, str)), "")
@@ -173,7 +173,7 @@ def _complaint(error: ValidationError, table: dict[str, Any], text: str, source:
 
 
 def _known(loc: tuple[Any, ...], table: Any) -> tuple[Any, ...]:
-    """The part of a place that is in the table: pydantic adds words for the type that it tried."""
+    """Return the part of a place that is in the table; pydantic adds the types that it tried."""
     known: list[Any] = []
     for part in loc:
         try:
@@ -191,7 +191,8 @@ TOKEN = re.compile(
 
 
 def line_of(text: str, where: tuple[Any, ...]) -> int:
-    """The line of a key, `("run", 1, "algorithm")` for one in the second `[[run]]`; of its table, if it is not there.
+    """Return the line of a key, `("run", 1, "algorithm")` for one in the second `[[run]]`; of its table, if it is
+    missing.
 
     It is the first statement with which the text, read up to there, has the key: so neither strings nor comments nor
     the same key elsewhere mislead.
@@ -207,7 +208,7 @@ def line_of(text: str, where: tuple[Any, ...]) -> int:
 
 
 def _failing(text: str) -> int:
-    """The line of the first statement that breaks the reader, where it is not just wrong."""
+    """Return the line of the first statement that makes the parser fail in another way than with an error."""
 
     def fails(part: str) -> bool:
         try:
@@ -222,7 +223,7 @@ def _failing(text: str) -> int:
 
 
 def _first(text: str, holds: Callable[[str], bool]) -> tuple[int, int]:
-    """The span of the first statement up to which something holds of a text, which it does from there on."""
+    """Return the span of the first statement after which a condition holds for the text up to there."""
     ends, depth = [0], 0
     for token in TOKEN.finditer(text):
         depth += (token[0] in ("[", "{")) - (token[0] in ("]", "}"))

@@ -1,4 +1,4 @@
-"""What all runners share: a runner yields an outcome for each of its cells, as they finish."""
+"""The interface of all runners: a runner yields an outcome for each of its runs, as they finish."""
 
 import os
 import platform
@@ -25,7 +25,7 @@ Runner = Callable[[Sequence[RunSpec], Checkpoints, Event], Iterator[Outcome]]
 
 
 def outcome_of(cell: RunSpec, checkpoints: Checkpoints, stopped: Callable[[], bool] = lambda: False) -> Outcome:
-    """Run a cell in this process; an error becomes part of the outcome, and so does a time limit that it reaches."""
+    """Make a run in this process; an error, or a time limit that it reaches, becomes part of the outcome."""
     try:
         with limited(cell, checkpoints) as over:
             done = run_cell(cell, checkpoints, lambda: stopped() or over())
@@ -55,7 +55,7 @@ def versions() -> str:
 
 @contextmanager
 def one_thread_each() -> Iterator[None]:
-    """Let processes that start now use one BLAS thread: on small matrices more get in each other's way."""
+    """Let processes that start now use one BLAS thread: on small matrices more threads are slower."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:

@@ -24,7 +24,7 @@ Key = tuple[str, int]
 
 
 class Batch(NamedTuple):
-    """The work of one job: run cells one after another, and leave the outcome of each in a folder."""
+    """The work of one job: make runs one after another, and leave the outcome of each in a folder."""
 
     cells: tuple[RunSpec, ...]
     checkpoints: Checkpoints
@@ -34,7 +34,8 @@ class Batch(NamedTuple):
     path: tuple[str, ...]
 
     def __call__(self) -> None:
-        """Run what has no outcome yet, until the file `halt` is there; the file `begun` says that it came so far."""
+        """Make the runs that have no outcome yet, until the file `halt` exists; the file `begun` shows that it
+        started."""
         sys.path += [folder for folder in self.path if folder not in sys.path]
         self.begun.touch()
         for cell in self.cells:
@@ -48,34 +49,34 @@ class Batch(NamedTuple):
                     write_outcome(self.outcomes, outcome)
 
     def checkpoint(self) -> Any:
-        """What submitit queues again when the job's time is up or it is preempted: the same."""
+        """Return what submitit queues again when the job's time is up or it is preempted: the same batch."""
         from submitit.helpers import DelayedSubmission
 
         return DelayedSubmission(self)
 
 
 class Cluster(Protocol):
-    """Where jobs run."""
+    """The interface of a cluster that takes jobs."""
 
     def submit(self, name: str, batches: Sequence[Batch]) -> None:
         """Submit batches as an array of that name."""
         ...
 
     def alive(self) -> set[Key] | None:
-        """The jobs that wait or run; None if that cannot be told now."""
+        """Return the jobs that wait or run; None if that is unknown now."""
         ...
 
     def cancel(self, jobs: Collection[Key], pending: bool = False) -> None:
-        """Cancel some jobs, or only those of them that have not begun."""
+        """Cancel some jobs, or only those of them that have not started."""
         ...
 
     def close(self) -> None:
-        """Let go of the jobs."""
+        """Release the jobs."""
         ...
 
 
 def open_cluster(executor: str, log: Path, partition: str | None, hours: float) -> Cluster:
-    """Slurm (`slurm`), or processes on this machine (`local`)."""
+    """Open Slurm (`slurm`), or processes on this machine (`local`)."""
     try:
         from submitit import AutoExecutor
     except ImportError:
@@ -155,7 +156,7 @@ class _Here:
                 self._jobs[key].cancel()
 
     def close(self) -> None:
-        """End the processes: they are ours."""
+        """End the processes, which belong to this driver."""
         self.cancel(self._jobs)
         deadline = time.monotonic() + PATIENCE
         while self.alive() and time.monotonic() < deadline:

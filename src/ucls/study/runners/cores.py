@@ -1,4 +1,4 @@
-"""How many cores this process may use: those of its affinity, and no more than a container's quota of time."""
+"""The number of cores that this process may use, by its affinity and a container's quota of processor time."""
 
 import math
 import os
@@ -14,7 +14,7 @@ def cores() -> int:
 
 
 def _quota(groups: Path) -> int:
-    """Cores that a control group grants, rounded up; very many where there is no such limit."""
+    """Return the cores that a control group grants, rounded up; very many if there is no limit."""
     for file in ("cpu.max", "cpu/cpu.cfs_quota_us"):  # version 2; version 1
         try:
             words = (groups / file).read_text().split()

@@ -1,4 +1,4 @@
-"""The local runner: a pool of processes on this machine, each kept alive and given one cell after another."""
+"""The local runner: a pool of processes on this machine, each given one run after another."""
 
 import multiprocessing
 import signal
@@ -25,7 +25,7 @@ CONTEXT = multiprocessing.get_context("spawn")
 def run_local(
     cells: Sequence[RunSpec], checkpoints: Checkpoints, stop: Event, jobs: int | None = None
 ) -> Iterator[Outcome]:
-    """Run the cells in a pool of processes; once `stop` is set they save checkpoints and end, within seconds.
+    """Make the runs in a pool of processes; once `stop` is set they save checkpoints and end, within seconds.
 
     A worker that is killed or short of memory loses the cell it was at, which is given to another; how often, `Losses`
     says. One that the time limit ended is replaced, and its cell has failed.
@@ -60,12 +60,12 @@ def run_local(
 
 
 def local_runner(jobs: int | None = None) -> Runner:
-    """The local runner with a number of processes, as many as cores that it may use by default."""
+    """Return the local runner with a number of processes; by default as many as there are cores."""
     return lambda cells, checkpoints, stop: run_local(cells, checkpoints, stop, jobs)
 
 
 def _stop(workers: "list[_Worker]") -> Iterator[Outcome]:
-    """Ask every worker to keep what it has and end, and take what they finish in the meantime."""
+    """Ask every worker to save its run and end, and collect the outcomes of runs that finish in the meantime."""
     for worker in workers:
         worker.stop()
     deadline = time.monotonic() + PATIENCE
@@ -77,7 +77,7 @@ def _stop(workers: "list[_Worker]") -> Iterator[Outcome]:
 
 
 class _Worker:
-    """A process and the pipe to it; `cell` is what it is at."""
+    """A process and the pipe to it; `cell` is its current run."""
 
     def __init__(self, checkpoints: Checkpoints, told: "Once") -> None:
         self.pipe, theirs = CONTEXT.Pipe()
@@ -90,17 +90,17 @@ class _Worker:
 
     @property
     def seconds(self) -> float:
-        """How long it has been at its cell."""
+        """The seconds since its run began."""
         return time.monotonic() - self._given
 
     def give(self, cell: RunSpec | None) -> None:
-        """Give it a cell; with none left it stays idle."""
+        """Give it a run; with none left it stays idle."""
         self.cell, self._given = cell, time.monotonic()
         if cell is not None:
             _send(self.pipe, cell)
 
     def answer(self) -> Outcome | None:
-        """What came of its cell; None if the process is gone."""
+        """Return the outcome of its run; None if the process is gone."""
         try:
             return self.pipe.recv()
         except (EOFError, OSError):
@@ -119,7 +119,7 @@ class _Worker:
 
 
 class Once:
-    """What only one of several processes may say; with `silent`, none."""
+    """A message that only one of several processes prints; with `silent`, none."""
 
     def __init__(self, silent: bool = False) -> None:
         self._chances = CONTEXT.Semaphore(0 if silent else 1)
@@ -130,7 +130,7 @@ class Once:
 
 
 class _Termination:
-    """Whether SIGTERM has asked this worker to end: at once if it is idle, after keeping its cell if it is at one."""
+    """Whether SIGTERM has asked this worker to end: at once if it is idle, otherwise after saving its run."""
 
     def __init__(self) -> None:
         self.asked = self.busy = False
@@ -143,7 +143,7 @@ class _Termination:
 
 
 def run_given(pipe: Connection, checkpoints: Checkpoints, told: "Once") -> None:
-    """Run the cells that come through a pipe, until it closes; a message in the middle of a cell means stop."""
+    """Make the runs that come through a pipe, until it closes; a message during a run means stop."""
     _compiling.watch(CompileProgress(told.first, bar=False))
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group: the driver decides
     termination = _Termination()

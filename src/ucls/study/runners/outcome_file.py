@@ -1,4 +1,4 @@
-"""Outcomes as files, for workers that share nothing with the driver but a folder."""
+"""Outcomes as files, for workers that share only a folder with the driver."""
 
 import json
 from collections.abc import Mapping
@@ -19,12 +19,12 @@ FIELDS = ("id", "error", "traceback", "attempts", "note")  # of an outcome, besi
 
 
 def outcome_file(folder: Path, id: str) -> Path:
-    """Where the outcome of a cell is left."""
+    """Return the file for the outcome of a run."""
     return folder / f"{id}{SUFFIX}"
 
 
 def write_outcome(folder: Path, outcome: Outcome) -> None:
-    """Leave an outcome in a folder, whole or not at all."""
+    """Write an outcome to a folder atomically."""
     about: dict[str, Any] = {name: getattr(outcome, name) for name in FIELDS}
     arrays: dict[str, np.ndarray] = {}
     if outcome.result is not None and outcome.about is not None:
@@ -38,7 +38,7 @@ def write_outcome(folder: Path, outcome: Outcome) -> None:
 
 
 def read_outcome(path: Path) -> Outcome:
-    """Read what `write_outcome` wrote; a file that does not verify is refused."""
+    """Read the output of `write_outcome`; a corrupted file is refused."""
     about, arrays = checkpoint.load(path)
     content = {name: about.get(name) for name in about if name not in ("seal", "format")}
     if about.get("seal") != _seal(content, arrays) or about.get("id") != path.name.removesuffix(SUFFIX):

@@ -1,4 +1,4 @@
-"""The cells that wait for a worker, and how often each was lost with one."""
+"""The runs that wait for a worker, and how often each was lost with one."""
 
 from collections import Counter, deque
 from collections.abc import Sequence
@@ -11,12 +11,12 @@ TRIES = 3  # of a cell among others, and as many again with no other beside it
 
 
 def kind(cell: RunSpec) -> tuple[str, str, str, str]:
-    """What cells share that need the same compiled kernels."""
+    """Return the key that runs with the same compiled kernels share."""
     return cell.agent, cell.env, cell.features, cell.dtype
 
 
 class Losses:
-    """How often each cell was lost with the process that it was in.
+    """How often each run was lost together with its process.
 
     It is unknown whether a cell killed its process or something else did. So a cell that was lost three times is put
     aside until no other runs beside it, and only one that is lost three times more, alone, has failed. A worker that
@@ -29,7 +29,7 @@ class Losses:
     def count(
         self, cell: RunSpec, hint: str = "it may have run out of memory", last: Outcome | None = None
     ) -> Outcome | None:
-        """Count a loss; a failure if it is one too many, with the last word of its worker if there was one."""
+        """Count a loss; return a failure if there were too many, with the last words of the worker if there are any."""
         self._times[cell.id] = times = self._times.get(cell.id, 0) + 1
         if times < (2 * TRIES if last is None else TRIES + 1):
             return None
@@ -38,12 +38,12 @@ class Losses:
         return Outcome(cell.id, error=f"its process was killed {times} times: {hint}", attempts=times)
 
     def suspect(self, cell: RunSpec) -> bool:
-        """Whether the cell was lost so often that it should run with no other beside it."""
+        """Return whether a run was lost so often that it should run alone."""
         return self._times.get(cell.id, 0) >= TRIES
 
 
 class Queue:
-    """The cells still to be given, and how often each was lost."""
+    """The waiting runs, and how often each was lost."""
 
     def __init__(self, cells: Sequence[RunSpec]) -> None:
         self._kinds: dict[Any, deque[RunSpec]] = {}
@@ -57,11 +57,12 @@ class Queue:
         return len(self._aside) + sum(len(cells) for cells in self._kinds.values())
 
     def ready(self, alone: bool) -> int:
-        """How many cells could be taken now."""
+        """Return how many runs could start now."""
         return len(self) - len(self._aside) or int(alone and bool(self._aside))
 
     def take(self, last: RunSpec | None, alone: bool) -> RunSpec | None:
-        """The next cell: of the kind that the worker has compiled, or else of the first that no worker is at.
+        """Return the next run: one that needs the kernels the worker has compiled, else one that no other worker
+        compiles for.
 
         What was put aside comes last, and only to a worker that is `alone`, with no other at a cell.
         """
@@ -78,7 +79,7 @@ class Queue:
         return cell
 
     def put_back(self, cell: RunSpec, last: Outcome | None = None) -> Outcome | None:
-        """Give a lost cell another chance, or say that it had enough of them."""
+        """Queue a lost run again, or return its failure after too many losses."""
         outcome = self._losses.count(cell, last=last)
         if outcome is None:
             # To the end of the line: what killed it, short memory or a bad moment, may have passed by then.

@@ -1,4 +1,4 @@
-"""The Ray runner: cells on a Ray cluster, or on a temporary one on this machine. The only import of Ray.
+"""The Ray runner: runs on a Ray cluster, or on a temporary one on this machine. The only import of Ray.
 
 Each worker is an actor that is kept alive and given one cell after another. A worker or a node that is lost loses the
 cell it was at, which is given to another worker; how often, `Losses` says.
@@ -46,7 +46,7 @@ STARTS = 6  # workers in a row that may die before they answer
 def run_ray(
     cells: Sequence[RunSpec], checkpoints: Checkpoints, stop: Event, address: str = "local", jobs: int | None = None
 ) -> Iterator[Outcome]:
-    """Run the cells on Ray; once `stop` is set the workers save checkpoints and end, within seconds.
+    """Make the runs on Ray; once `stop` is set the workers save checkpoints and end, within seconds.
 
     `local` starts a cluster that only this machine can reach; another address is attached to. There are as many
     workers as the cluster has cores, at most `jobs`.
@@ -67,7 +67,7 @@ def ray_runner(address: str = "local", jobs: int | None = None) -> Runner:
 
 
 class Worker:
-    """What an actor does: run cells, and be told to stop from another thread."""
+    """The code of an actor: it makes runs, and can be told to stop from another thread."""
 
     def __init__(self, checkpoints: Checkpoints, mark: str, path: list[str]) -> None:
         sys.path += [folder for folder in path if folder not in sys.path]
@@ -78,11 +78,11 @@ class Worker:
         """Answer, which shows that the worker has started."""
 
     def run(self, cell: RunSpec) -> Outcome:
-        """Run a cell."""
+        """Make a run."""
         return outcome_of(cell, self._checkpoints, self._stop.is_set)
 
     def stop(self) -> None:
-        """Let the cell be kept as it is."""
+        """Let the current run be saved and stop."""
         self._stop.set()
 
 
@@ -93,7 +93,7 @@ class _Head:
         self._address, self._heard = address, time.monotonic()
 
     def answers(self) -> bool:
-        """Whether it answers; an error if it has not for a while."""
+        """Return whether it answers; raise an error if it has not for a while."""
         host, colon, port = self._address.rpartition(":")
         if not colon:  # its address is unknown
             return True
@@ -109,7 +109,7 @@ class _Head:
 
 
 class _Team:
-    """The actors, each with one call under way: its start, or a cell."""
+    """The actors, each with one pending call: its start, or a run."""
 
     def __init__(self, api: Any, head: _Head, checkpoints: Checkpoints, mark: str, jobs: int | None) -> None:
         self._api, self._head, self._jobs = api, head, jobs
@@ -121,7 +121,7 @@ class _Team:
         self._dead_starts = 0
 
     def run(self, waiting: Queue, stop: Event) -> Iterator[Outcome]:
-        """Give out cells until all have an outcome, or until the stop."""
+        """Give out runs until all have an outcome, or until the stop."""
         look = 0.0
         while (waiting or self._busy) and not stop.is_set():
             if time.monotonic() >= look:
@@ -147,7 +147,7 @@ class _Team:
         return [call for call, (_, cell) in self._calls.items() if cell]
 
     def _grow(self, cells: int) -> None:
-        """Have as many workers as the cluster has cores now; it may have lost or gained some."""
+        """Start as many workers as the cluster has cores now; it may have lost or gained some."""
         cores = int(self._api.cluster_resources().get("CPU", 0))
         wanted = min(max(1, cores), self._jobs or cores or 1, cells)
         for _ in range(wanted - len(self._calls)):
@@ -155,7 +155,7 @@ class _Team:
             self._calls[actor.ready.remote()] = (actor, None)
 
     def _answer(self, call: Any, waiting: Queue) -> tuple[Outcome | None, bool]:
-        """What a call brought, and whether its worker is alive; if it is, it gets the next cell."""
+        """Handle the result of a call; if its worker is alive, give it the next run."""
         actor, cell = self._calls.pop(call)
         try:
             outcome = self._api.get(call)
@@ -177,7 +177,7 @@ class _Team:
         return (None if outcome is None else _own(outcome)), True
 
     def _lost(self, cell: RunSpec, waiting: Queue) -> Outcome | None:
-        """Give a cell whose worker is gone to another one, unless the time limit ended it."""
+        """Queue a run again whose worker is gone, unless the time limit ended it."""
         seconds = time.monotonic() - self._given[cell.id]
         return ended(cell, self._checkpoints, seconds) or waiting.put_back(cell)
 
@@ -190,7 +190,7 @@ class _Team:
             )
 
     def _stop(self) -> Iterator[Outcome]:
-        """Ask every worker to keep what it has, and take what they finish in the meantime."""
+        """Ask every worker to save its run, and collect the outcomes of runs that finish in the meantime."""
         if not self._busy:
             return
         for actor, _ in self._calls.values():
@@ -207,7 +207,7 @@ class _Team:
 
 
 def _own(outcome: Outcome) -> Outcome:
-    """An outcome whose arrays are its own: those that Ray hands out are read-only views of its memory."""
+    """Return an outcome with its own arrays: those from Ray are read-only views of its memory."""
     if outcome.result is None:
         return outcome
     arrays = {name: array.copy() for name, array in outcome.result.arrays.items()}
@@ -220,7 +220,7 @@ def _last_line(error: Exception) -> str:
 
 @contextmanager
 def _connected(address: str, jobs: int | None) -> Iterator[tuple[Any, _Head]]:
-    """Ray, connected, and its head; it is left as it was found, and so are the signals."""
+    """Connect to Ray; restore its state and the signal handlers afterwards."""
     for name, value in {**SETTINGS, **(LOOPBACK if address == "local" else {})}.items():
         os.environ.setdefault(name, value)
     try:
@@ -265,7 +265,7 @@ def _head(api: Any, address: str) -> _Head:
 
 
 def _check_address(address: str) -> None:
-    """See whether anybody answers at HOST:PORT, where Ray would try for a minute and then end the process."""
+    """Check that something answers at HOST:PORT, where Ray would try for a minute and then end the process."""
     host, colon, port = address.removeprefix("ray://").rpartition(":")
     if not colon:
         if address in ("local", "auto"):
@@ -279,7 +279,7 @@ def _check_address(address: str) -> None:
 
 @contextmanager
 def _mark(folder: Path | None) -> Iterator[str]:
-    """Leave a mark in the folder of unfinished cells, by which workers know that they share it."""
+    """Write a mark to the folder of unfinished runs, from which workers know that they share it."""
     mark = uuid4().hex
     if folder is None:
         yield mark

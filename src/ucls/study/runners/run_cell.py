@@ -1,4 +1,4 @@
-"""Run one cell in this process: in chunks, with checkpoints, so that it can be stopped and continued bit for bit."""
+"""Make one run in this process: in chunks, with checkpoints, so that it can be stopped and resumed bit for bit."""
 
 import time
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from ucls.core.protocol import AnyRun, in_chunks
 from ucls.core.run import make_run
 from ucls.core.saving import checkpoint
 from ucls.core.saving.saveable import fault_of
-from ucls.diagnostics import probed
+from ucls.diagnostics import probe_run
 from ucls.errors import UserError, without_notices
 from ucls.features import features_module
 from ucls.study.declaration.run_spec import RESULTS_VERSION, RunSpec, code_of, env_code_of
@@ -25,7 +25,7 @@ CHUNK_SECONDS = 0.5
 
 
 class Done(NamedTuple):
-    """A finished cell: its result, how long it took in this process, and steps per second once compiled.
+    """A finished run: its result, how long it took in this process, and steps per second once compiled.
 
     `note` tells the user about a checkpoint or learner that could not be loaded or saved.
     """
@@ -40,7 +40,7 @@ class Done(NamedTuple):
 def run_cell(
     cell: RunSpec, checkpoints: Checkpoints = Checkpoints(), stopped: Callable[[], bool] = lambda: False
 ) -> Done | None:
-    """Run a cell to its end, from its last checkpoint if there is one; None if it was stopped before.
+    """Complete a run, from its last checkpoint if there is one; return None if it was stopped before.
 
     `stopped` is called about twice per second. The result does not depend on interruptions. A cell with a probe runs
     without checkpoints. A cell in a third-party environment, whose state cannot be saved, restarts from its seed.
@@ -49,7 +49,7 @@ def run_cell(
     if cell.probe:
         _refuse_changed(cell)
         run = make_run(cell.env, cell.agent, **_asked(cell))
-        history, readings = probed(run, cell.steps, distribution=cell.probe)
+        history, readings = probe_run(run, cell.steps, distribution=cell.probe)
         arrays = {f"probe.{name}": np.asarray(values, np.float64) for name, values in readings.items()}
         seconds = time.perf_counter() - began
         return Done(summarize(history, cell.resolution, arrays), seconds, run.steps / seconds)
@@ -96,17 +96,17 @@ def _evaluated(run: AnyRun, cell: RunSpec, cpu: float) -> dict[str, np.ndarray]:
 
 
 def _begin(cell: RunSpec, folder: Path | None) -> tuple[AnyRun, str]:
-    """Make the run of a cell, at its last checkpoint if a sound one is there; and a note if there is an unsound one."""
+    """Begin or resume a run, from its last valid checkpoint; also return a message about an invalid one."""
     _refuse_changed(cell)
     run, note = _make(cell), ""
     if folder is not None and cell.ours:
-        note = partial.go_on(folder, cell, run)
+        note = partial.resume_run(folder, cell, run)
         run = _make(cell) if note else run
     return run, note
 
 
 def _refuse_changed(cell: RunSpec) -> None:
-    """Refuse a cell whose code is not what it was when it was declared."""
+    """Refuse a run whose code has changed since it was declared."""
     if cell.numerics != RESULTS_VERSION:
         versions = f"has results version {cell.numerics}, and this ucls has {RESULTS_VERSION}"
         raise UserError(f"run {cell.id} {versions}: declare the study again")

@@ -1,4 +1,4 @@
-"""The Slurm runner: cells in batches, as job arrays. `cluster` calls submitit and Slurm's commands.
+"""The Slurm runner: runs in batches, as job arrays. `cluster` calls submitit and Slurm's commands.
 
 Nothing is asked of a job but files: it leaves each outcome in a folder beside the store, where the driver takes it
 from. Jobs outlive a driver that is killed: the next one takes what they left, and waits for those that still run.
@@ -33,7 +33,8 @@ STARTS = 3  # times in a row that jobs may die before they begin
 
 
 class Terms(NamedTuple):
-    """On what terms jobs are submitted; Slurm's own SBATCH_ACCOUNT, SBATCH_TIMELIMIT and so on take precedence."""
+    """The options with which jobs are submitted; Slurm's own SBATCH_ACCOUNT, SBATCH_TIMELIMIT and so on take
+    precedence."""
 
     partition: str | None = None
     jobs: int = JOBS
@@ -45,7 +46,7 @@ class Terms(NamedTuple):
 def run_slurm(
     cells: Sequence[RunSpec], checkpoints: Checkpoints, stop: Event, terms: Terms = Terms()
 ) -> Iterator[Outcome]:
-    """Run the cells as job arrays; once `stop` is set the jobs keep what they have and end, and are canceled.
+    """Make the runs as job arrays; once `stop` is set the jobs save their runs and end, and are canceled.
 
     A job that dies loses the cell it was at, which is submitted again by itself, until it has died six times.
     """
@@ -69,7 +70,7 @@ def slurm_runner(
 
 
 def batches_of(cells: Sequence[RunSpec], jobs: int) -> list[list[RunSpec]]:
-    """Cells in about so many batches, each of one kind, so that a job compiles once."""
+    """Divide runs into about so many batches, each with one set of kernels, so that a job compiles once."""
     kinds: dict[object, list[RunSpec]] = {}
     for cell in cells:
         kinds.setdefault(kind(cell), []).append(cell)
@@ -78,7 +79,7 @@ def batches_of(cells: Sequence[RunSpec], jobs: int) -> list[list[RunSpec]]:
 
 
 class _Campaign:
-    """The cells still wanted, the jobs that are at them, and the folder where they leave outcomes."""
+    """The missing runs, the jobs that make them, and the folder with their outcomes."""
 
     def __init__(
         self, cells: Sequence[RunSpec], checkpoints: Checkpoints, folder: Path, cluster: Cluster, terms: Terms
@@ -91,7 +92,7 @@ class _Campaign:
         self._dead_starts, self._clean = 0, True
 
     def run(self, stop: Event) -> Iterator[Outcome]:
-        """Submit what no job is at, and take outcomes until there is one for every cell."""
+        """Submit runs that are in no job, and collect outcomes until there is one for every run."""
         self._outcomes.mkdir(parents=True, exist_ok=True)
         (self._folder / "begun").mkdir(exist_ok=True)
         self._adopt()
@@ -119,7 +120,7 @@ class _Campaign:
             shutil.rmtree(self._folder, ignore_errors=True)
 
     def _adopt(self) -> None:
-        """Count on the jobs of a driver that was killed, as far as they are alive."""
+        """Take over the jobs of a driver that was killed, as far as they are alive."""
         alive = self._cluster.alive()
         if alive is None:
             raise UserError("cannot list Slurm jobs: check that `squeue --me` works")
@@ -146,7 +147,7 @@ class _Campaign:
             self._jobs |= {(name, index): batch for index, batch in enumerate(ids)}
 
     def _collect(self) -> Iterator[Outcome]:
-        """Take every outcome that was left; its file goes once the driver, coming back for more, has written it."""
+        """Yield every outcome in the folder; its file is removed once the driver has stored it."""
         for path in sorted(self._outcomes.glob(f"[!.]*{SUFFIX}")):  # one that begins with a dot is being written
             if path.stem in self._wanted and (outcome := _read(path)):
                 del self._wanted[path.stem]
@@ -155,7 +156,7 @@ class _Campaign:
             path.unlink(missing_ok=True)
 
     def _resubmit(self, alive: set[Key]) -> Iterator[Outcome]:
-        """Submit again what jobs that died did not finish: the cell that each was at by itself, then the others."""
+        """Submit again the unfinished runs of jobs that died: the interrupted run alone, then the others."""
         again: list[list[RunSpec]] = []
         dead_start = False
         for key in self._jobs.keys() - alive:
@@ -182,7 +183,7 @@ class _Campaign:
         self._submit(again)
 
     def _stop(self) -> Iterator[Outcome]:
-        """Ask the jobs to keep what they have, take what they finish in the meantime, and cancel the rest."""
+        """Ask the jobs to save their runs, collect what they finish in the meantime, and cancel the rest."""
         for name in {name for name, _ in self._jobs}:
             self._halt(name).touch()
         self._cluster.cancel(self._jobs, pending=True)
@@ -203,7 +204,7 @@ class _Campaign:
 
 
 def _batches(record: Path) -> list[list[str]]:
-    """What was in the jobs of an array; nothing if its record is corrupted: their cells are then submitted again."""
+    """Return the runs in the jobs of an array; empty if its record is corrupted: they are then submitted again."""
     try:
         batches = json.loads(record.read_text())
     except (OSError, ValueError, RecursionError):

@@ -1,5 +1,5 @@
-"""The time limit of cells. One that reaches it is stopped, saves its checkpoint and fails. One that does not stop,
-because a step hangs, is ended together with its process, which the runner replaces."""
+"""The time limit of runs. A run that reaches it is stopped, saves its checkpoint and fails. If it does not stop,
+because a step hangs, its process is ended, which the runner replaces."""
 
 import faulthandler
 import os
@@ -18,9 +18,9 @@ GRACE = 8.0  # seconds that a cell has to stop by itself
 
 @contextmanager
 def limited(cell: RunSpec, checkpoints: Checkpoints) -> Iterator[Callable[[], bool]]:
-    """Announce a cell and limit its time; gives the function that says whether the limit has passed."""
+    """Announce a run and limit its time; yield the function that returns whether the limit has passed."""
     limit, began = checkpoints.time_limit, time.monotonic()
-    with running.announced(checkpoints.folder, cell.id) as file:
+    with running.announce(checkpoints.folder, cell.id) as file:
         if limit is None:
             yield lambda: False
             return
@@ -34,12 +34,12 @@ def limited(cell: RunSpec, checkpoints: Checkpoints) -> Iterator[Callable[[], bo
 
 
 def over_limit(cell: RunSpec, limit: float | None) -> Outcome:
-    """The failure of a cell that reached its limit and saved what it had."""
+    """Return the failure of a run that reached its limit and saved its state."""
     return Outcome(cell.id, error=f"it reached the time limit of {limit or 0:g} s{_advice(cell)}")
 
 
 def ended(cell: RunSpec, checkpoints: Checkpoints, seconds: float = 0.0) -> Outcome | None:
-    """The failure of a cell whose process is gone, if the time limit ended it; None if something else did.
+    """Return the failure of a run whose process the time limit ended; None if something else did.
 
     `seconds` is how long its worker had it at most: where worker and driver share no folder, that must do.
     """

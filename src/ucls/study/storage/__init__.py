@@ -1,1 +1,1 @@
-"""What a study leaves: results in a store, checkpoints of unfinished runs, exports, and recovery."""
+"""The files of a study: results in a store, checkpoints of unfinished runs, exports, and recovery."""

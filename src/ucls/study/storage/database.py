@@ -34,7 +34,7 @@ Values = Sequence[Any]
 
 
 class Database:
-    """An open file of SQLite with the tables of a store. Any other file is never rewritten.
+    """An open SQLite file with the tables of a store. Other files are never written to.
 
     With `recover` a file that contains more than these tables is read too, and only the tables are.
     """
@@ -57,28 +57,28 @@ class Database:
             raise
 
     def rows(self, sql: str, values: Values = ()) -> list[tuple[Any, ...]]:
-        """All rows that a query gives."""
+        """Return all rows of a query."""
         with self._errors():
             return self._db.execute(sql, values).fetchall()
 
     def each(self, sql: str, values: Values = ()) -> Iterator[tuple[Any, ...]]:
-        """The rows that a query gives, one after the other: they need not fit in memory."""
+        """Yield the rows of a query one by one: they need not fit in memory."""
         with self._errors():
             yield from self._db.execute(sql, values)
 
     def write(self, sql: str, values: Values = ()) -> int:
-        """Change something; returns how many rows were."""
+        """Execute a statement that writes; return the number of changed rows."""
         with self._errors():
             return self._db.execute(sql, values).rowcount
 
     def write_many(self, sql: str, values: Iterable[Values]) -> None:
-        """Change something for each of some values."""
+        """Execute a statement that writes for each of some values."""
         with self._errors():
             self._db.executemany(sql, values)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write all of it or nothing."""
+        """Write everything in the block, or nothing."""
         self.write("BEGIN IMMEDIATE")
         try:
             yield
@@ -100,12 +100,12 @@ class Database:
             os.close(self._locks.pop())
 
     def _over(self) -> bool:
-        """Whether a statement has had its time. SQLite calls this, and Python handles Ctrl-C when it does."""
+        """Return whether a statement has exceeded its time. SQLite calls this, and Python then handles Ctrl-C."""
         return time.monotonic() > self._deadline
 
     def _end_interrupted(self, error: sqlite3.Error) -> None:
-        """Raise what ended a statement early: Ctrl-C in a function that SQLite called, of which it says only that it
-        failed (they do not fail otherwise), or the end of its time."""
+        """Raise the reason why a statement ended early: Ctrl-C in a function called by SQLite, which reports only a
+        failure, or the end of its time."""
         interrupted = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
         if interrupted and self._over():
             raise UserError(
@@ -129,7 +129,7 @@ class Database:
 
 
 def refuse_strange(path: Path) -> None:
-    """Refuse what is there but no file: a folder, a device, a pipe on which opening would wait for ever."""
+    """Refuse a path that is not a regular file: a folder, a device, or a pipe on which opening would wait forever."""
     try:
         mode = path.stat().st_mode
     except FileNotFoundError:
@@ -142,7 +142,7 @@ def refuse_strange(path: Path) -> None:
 
 
 def take_locks(path: Path) -> list[int]:
-    """Become the one writer of a file, whatever its name; the system releases the locks when the process ends.
+    """Become the only writer of a file, whatever its name; the system releases the locks when the process ends.
 
     One lock is a file beside the store, for everybody who can see that folder. The other is named after the identity of
     the store's file, for this user on this machine: it still holds when the store is moved. A store with hard links is
@@ -212,7 +212,7 @@ def _open(path: Path, write: bool, recover: bool, over: Callable[[], bool]) -> s
 
 
 def _refuse_other_schemas(db: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file with anything but the tables of a store in it: a view or a trigger can do anything."""
+    """Refuse a file with anything besides the tables of a store: a view or a trigger could run code."""
     ours = _schema()
     for kind, name, table, sql in _objects(db):
         if ours.get((kind, name)) != (table, sql) and (sql is None or STATISTICS.get(name) != sql):
@@ -224,7 +224,7 @@ def _refuse_other_schemas(db: sqlite3.Connection, path: Path) -> None:
 
 
 def _refuse_programs(db: sqlite3.Connection, path: Path) -> None:
-    """Refuse a file if reading the tables of a store could run anything: they must be tables of stored values."""
+    """Refuse a file if reading the tables of a store could run code: they must be plain tables."""
     tables = {name for kind, name in _schema() if kind == "table"}
     there = {(kind, name): sql for kind, name, _, sql in _objects(db)}
     for name in sorted(tables):
@@ -241,7 +241,7 @@ def _objects(db: sqlite3.Connection) -> list[tuple[str, str, str, str | None]]:
 
 @functools.cache
 def _schema() -> dict[tuple[str, str], tuple[str, str | None]]:
-    """The table and the SQL of every table and index in a store, by kind and name."""
+    """Return the table and the SQL of every table and index in a store, by kind and name."""
     db = _connection(":memory:", lambda: False)
     try:
         _create(db)
@@ -283,7 +283,8 @@ def _connection(place: Path | str, over: Callable[[], bool], uri: bool = False) 
 
 
 def _version(db: sqlite3.Connection, path: Path) -> int:
-    """The version of the schema of a file that is ours; 0 of one with nothing in it, as a kill at its making leaves."""
+    """Return the schema version of a store; 0 for an empty file, as a process leaves it that is killed while creating
+    one."""
     [mark], [version] = (db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version"))
     if mark == version == 0 and not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         return 0
@@ -301,7 +302,7 @@ def _version(db: sqlite3.Connection, path: Path) -> int:
 
 
 def _refuse_corrupted(db: sqlite3.Connection) -> None:
-    """Writing into a file whose pages do not fit together could destroy what is sound in it."""
+    """Refuse to write to a file with inconsistent pages, which could destroy intact data."""
     [verdict] = db.execute("PRAGMA integrity_check(1)").fetchone()
     if verdict != "ok":
         raise sqlite3.DatabaseError(str(verdict).splitlines()[-1])
@@ -313,7 +314,7 @@ def _create(db: sqlite3.Connection) -> None:
 
 
 def _explained(error: sqlite3.Error, path: Path) -> str:
-    """What an error of SQLite means to the one who gave the file."""
+    """Translate an SQLite error for the user who named the file."""
     code = getattr(error, "sqlite_errorcode", None) or 0
     match code & 0xFF:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:

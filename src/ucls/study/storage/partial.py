@@ -1,4 +1,4 @@
-"""Checkpoints of unfinished cells, in files beside the store. A file that fails verification is discarded."""
+"""Checkpoints of unfinished runs, in files beside the store. Invalid files are discarded."""
 
 import os
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ CHECKPOINT_SECONDS = 120.0
 
 
 class Checkpoints(NamedTuple):
-    """The folder where a worker saves its unfinished cells (None: it saves none), and the seconds between two saves.
+    """The folder in which a worker saves its unfinished runs (None: it saves none), and the seconds between two saves.
 
     `time_limit` is the number of seconds after which a cell is stopped, None if it never is.
     """
@@ -29,7 +29,7 @@ class Checkpoints(NamedTuple):
 
 
 def partial_file(folder: Path, id: str) -> Path:
-    """Where an unfinished cell is kept."""
+    """Return the file of an unfinished run."""
     return folder / f"{id}.safetensors"
 
 
@@ -48,8 +48,8 @@ def keep(folder: Path, cell: RunSpec, run: AnyRun) -> str:
     return ""
 
 
-def go_on(folder: Path, cell: RunSpec, run: AnyRun) -> str:
-    """Restore a new run of a cell from its checkpoint, if there is one; return an error message if it is invalid.
+def resume_run(folder: Path, cell: RunSpec, run: AnyRun) -> str:
+    """Restore a new run from its checkpoint, if there is one; return an error message if it is invalid.
 
     Then the run may be partly restored: create another.
     """
@@ -66,7 +66,7 @@ def go_on(folder: Path, cell: RunSpec, run: AnyRun) -> str:
 
 
 def discard(folder: Path, id: str) -> None:
-    """Delete the checkpoint of a cell; one that cannot be deleted is not used."""
+    """Delete the checkpoint of a run; one that cannot be deleted is not used."""
     try:
         partial_file(folder, id).unlink(missing_ok=True)
     except OSError:
@@ -74,7 +74,7 @@ def discard(folder: Path, id: str) -> None:
 
 
 def _verified(cell: RunSpec, about: Mapping[str, Any], arrays: Mapping[str, np.ndarray]) -> int:
-    """The steps of a checkpoint, if it is one of this cell."""
+    """Return the steps of a checkpoint if it belongs to this run."""
     steps = about.get("steps")
     if about.get("cell") != cell.id or about.get("numerics") != cell.numerics:
         raise UserError("it belongs to another run or another results version")

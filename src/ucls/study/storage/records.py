@@ -1,4 +1,4 @@
-"""Records of studies and cells in a store, other than results."""
+"""Records of studies and runs in a store, other than results."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from ucls.core.metrics import Metrics
 
 
 class Declaration(NamedTuple):
-    """What was declared of a study: the text that it was read from, and what its labels are compared with and by."""
+    """The declaration of a study: its text, and the baseline and metric of comparisons."""
 
     definition: str
     baseline: str | None
@@ -14,7 +14,7 @@ class Declaration(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How many cells a study has, how many are done, and whether its record is intact."""
+    """How many runs a study has, how many are finished, and whether its record is intact."""
 
     cells: int
     done: int
@@ -22,7 +22,7 @@ class Progress(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A cell of a study with its outcome: `status` is done, diverged, corrupted, failed or waiting."""
+    """A run of a study with its outcome: `status` is done, diverged, corrupted, failed or waiting."""
 
     label: str
     id: str
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A cell that cannot be run, and why."""
+    """A failed run, and the reason."""
 
     id: str
     agent: str

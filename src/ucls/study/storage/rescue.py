@@ -37,7 +37,7 @@ def recover(corrupted: Path, new: Path) -> Recovered:
 
 
 def _cells(source: Store) -> dict[str, RunSpec]:
-    """Every cell that can be read and is what its id says, read one by one: pages beyond corrupted ones count."""
+    """Yield every readable run that matches its id, one by one, including those beyond corrupted pages."""
     cells: dict[str, RunSpec] = {}
     number = missed = 0
     while missed < GAP:

@@ -70,7 +70,7 @@ def digest_of(arrays: Mapping[str, np.ndarray]) -> str:
 
 
 def unpack(blob: bytes) -> dict[str, np.ndarray]:
-    """Read what `pack` wrote, or say in one line why that cannot be."""
+    """Read the output of `pack`, or raise a one-line error."""
     try:
         reader = zlib.decompressobj()
         content = reader.decompress(blob, UNPACKED)

@@ -1,4 +1,4 @@
-"""The schema of a store, and the seals of its rows.
+"""The schema of a store, and the checksums of its rows.
 
 `seal` is a Python function that a connection knows (see `database`). Files of another `VERSION` are refused.
 """

@@ -1,4 +1,4 @@
-"""Seals: a digest beside what is kept, so that damage is noticed and never taken for a result."""
+"""Checksums stored beside data, so that corruption is detected and never mistaken for a result."""
 
 import hashlib
 import struct
@@ -11,7 +11,8 @@ DOUBLE = struct.Struct("<3sd").pack
 
 
 def seal(*values: Any) -> str:
-    """A digest of values in their order, each with its type and length. Seals are kept in files: this never changes.
+    """Return a checksum of values in their order, each with its type and length. Checksums are stored in files: this
+    never changes.
 
     >>> seal("a", 1) == seal("a", 1), seal("a", 1) == seal("a", 1.0), seal("ab", "c") == seal("a", "bc")
     (True, False, False)
@@ -20,7 +21,7 @@ def seal(*values: Any) -> str:
 
 
 def digest_of_parts(parts: Iterable[bytes]) -> str:
-    """The seal of values that `part` has turned into bytes: some are the same in a million seals."""
+    """Return the checksum of values that `part` has turned into bytes: some are the same in a million checksums."""
     return hashlib.sha256(b"".join(parts)).hexdigest()[:24]
 
 
@@ -50,6 +51,6 @@ def parts_of(values: Iterable[Any]) -> list[bytes]:
 
 
 def seal_arrays(arrays: Mapping[str, np.ndarray], *values: Any) -> str:
-    """The seal of some values and of arrays with their names, types and shapes."""
+    """Return the checksum of some values and of arrays with their names, types and shapes."""
     parts = [(name, a.dtype.str, repr(a.shape), a.tobytes()) for name, a in sorted(arrays.items())]
     return seal(*values, *(part for named in parts for part in named))

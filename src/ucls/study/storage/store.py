@@ -1,4 +1,4 @@
-"""The store: one SQLite file with studies, cells and their results. `database` opens it.
+"""The store: one SQLite file with studies, runs and their results. `database` opens it.
 
 The status of a cell follows from what the store has for it: a result, a failure, or nothing yet. A result is written in
 one transaction, so it is complete or absent. Only the driver of a study writes; any process may read.
@@ -41,7 +41,7 @@ RESULTS = f"FROM result r JOIN cell c ON c.number = r.cell {RESULT_PARTS}"
 
 
 class Store:
-    """An open store; `write=True` makes the file if there is none, and keeps other writers out until it is closed.
+    """An open store; `write=True` creates the file if there is none, and locks out other writers until it is closed.
 
     A symbolic link is followed: what is saved beside a store is beside the file itself. `recover` reads files that are
     refused otherwise.
@@ -67,7 +67,7 @@ class Store:
 
     @property
     def partial(self) -> Path:
-        """The folder beside the store where unfinished cells are kept."""
+        """The folder of unfinished runs beside the store."""
         return self.path.with_name(self.path.name + ".partial")
 
     def declare(
@@ -78,7 +78,7 @@ class Store:
         baseline: str | None,
         metric: str | None,
     ) -> None:
-        """Store a study and its cells; a study that is declared again keeps the results of cells that it still has."""
+        """Store a study and its runs; a study that is declared again keeps the results of runs that it still has."""
         members = list(members)
         rows = [(cell.id, cell.agent, cell.env, cell.steps, cell.seed, cell.json()) for _, cell in members]
         db = self._db
@@ -99,7 +99,7 @@ class Store:
             db.write(f"{SEAL_STUDIES} WHERE name = ?", (name,))
 
     def studies(self) -> dict[str, Progress]:
-        """The studies by name, with how far each is."""
+        """Return the studies by name, with their progress."""
         sound = dict(self._db.rows(f"SELECT s.name, s.seal IS {STUDY_SEAL} FROM study s ORDER BY s.name"))
         finished = self.finished()
         cells, done = Counter[str](), Counter[str]()
@@ -119,11 +119,11 @@ class Store:
         raise unknown(f"study in {self.path}", name, known)
 
     def rows(self, name: str) -> list[Row]:
-        """The cells of a study in order, with what came of them."""
+        """Return the runs of a study in order, with their outcomes."""
         return list(self.each_row(name))
 
     def each_row(self, name: str) -> Iterator[Row]:
-        """The cells of a study in order, with what came of them, one after the other: a million would fill memory.
+        """Yield the runs of a study in order, with their outcomes: a million would fill memory.
 
         The columns of a cell must agree with its content, whose digest is its id.
         """
@@ -162,14 +162,14 @@ class Store:
             yield Row(texts[label], id.decode(), texts[agent], texts[env], steps, seed, status, metrics, error)
 
     def waiting(self, name: str) -> list[RunSpec]:
-        """The cells of a study that have neither a sound result nor a failure, each once."""
+        """Return the runs of a study that have neither an intact result nor a failure, each once."""
         joins = f"LEFT JOIN result r ON r.cell = m.cell {RESULT_PARTS} LEFT JOIN failure f ON f.cell = m.cell"
         members = self._members(name, f"{SOUND}, r.cell, f.cell", joins)
         cells = {cell.id: cell for _, cell, (sound, there, failed) in members if _waits(sound, there, failed)}
         return list(cells.values())
 
     def finish(self, id: str, result: Result, about: Circumstance) -> bool:
-        """Store a result; return False and keep the existing one if there is an intact one already."""
+        """Store a result; keep an existing intact one and return False."""
         row = (result.steps, int(result.diverged), *result.metrics)
         holes = ", ".join("?" * (1 + len(row)))
         db = self._db
@@ -187,30 +187,30 @@ class Store:
         return True
 
     def fail(self, id: str, error: str, traceback: str, attempts: int = 1) -> None:
-        """Store the failure of a cell."""
+        """Store the failure of a run."""
         with self._db.transaction():
             sql = "INSERT OR REPLACE INTO failure VALUES (?, ?, ?, ?)"
             self._db.write(sql, (self._number(id), attempts, error, traceback))
 
     def retry(self, name: str) -> int:
-        """Delete the failures of a study, so that its cells run again; return how many."""
+        """Delete the failures of a study, so that its runs are made again; return how many."""
         sql = "DELETE FROM failure WHERE cell IN (SELECT cell FROM member WHERE study = ?)"
         with self._db.transaction():
             return self._db.write(sql, (name,))
 
     def failures(self, name: str) -> list[Failure]:
-        """The failures of a study, sorted by the cells' ids."""
+        """Return the failures of a study, sorted by the ids of the runs."""
         members = self._members(name, "f.attempts, f.error, f.traceback", "JOIN failure f ON f.cell = m.cell")
         failures = {cell.id: Failure(cell.id, cell.agent, cell.env, cell.seed, *why) for _, cell, why in members}
         return [failures[id] for id in sorted(failures)]
 
     def result(self, id: str) -> Result | None:
-        """The result of a cell; None if there is none, or only a corrupted one."""
+        """Return the result of a run; None if there is none, or only a corrupted one."""
         account = self.account(id)
         return None if account is None else account[0]
 
     def account(self, id: str) -> tuple[Result, Circumstance] | None:
-        """The result of a cell and how it came about; None if there is none, or only a corrupted one."""
+        """Return the result of a run with its provenance; None if there is none, or only a corrupted one."""
         measured = ", ".join(
             (*(f"k.{each}" for each in Circumstance._fields), *(f"r.{each}" for each in METRIC_COLUMNS))
         )
@@ -226,7 +226,7 @@ class Store:
         return None
 
     def cell_at(self, number: int) -> RunSpec | None:
-        """The cell of a number, if there is one that can be read and is what its id says."""
+        """Return the run with this number, if it can be read and matches its id."""
         try:
             rows = self._db.rows("SELECT id, content FROM cell WHERE number = ?", (number,))
         except UserError:
@@ -235,34 +235,35 @@ class Store:
         return RunSpec.from_json(sound[0]) if sound else None
 
     def members(self, name: str) -> list[tuple[str, RunSpec]]:
-        """The labels and cells of a study in order."""
+        """Return the labels and runs of a study in order."""
         return [(label, cell) for label, cell, _ in self._members(name)]
 
     def finished(self) -> set[str]:
-        """The ids of all cells that have a sound result."""
+        """Return the ids of all runs that have an intact result."""
         return {id for (id,) in self._db.rows(f"SELECT c.id {RESULTS} WHERE {SOUND}")}
 
     def digests(self, name: str) -> dict[str, str]:
-        """A digest of the arrays of every sound result of a study, by the cell's id."""
+        """Return a digest of the arrays of every intact result of a study, by the id of the run."""
         return {id: digest_of(unpack(arrays)) for id, arrays in self._sound(name, "p.arrays")}
 
     def contents(self, name: str) -> dict[str, str]:
-        """The content of every cell of a study, by id."""
+        """Return the content of every run of a study, by id."""
         return {cell.id: cell.json() for _, cell, _ in self._members(name)}
 
     def circumstances(self, name: str) -> dict[str, Circumstance]:
-        """How each sound result of a study came about, by the cell's id."""
+        """Return the provenance of each intact result of a study, by the id of the run."""
         columns = ", ".join(f"k.{field}" for field in Circumstance._fields)
         return {row[0]: Circumstance(*row[1:]) for row in self._sound(name, columns)}
 
     def speeds(self) -> dict[tuple[str, str], tuple[float, int]]:
-        """Steps per second of each algorithm in each environment as measured here, and by how many runs."""
+        """Return the steps per second of each algorithm in each environment as measured here, and over how many
+        runs."""
         sql = f"""SELECT c.agent, c.env, sum(c.steps) / sum(k.seconds), count(*) {RESULTS}
             WHERE k.seconds > 0 AND {SOUND} GROUP BY c.agent, c.env"""
         return {(agent, env): (speed, runs) for agent, env, speed, runs in self._db.rows(sql)}
 
     def slowest(self) -> dict[tuple[str, str], tuple[float, float]]:
-        """The most seconds that a run of each agent in each environment needed: to start, and then for each step."""
+        """Return the most seconds that a run of each algorithm in each environment needed: to start, and per step."""
         sql = f"""SELECT c.agent, c.env, max(0, max(k.seconds - coalesce(c.steps / nullif(k.speed, 0), 0))),
             coalesce(max(1 / nullif(k.speed, 0)), 0) {RESULTS} WHERE {SOUND} GROUP BY c.agent, c.env"""
         return {(agent, env): (start, step) for agent, env, start, step in self._db.rows(sql)}
@@ -292,7 +293,7 @@ class Store:
         return self._db.rows(sql, (name,))
 
     def _members(self, name: str, columns: str = "1", joins: str = "") -> list[tuple[str, RunSpec, tuple[Any, ...]]]:
-        """The labels and cells of a study in order, with some columns; none if there is no such study."""
+        """Return the labels and runs of a study in order, with some columns; none if there is no such study."""
         sql = f"""SELECT m.label, c.id, c.content, m.seal IS {MEMBER_SEAL}, {columns}
             FROM member m LEFT JOIN cell c ON c.number = m.cell {joins} WHERE m.study = ? ORDER BY m.place"""
         members: list[tuple[str, RunSpec, tuple[Any, ...]]] = []
@@ -325,12 +326,12 @@ def _id_of(content: object) -> str:
 
 
 def _waits(sound: object, there: object, failed: object) -> bool:
-    """Whether a cell is to be run: one with a result that is corrupted is, and one that failed is not."""
+    """Return whether a run is to be made: also if its result is corrupted, but not if it failed."""
     return failed is None if there is None else not sound
 
 
 def _followed(path: Path) -> Path:
-    """The file that a symbolic link leads to; any other path as it is."""
+    """Return the file that a symbolic link leads to; any other path unchanged."""
     try:
         return path.resolve() if path.is_symlink() else path
     except (OSError, RuntimeError, ValueError):  # links in a circle, or no path at all: reported on opening
@@ -338,7 +339,7 @@ def _followed(path: Path) -> Path:
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is anything at a path that can be looked at."""
+    """Return whether there is anything at a path that can be accessed."""
     try:
         return path.exists()
     except (OSError, ValueError):

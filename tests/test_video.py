@@ -169,7 +169,7 @@ def test_an_environment_of_a_factory_is_watched(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name, shown in (("shown", "numpy.zeros((9, 9, 3), 'uint8')"), ("hidden", "None")):
         (tmp_path / f"lake_{name}.py").write_text(
-            f"import numpy\nfrom test_watch import Plain\ndef lake():\n    return Plain({shown})\n"
+            f"import numpy\nfrom test_video import Plain\ndef lake():\n    return Plain({shown})\n"
         )
     monkeypatch.syspath_prepend(tmp_path)
     command("record-video", "lake_shown:lake", "--steps", "10", "--max-steps", "2")

@@ -74,7 +74,7 @@ def test_a_card_tells_nothing_of_the_machine_or_the_person(tmp_path):
     for secret in (str(tmp_path), str(Path.home()), socket.gethostname(), f"/{getpass.getuser()}", "0x"):
         assert secret not in card, secret
     assert "map=a.map" in card
-    assert "| in wrappers | test_card.Mapped(call=&lt;builtin_function_or_method print&gt;, path=&lt;" in card
+    assert "| in wrappers | test_model_card.Mapped(call=&lt;builtin_function_or_method print&gt;, path=&lt;" in card
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ def test_a_card_tells_nothing_of_the_machine_or_the_person(tmp_path):
         lambda: lake(),
         lambda: lake(is_slippery=False),
         lambda: Agent("ucls/RiverSwim-v0", "sarsa", seed=1),
-        lambda: Agent("test_card:corridor", "sarsa", seed=1, settings={"env.reward": 0.5}),
+        lambda: Agent("test_model_card:corridor", "sarsa", seed=1, settings={"env.reward": 0.5}),
     ],
 )
 def test_the_lines_of_a_card_load_the_agent(tmp_path, make):
@@ -203,8 +203,8 @@ def test_an_environment_is_remembered_beyond_what_its_id_says():
     eight = gymnasium.make("FrozenLake-v1", map_name="8x8", render_mode="rgb_array")
     assert origin_of(eight) == {"env": "FrozenLake-v1", "settings": {"map_name": "8x8"}}
     assert origin_of(Corridor()) is None
-    made = Agent("test_card:corridor", "sarsa").env
-    assert origin_of(made)["env"] == "test_card:corridor"
+    made = Agent("test_model_card:corridor", "sarsa").env
+    assert origin_of(made)["env"] == "test_model_card:corridor"
     assert copy_of(made) is not made
 
 
