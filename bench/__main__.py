@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 PARTS = (
-    *("first", "step", "exact", "runs", "shell", "baselines", "study", "algorithms", "evaluation", "one_hot"),
+    *("first", "step", "runs", "shell", "baselines", "study", "algorithms", "evaluation", "one_hot"),
     *("planners", "lapack", "agents"),
 )
 ROOT = Path(__file__).parent.parent

@@ -15,7 +15,7 @@ VERSIONS = {"C": "C", "NumPy, tuned": "tuned NumPy", "JAX, structured": "JAX"}
 
 def sentences(found: dict[str, Any]) -> list[str]:
     """One or two sentences for each measured part: start-up, then the cost of a step, then the rest."""
-    makers = {"first": _first, "step": _step, "exact": _exact, "runs": _runs, "shell": _shell, "baselines": _baselines}
+    makers = {"first": _first, "step": _step, "runs": _runs, "shell": _shell, "baselines": _baselines}
     makers["study"] = _study
     return [sentence for part, make in makers.items() if part in found for sentence in make(found[part])]
 
@@ -36,12 +36,6 @@ def _step(found: dict[str, Any]) -> Iterator[str]:
     if case["ceiling"]:
         part = case["ceiling"]["part"][1]
         yield f"That is {part:.0%} of the roofline of this core, given by memory bandwidth and arithmetic."
-
-
-def _exact(found: dict[str, Any]) -> Iterator[str]:
-    if case := _case(found):
-        us, over = case["us"]["ucls-exact"][1], case["over_ucls"]["ucls-exact"][1]
-        yield f"A step of `ucls-exact` takes {number(us)} µs, {number(over)} times as long as `ucls`."
 
 
 def _runs(found: dict[str, Any]) -> Iterator[str]:

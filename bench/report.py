@@ -113,8 +113,8 @@ def layout(sentences: list[str], shown: list[Table], found: dict[str, Any], comm
     lines += [markdown(table) for table in shown]
     lines += ["## Data and provenance", ""]
     lines += [
-        f"[performance.json]({DATA}) has every table, including the step of UCLS-Exact, numerical drift, overhead of "
-        "Gymnasium, studies, store queries and policy evaluation.",
+        f"[performance.json]({DATA}) has every table, including the overhead of Gymnasium, "
+        " studies, store queries and policy evaluation.",
         "",
     ]
     lines += [f"Made by `{command}`. {when(found)} Numbers are medians, with quartiles in parentheses.", ""]

@@ -57,12 +57,12 @@ class Kernel:
 
 
 class ExactKernel:
-    """`ucls.algorithms.ucls_exact.update`, with all features of the stream taken as seen; without noise if asked."""
+    """`ucls.algorithms.ucls_exact.update`, with all features of the stream taken as seen."""
 
     unit = 1
 
-    def __init__(self, stream: Stream, dtype: str, noise: bool = True) -> None:
-        self.hyper = ucls_exact.Settings(return_max=1.0, noise_scale=1.0 if noise else 0.0)
+    def __init__(self, stream: Stream, dtype: str) -> None:
+        self.hyper = ucls_exact.Settings(return_max=1.0, noise_scale=1.0)
         self.state = ucls_exact.init(self.hyper, stream.d, 1, stream.index.shape[1], np.dtype(dtype).type)
         self.state.seen[0] = stream.d
         self.stream = stream
