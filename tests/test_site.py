@@ -39,7 +39,6 @@ DATA = {  # a number in data, and the file that then differs from them
     "data/reproduction-checks.csv": (r",yes,", "data/reproduction-checks.csv"),
     "data/benchmarks/ablation.csv": (r"(?<=noise term only,\")576.7", "beyond.md"),
     "data/deviations.csv": (r"(?<=final reward per step,)[\d.]+,[\d.]+", "deviations.md"),
-    "data/robustness.json": (r'(?<="kills": )\d+', "robustness.md"),
 }
 
 

@@ -12,7 +12,6 @@ from bench.ablations import runs as ablations
 from bench.ablations import table as parts
 from docsite import pictures
 from docsite.algorithms import LABELS
-from faults.torture import page as robustness
 from tools import benchmarks, deviations, environments, exploration, logs, marks, prose, reproduction
 from tools.tables import ROOT, markdown, read, table
 from ucls._util.files import write_atomic
@@ -31,7 +30,6 @@ MEASURED = [
 
 def made(docs: Path = DOCS) -> dict[Path, str]:
     """The text that every file made from data should have, by path."""
-    tallies = robustness.load(docs / "data" / "robustness.json")
     changed = docs / "data" / ablations.FILE.name
     return {
         **reproduction.made(docs),
@@ -42,7 +40,6 @@ def made(docs: Path = DOCS) -> dict[Path, str]:
         **logs.made(docs),
         **marks.made(docs / "choose.md", {"costs and results": costs_and_results()}),
         **marks.made(docs / "planning.md", {"ablations": markdown(*parts.table(ablations.rows(changed)))}),
-        **marks.made(docs / "robustness.md", robustness.sections(tallies)),
     }
 
 
