@@ -40,21 +40,21 @@ def main() -> int:
         _one_thread()
         return import_module(COMMANDS[name]).main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure performance.")
-    more = f"{', '.join(PARTS)} (default: all of these); check; count; {', '.join(COMMANDS)}."
+    more = f"{', '.join(PARTS)} (default: all of these); check; {', '.join(COMMANDS)}."
     parser.add_argument("parts", nargs="*", metavar="PART", help=more)
     parser.add_argument("--quick", action="store_true", help="less than a minute, to check that everything runs")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     parser.add_argument("--docs", action="store_true", help="update the data and the figure of docs/performance.md")
     asked = parser.parse_args()
-    if unknown := set(asked.parts) - {*PARTS, "check", "count"}:
+    if unknown := set(asked.parts) - {*PARTS, "check"}:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
 
     _one_thread()
     from bench.harness import cores, pin
 
-    if asked.parts and asked.parts[0] in ("check", "count"):
+    if asked.parts == ["check"]:
         pin(cores()[-1])
-        return _gate(asked.parts[0], asked.json)
+        return _gate(asked.json)
     return _measure(asked.parts or list(PARTS), asked.quick, asked.json, asked.docs)
 
 
@@ -97,16 +97,13 @@ def _show(machine: dict[str, str]) -> None:
     print()
 
 
-def _gate(which: str, as_json: bool) -> int:
+def _gate(as_json: bool) -> int:
     from bench import check
     from bench.tables import plain
 
-    if which == "count":
-        check.commit_count()
-        return 0
     found = check.gates()
     print(json.dumps(check.as_data(found)) if as_json else plain(check.table(found)))
-    return 1 if any(gate.holds is False for gate in found) else 0
+    return 0 if all(gate.holds for gate in found) else 1
 
 
 if __name__ == "__main__":
