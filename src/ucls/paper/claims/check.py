@@ -166,7 +166,7 @@ def _known(p: float | None) -> float:
 
 
 def by_chance(estimate: Sequence[Any], *levels: float) -> float:
-    """The p-value of the nearest of some levels, from an interval, as if it were normal towards that level.
+    """The p-value of the nearest of some levels, from an interval, as if it were normal toward that level.
 
     >>> by_chance((1.0, 0.0, 3.0), 0.0), by_chance((1.0, 1.0, 1.0), 0.0), by_chance((1.0, 0.0, 2.0), 1.0, 9.0)
     (0.05, 0.0, 1.0)
