@@ -9,11 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from faults.torture import shadow
 from faults.torture.checkpoints import AGENTS
 from ucls.algorithms import ALGORITHMS, algorithm_module
-from ucls.core.config import resolve_plan
-from ucls.core.learner import Learner
 from ucls.core.run import Run, make_run, suits_env
 from ucls.core.saving import checkpoint
 
@@ -21,7 +18,6 @@ CHUNKS = 100
 FEWER_STEPS = dict.fromkeys(("ucls", "gv-ucb", "lspi-rmax", "ucls-exact"), 300_000)
 SECONDS = 300.0  # a run that would take longer takes fewer steps, and says so
 SLACK = 8 * 2**20  # bytes that memory may rise by without anybody's data growing
-DRIFT = 1e-4  # the inverse of a matrix with a condition of 1e10 has no more digits
 ENV, SMALL = "ucls/RiverSwim-v0", {"tilings": 3, "tiles": 4, "table_size": 16}
 
 
@@ -43,7 +39,7 @@ def soak(agent: str, wanted: int, seed: int) -> dict[str, Any]:
         if not run.diverged:
             again.advance(steps - again.steps)
             found["same"] = _same(run, again)
-    found |= {"agent": agent, "steps": run.steps, "drift": _drift(agent, run)}
+    found |= {"agent": agent, "steps": run.steps}
     return {**found, "faults": _faults(found)}
 
 
@@ -98,19 +94,6 @@ def _same(one: Run, other: Run) -> bool:
     return checkpoint.to_bytes(one.checkpoint(), one.about()) == checkpoint.to_bytes(other.checkpoint(), other.about())
 
 
-def _drift(agent: str, run: Run) -> float | None:
-    """How far something that is carried along is from what it would be if it were made anew; None if nothing is."""
-    if agent == "lstd-sm":
-        witness = Run(run.world, Learner(resolve_plan(run.learner.plan, shadow)))
-        witness.advance(run.steps)
-        return shadow.drift(witness.learner.state)
-    system: Any = getattr(run.learner.state, "system", None)
-    if system is None:
-        return None
-    anew = float(((system.scale[0] * system.At.astype(np.float64)) ** 2).sum())
-    return abs(float(system.norm2[0]) / anew - 1.0)
-
-
 def _faults(found: dict[str, Any]) -> list[str]:
     if found["diverged"]:
         return ["it diverged"]
@@ -118,6 +101,4 @@ def _faults(found: dict[str, Any]) -> list[str]:
     grown = found["memory"][1] - found["memory"][0]
     if grown > SLACK + 2 * (found["data"][1] - found["data"][0]):
         faults.append(f"memory grew by {grown:,} bytes")
-    if found["drift"] is not None and not found["drift"] < DRIFT:
-        faults.append(f"a drift of {found['drift']:.2g}")
     return faults
