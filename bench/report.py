@@ -20,8 +20,6 @@ COLORS = {
     "C": "#D55E00",
     "NumPy, dense": "#999999",
     "NumPy, tuned": "#56B4E9",
-    "NumPy, our algebra": "#009E73",
-    "JAX, plain": "#E69F00",
     "JAX, structured": "#CC79A7",
 }
 ROOF = "#333333"
