@@ -9,12 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from tools import marks
-from tools.captions import pictures
 from ucls._util.files import write_atomic
 from ucls.paper import shipped
 from ucls.paper._markdown import csv_text, markdown_table
 from ucls.paper.account import Reproduction
-from ucls.paper.claims import CLAIMS
 from ucls.paper.claims.check import HELD, Check, Claim
 from ucls.paper.claims.plain import because, title_of
 from ucls.paper.contents import Table
@@ -47,7 +45,7 @@ def sections(made: Reproduction) -> dict[str, str]:
     """Return the sections of the pages, by name; that of a table is its title in lower case."""
     tables = {title.lower(): _table(heads, rows) for title, heads, rows in made.tables}
     about = _table(["", ""], [list(fact) for fact in made.facts.items()])
-    said = {"found": found(made), "verdicts": verdicts(made), "checks": checks(made), "figures": pictures()}
+    said = {"found": found(made), "verdicts": verdicts(made), "checks": checks(made)}
     return {**said, **tables, "facts": about}
 
 
@@ -74,14 +72,6 @@ def made_at(facts: Mapping[str, str]) -> str:
 def _item(claim: Claim) -> str:
     title = f"[{title_of(claim)}]({claim.figure}.png)" if claim.figure else title_of(claim)
     return f"**{title}** (claim {claim.number}). {summary(claim)}"
-
-
-def was(claim: Claim) -> str:
-    """The earlier verdict, and how its checks have changed since, if the verdict is a different one now."""
-    before = CLAIMS[claim.number].before if claim.number in CLAIMS else None
-    if before is None or claim.short or before.verdict is claim.verdict:
-        return ""
-    return f"Earlier verdict: {before.verdict.value}. Since then, {before.changed}."
 
 
 def telling(claim: Claim) -> Check | None:
@@ -118,7 +108,7 @@ def checks(made: Reproduction) -> str:
     for claim in made.claims:
         rows = [[check.what, check.found, str(check.runs), HELD[check.holds]] for check in claim.checks]
         heads = ["check", "result with 95% interval", "runs", "holds"]
-        words = " ".join(filter(None, (f"**{claim.number}.** {claim.sentence}", claim.why, was(claim))))
+        words = " ".join(filter(None, (f"**{claim.number}.** {claim.sentence}", claim.why)))
         parts.append(words + "\n\n" + _table(heads, rows))
     return "\n\n".join(parts)
 
@@ -130,14 +120,14 @@ def data_files(made: Reproduction) -> dict[str, str]:
 
 
 def claims_table(made: Reproduction) -> Table:
-    """Every claim with its verdict, the reason, notes, and what changed since an earlier verdict."""
+    """Every claim with its verdict, the reason, and notes."""
     rows = []
     for claim in made.claims:
         counts = [str(sum(check.holds is holds for check in claim.checks)) for holds in HELD]
-        said = [because(claim), claim.why, was(claim)]
+        said = [because(claim), claim.why]
         rows.append([str(claim.number), title_of(claim), claim.sentence, *counts, claim.words, *said])
     heads = ["claim", "title", "statement", "checks that hold", "checks that fail", "inconclusive checks", "verdict"]
-    return "Verdicts", [*heads, "reason", "notes", "earlier verdict"], rows
+    return "Verdicts", [*heads, "reason", "notes"], rows
 
 
 def checks_table(made: Reproduction) -> Table:
