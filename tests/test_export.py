@@ -20,10 +20,6 @@ OTHERS = {"lspi-rmax": {"return_max": 1.0}, "dgpq": {"r_max": 1.0}}
 EXPORTED = ("ucls-exact", "ucls", "ucls-l", "gv-ucb", "rlsvi", "lspi-rmax", "sarsa", "lstd-sm", "lstd-cg", "dgpq")
 TABLES = {*ALGORITHMS} - {*EXPORTED, "ucbootstrap", "ucls-plan", "ucls-deep"}
 INDEXED = {"ucbvi", "ucrl2", "psrl"}  # by time: they explore as in the step of the episode that they are in
-    "ucbvi",
-    "ucrl2",
-    "psrl",
-}  # by time: while exploring, they act as in the step of the episode that they are in
 HERE = "import warnings\nfrom test_export import *\nwarnings.simplefilter('ignore')\n"
 TILES = {"features": "tiles", "tilings": 3, "tiles": 2}
 ALONE = """
