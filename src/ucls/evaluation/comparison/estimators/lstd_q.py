@@ -114,14 +114,17 @@ def _scores(design: Design, policy: OnLog, fit: Fit, wanted: np.ndarray) -> tupl
     leave = is_left_out(log, fit.theta.size)
     found, residuals = np.zeros((log.n_steps, len(wanted))), np.zeros(log.n_steps)
     delta = residuals if not leave else np.zeros(log.n_steps)
-    for rows, here, after in design.parts():
-        residuals[rows] = td_errors(log, policy, fit.usable, rows, fit.q(here), fit.q(after))
+    weights = np.vstack([fit.theta, directions]).T
+    for part in design.parts():
+        rows = part.rows
+        now, later = part.times(weights)
+        residuals[rows] = td_errors(log, policy, fit.usable, rows, now[:, :n_actions], later[:, :n_actions])
         if leave:
-            x, gap = pairs(log, policy, fit.usable, rows, here, after)
+            x, gap = pairs(log, policy, fit.usable, rows, part.here, part.after)
             begin, end = np.searchsorted(log.first, (rows.start, rows.stop))
             first = log.first[begin : end + 1] - rows.start
             delta[rows] = left_out(first, x, gap @ fit.inverse, residuals[rows])
-        every = (here @ directions.T).reshape(-1, len(wanted), n_actions)
+        every = now[:, n_actions:].reshape(-1, len(wanted), n_actions)
         found[rows] = every[np.arange(len(every)), :, log.action[rows]]
     with np.errstate(invalid="ignore"):  # of infinite ones
         return np.add.reduceat(found * delta[:, None], log.first[:-1], axis=0), residuals

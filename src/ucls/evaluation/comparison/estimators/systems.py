@@ -40,8 +40,32 @@ class Common(NamedTuple):
     crosses: np.ndarray
 
 
+class Part(NamedTuple):
+    """Some rows; the features of their states and, below them, of next states that are no state of the next row; and
+    the row of the latter that has the next state of each (any row where there is none)."""
+
+    rows: slice
+    features: Any
+    follower: np.ndarray
+
+    @property
+    def here(self) -> Any:
+        """The features of the states."""
+        return self.features[: len(self.follower)]
+
+    @property
+    def after(self) -> Any:
+        """The features of the next states."""
+        return self.features[self.follower]
+
+    def times(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The features of the states and those of the next states, times a matrix."""
+        products = self.features @ weights
+        return products[: len(self.follower)], products[self.follower]
+
+
 class Design:
-    """The features of a log, in parts of some rows: those of the states, and those of the next states.
+    """The features of a log, in parts of some rows.
 
     Episode i is in fold i mod `folds`. With the design of `finer` features that contain these, sums come from there.
     """
@@ -56,31 +80,22 @@ class Design:
         cuts = np.searchsorted(log.first, np.arange(step, log.n_steps, step))
         edges = np.unique(np.concatenate([[0], log.first[cuts], [log.n_steps]]))
         self._edges = list(zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True))
-        self._kept: list[tuple[slice, Any, Any]] | None = None
-        if basis.size * log.n_steps <= KEPT:
-            self._kept = list(self._made())
+        self._kept = list(self._made()) if basis.size * log.n_steps <= KEPT else None
         self._sums: dict[int, tuple[OnLog, Sums]] = {}
         self._common: Common | None = None
 
-    def parts(self) -> Iterator[tuple[slice, Any, Any]]:
-        """The rows, the features of their states, and those of their next states (0 where there is none)."""
+    def parts(self) -> Iterator[Part]:
+        """All rows, in parts that begin with an episode."""
         yield from self._made() if self._kept is None else self._kept
 
-    def _made(self) -> Iterator[tuple[slice, Any, Any]]:
+    def _made(self) -> Iterator[Part]:
         log = self.log
         for begin, end in self._edges:
-            rows = slice(begin, end)
-            here = self.basis.rows(log.states[rows])
-            if isinstance(here, np.ndarray):
-                after = np.empty_like(here)
-                after[:-1], after[-1] = here[1:], 0.0
-                after[~log.follows[rows]] = 0.0
-                alone = np.flatnonzero(log.has_next[rows] & ~log.follows[rows])
-                if len(alone):
-                    after[alone] = self.basis.rows(log.next_states[rows][alone])
-            else:
-                after = self.basis.rows(log.next_states[rows])
-            yield rows, here, after
+            rows, n = slice(begin, end), end - begin
+            alone = np.flatnonzero(log.has_next[rows] & ~log.follows[rows])
+            follower = np.minimum(np.arange(1, n + 1), n - 1)
+            follower[alone] = n + np.arange(len(alone))
+            yield Part(rows, self.basis.rows(np.vstack([log.states[rows], log.next_states[rows][alone]])), follower)
 
     def sums(self, policy: OnLog) -> Sums:
         """S and b of a policy."""
@@ -111,16 +126,18 @@ class Design:
         squares = np.zeros((self.folds, n_actions, size, size))
         rewards = np.zeros((self.folds, n_actions, size))
         crosses = np.zeros((self.folds, n_actions, size, n_actions, size))
-        certain = (np.count_nonzero(weights, axis=1) <= 1).all()  # the next action
-        c_next = weights.argmax(axis=1) if certain else np.zeros(log.n_steps, np.int64)
-        for rows, here, after in self.parts():
-            order, groups = self._groups(rows, usable, c_next)
-            x, x_next, weight = here[order], after[order], weights[rows][order]
+        count = np.count_nonzero(weights, axis=1)
+        certain = count.max() <= 1  # the next action
+        c_next = np.where(count == 0, n_actions, weights.argmax(axis=1) if certain else 0)
+        for part in self.parts():
+            order, groups = self._groups(part.rows, usable, c_next)
+            x, x_next = part.features[order], part.features[part.follower[order]]
+            weight, reward = weights[part.rows][order], log.reward[part.rows][order]
             for f, a, c, some in groups:
                 if common is None:
                     squares[f, a] += dense(x[some].T @ x[some])
-                    rewards[f, a] += x[some].T @ log.reward[rows][order[some]]
-                for k in (c,) if certain else np.flatnonzero(weight[some].any(axis=0)):
+                    rewards[f, a] += x[some].T @ reward[some]
+                for k in (c,) if certain and c < n_actions else np.flatnonzero(weight[some].any(axis=0)):
                     if k != rest[a]:
                         crosses[f, a, :, k] += _cross(x[some], x_next[some], weight[some, k])
         if common is None:
@@ -141,21 +158,23 @@ class Design:
     ) -> tuple[np.ndarray, list[tuple[int, int, int, slice]]]:
         """The usable rows of a part, counted from its first, by fold, logged action and next action; and all of these
         with the places of their rows."""
-        n_actions = len(self.log.actions)
-        key = (self.fold[rows] * n_actions + self.log.action[rows]) * n_actions + c_next[rows]
+        n_actions, n_next = len(self.log.actions), len(self.log.actions) + 1  # the last one: none
+        key = (self.fold[rows] * n_actions + self.log.action[rows]) * n_next + c_next[rows]
         chosen = np.flatnonzero(usable[rows])
         order = chosen[np.argsort(key[chosen], kind="stable")]
         kinds, begins = np.unique(key[order], return_index=True)
         ends = [*begins[1:].tolist(), len(order)]
         places = map(slice, begins.tolist(), ends)
         return order, [
-            (kind // n_actions**2, kind // n_actions % n_actions, kind % n_actions, place)
+            (kind // n_next // n_actions, kind // n_next % n_actions, kind % n_next, place)
             for kind, place in zip(kinds.tolist(), places, strict=True)
         ]
 
 
 def _cross(x: Any, x_next: Any, weight: np.ndarray) -> np.ndarray:
     """The sum of x_t w_t x(s'_t)'; rows without weight, if they are many, are not multiplied."""
+    if (weight == weight[0]).all():
+        return dense(x.T @ x_next) * weight[0]
     some = np.flatnonzero(weight)
     if len(some) < MANY * len(weight):
         x, x_next, weight = x[some], x_next[some], weight[some]
