@@ -97,7 +97,7 @@ def evaluate(design: Design, policy: OnLog, at: np.ndarray | None = None) -> Eva
 
 
 def td_errors(
-    log: EpisodeLog, policy: OnLog, usable: np.ndarray, rows: slice, q: np.ndarray, q_next: np.ndarray
+    log: EpisodeLog, policy: OnLog, usable: np.ndarray, rows: np.ndarray, q: np.ndarray, q_next: np.ndarray
 ) -> np.ndarray:
     """The TD errors of some rows, from the values of all actions here and next; 0 where the next state is unknown."""
     follows = log.discount[rows] * (policy.after[rows] * q_next).sum(axis=1)
@@ -120,10 +120,11 @@ def _scores(design: Design, policy: OnLog, fit: Fit, wanted: np.ndarray) -> tupl
         now, later = part.times(weights)
         residuals[rows] = td_errors(log, policy, fit.usable, rows, now[:, :n_actions], later[:, :n_actions])
         if leave:
-            x, gap = pairs(log, policy, fit.usable, rows, part.here, part.after)
-            begin, end = np.searchsorted(log.first, (rows.start, rows.stop))
-            first = log.first[begin : end + 1] - rows.start
-            delta[rows] = left_out(first, x, gap @ fit.inverse, residuals[rows])
+            ordered, here, after = part.in_order()
+            x, gap = pairs(log, policy, fit.usable, ordered, here, after)
+            begin, end = np.searchsorted(log.first, (ordered.start, ordered.stop))
+            first = log.first[begin : end + 1] - ordered.start
+            delta[ordered] = left_out(first, x, gap @ fit.inverse, residuals[ordered])
         every = now[:, n_actions:].reshape(-1, len(wanted), n_actions)
         found[rows] = every[np.arange(len(every)), :, log.action[rows]]
     with np.errstate(invalid="ignore"):  # of infinite ones

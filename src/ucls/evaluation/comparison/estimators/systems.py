@@ -41,27 +41,24 @@ class Common(NamedTuple):
 
 
 class Part(NamedTuple):
-    """Some rows; the features of their states and, below them, of next states that are no state of the next row; and
-    the row of the latter that has the next state of each (any row where there is none)."""
+    """Some rows of a log, by fold, action, and what follows; the features of their states and, below them, of next
+    states that are no state of these rows; and which of all these is the next state of each (any where there is none).
+    """
 
-    rows: slice
+    rows: np.ndarray
     features: Any
     follower: np.ndarray
-
-    @property
-    def here(self) -> Any:
-        """The features of the states."""
-        return self.features[: len(self.follower)]
-
-    @property
-    def after(self) -> Any:
-        """The features of the next states."""
-        return self.features[self.follower]
 
     def times(self, weights: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The features of the states and those of the next states, times a matrix."""
         products = self.features @ weights
-        return products[: len(self.follower)], products[self.follower]
+        return products[: len(self.rows)], products[self.follower]
+
+    def in_order(self) -> tuple[slice, Any, Any]:
+        """The rows in the order of the log, and the features of their states and of the next states."""
+        back = np.argsort(self.rows)
+        begin = int(self.rows[back[0]])
+        return slice(begin, begin + len(back)), self.features[back], self.features[self.follower[back]]
 
 
 class Design:
@@ -73,6 +70,7 @@ class Design:
     def __init__(self, log: EpisodeLog, basis: Basis, folds: int = 1, finer: "Design | None" = None):
         self.log, self.basis, self.folds = log, basis, folds
         self.fold = log.episode % folds
+        self._kind = self._kinds()
         self._finer, self._columns = finer, None if finer is None else basis.columns_in(finer.basis)
         probe = basis.rows(log.states[:1])
         self.dense = isinstance(probe, np.ndarray)
@@ -91,11 +89,13 @@ class Design:
     def _made(self) -> Iterator[Part]:
         log = self.log
         for begin, end in self._edges:
-            rows, n = slice(begin, end), end - begin
+            rows = np.argsort(self._kind[begin:end], kind="stable") + begin
+            place = np.empty(len(rows) + 1, np.int64)
+            place[rows - begin], place[-1] = np.arange(len(rows)), 0
+            follower = place[rows - begin + 1]
             alone = np.flatnonzero(log.has_next[rows] & ~log.follows[rows])
-            follower = np.minimum(np.arange(1, n + 1), n - 1)
-            follower[alone] = n + np.arange(len(alone))
-            yield Part(rows, self.basis.rows(np.vstack([log.states[rows], log.next_states[rows][alone]])), follower)
+            follower[alone] = len(rows) + np.arange(len(alone))
+            yield Part(rows, self.basis.rows(np.vstack([log.states[rows], log.next_states[rows[alone]]])), follower)
 
     def sums(self, policy: OnLog) -> Sums:
         """S and b of a policy."""
@@ -126,20 +126,16 @@ class Design:
         squares = np.zeros((self.folds, n_actions, size, size))
         rewards = np.zeros((self.folds, n_actions, size))
         crosses = np.zeros((self.folds, n_actions, size, n_actions, size))
-        count = np.count_nonzero(weights, axis=1)
-        certain = count.max() <= 1  # the next action
-        c_next = np.where(count == 0, n_actions, weights.argmax(axis=1) if certain else 0)
         for part in self.parts():
-            order, groups = self._groups(part.rows, usable, c_next)
-            x, x_next = part.features[order], part.features[part.follower[order]]
-            weight, reward = weights[part.rows][order], log.reward[part.rows][order]
-            for f, a, c, some in groups:
+            x_next, weight, reward = part.features[part.follower], weights[part.rows], log.reward[part.rows]
+            for f, a, some in self._groups(part.rows, usable):
+                x = part.features[some]
                 if common is None:
-                    squares[f, a] += dense(x[some].T @ x[some])
-                    rewards[f, a] += x[some].T @ reward[some]
-                for k in (c,) if certain and c < n_actions else np.flatnonzero(weight[some].any(axis=0)):
-                    if k != rest[a]:
-                        crosses[f, a, :, k] += _cross(x[some], x_next[some], weight[some, k])
+                    squares[f, a] += dense(x.T @ x)
+                    rewards[f, a] += x.T @ reward[some]
+                for c in range(n_actions):
+                    if c != rest[a]:
+                        crosses[f, a, :, c] += _cross(x, x_next[some], weight[some, c])
         if common is None:
             common = Common(usable, squares, rewards, crosses.sum(axis=3))
             self._common = common if whole else None
@@ -153,31 +149,35 @@ class Design:
         d = n_actions * size
         return Sums(S.reshape(self.folds, d, d), common.rewards.reshape(self.folds, d), usable)
 
-    def _groups(
-        self, rows: slice, usable: np.ndarray, c_next: np.ndarray
-    ) -> tuple[np.ndarray, list[tuple[int, int, int, slice]]]:
-        """The usable rows of a part, counted from its first, by fold, logged action and next action; and all of these
-        with the places of their rows."""
-        n_actions, n_next = len(self.log.actions), len(self.log.actions) + 1  # the last one: none
-        key = (self.fold[rows] * n_actions + self.log.action[rows]) * n_next + c_next[rows]
-        chosen = np.flatnonzero(usable[rows])
-        order = chosen[np.argsort(key[chosen], kind="stable")]
-        kinds, begins = np.unique(key[order], return_index=True)
-        ends = [*begins[1:].tolist(), len(order)]
-        places = map(slice, begins.tolist(), ends)
-        return order, [
-            (kind // n_next // n_actions, kind // n_next % n_actions, kind % n_next, place)
-            for kind, place in zip(kinds.tolist(), places, strict=True)
-        ]
+    def _kinds(self) -> np.ndarray:
+        """A number for every row that orders rows by fold, action, and what follows: the row of some next action, a
+        termination, a state that no row has, or nothing."""
+        log, n_actions = self.log, len(self.log.actions)
+        later = np.where(log.terminated, n_actions, np.where(log.has_next, n_actions + 1, n_actions + 2))
+        later[:-1] = np.where(log.follows[:-1] & ~log.terminated[:-1], log.action[1:], later[:-1])
+        return (self.fold * n_actions + log.action) * (n_actions + 3) + later
+
+    def _groups(self, rows: np.ndarray, usable: np.ndarray) -> Iterator[tuple[int, int, slice]]:
+        """The folds and actions of ordered rows, and the places of their usable rows, which come first."""
+        n_actions = len(self.log.actions)
+        kinds, begins, counts = np.unique(self._kind[rows] // (n_actions + 3), return_index=True, return_counts=True)
+        for kind, begin, count in zip(kinds.tolist(), begins.tolist(), counts.tolist(), strict=True):
+            end = begin + int(usable[rows[begin : begin + count]].sum())
+            if end > begin:
+                yield kind // n_actions, kind % n_actions, slice(begin, end)
 
 
-def _cross(x: Any, x_next: Any, weight: np.ndarray) -> np.ndarray:
+def _cross(x: Any, x_next: Any, weight: np.ndarray) -> Any:
     """The sum of x_t w_t x(s'_t)'; rows without weight, if they are many, are not multiplied."""
+    some: Any = np.flatnonzero(weight)
+    if not len(some):
+        return 0.0
+    if len(some) < MANY * len(weight):
+        if some[-1] - some[0] + 1 == len(some):
+            some = slice(some[0], some[-1] + 1)
+        x, x_next, weight = x[some], x_next[some], weight[some]
     if (weight == weight[0]).all():
         return dense(x.T @ x_next) * weight[0]
-    some = np.flatnonzero(weight)
-    if len(some) < MANY * len(weight):
-        x, x_next, weight = x[some], x_next[some], weight[some]
     return dense(x.T @ scaled(x_next, weight))
 
 
