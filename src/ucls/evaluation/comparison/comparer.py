@@ -153,6 +153,7 @@ class Comparer:
         key = basis.name, id(policy.now)
         if key not in self._fits:
             design = self._design(basis)
+            design.prepare([self.behavior, policy])
             self._fits[key] = Fitted(design, self._of_logged(basis), evaluate(design, policy))
         return self._fits[key]
 
