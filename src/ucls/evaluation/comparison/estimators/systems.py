@@ -18,7 +18,7 @@ from ucls.evaluation.comparison.basis import Basis
 from ucls.evaluation.comparison.policies import OnLog
 from ucls.evaluation.logs.episodes import EpisodeLog
 
-CHUNK, LEAST = 1 << 20, 512  # entries of a matrix of features, and its rows at least
+CHUNK, LEAST = 1 << 22, 512  # entries of a matrix of features, and its rows at least
 MANY = 0.9  # of rows
 KEPT = 3e7  # entries up to which features are computed once, and up to which sums are kept
 
