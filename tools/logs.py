@@ -10,9 +10,7 @@ from tools import marks
 def made(docs: Path) -> dict[Path, str]:
     """The text that the page should have, by its path."""
     coverage, decisions = pooled(docs / "data" / "log-coverage.csv")
-    again = dict(
-        zip(("rerun coverage", "rerun decisions"), pooled(docs / "data" / "log-coverage-rerun.csv"), strict=True)
-    )
+    again = pooled(docs / "data" / "log-coverage-rerun.csv")
     tables = {"large": large.table(docs / "data" / "log-large.csv")}
     tables |= {"cautious": cautious.table(docs / "data" / "log-cautious.csv")}
     tables |= dict(zip(("rerun coverage", "rerun decisions"), again, strict=True))
