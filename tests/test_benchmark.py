@@ -393,7 +393,9 @@ def test_runs_of_an_object_resume_after_a_process_was_killed(agents, tmp_path):
         ucls(*words, "--store", "a.sqlite", "--out", "a.json")
     [first] = (tmp_path / "a.objects").iterdir()
     written = first.stat().st_mtime_ns
-    assert ucls(*words, "--store", "a.sqlite", "--out", "a.json").exit_code == 0
+    told = ucls(*words, "--store", "a.sqlite", "--out", "a.json")
+    assert told.exit_code == 0
+    assert "once_killed: 1 of 1 runs\n" in told.output
     assert first.stat().st_mtime_ns == written
     assert len(result.read(tmp_path / "a.json").runs) == 2
 
