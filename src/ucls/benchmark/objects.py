@@ -6,7 +6,9 @@ only if it does not look at which environment it got. Each run is a file in a fo
 
 import json
 import multiprocessing
+import os
 import sys
+import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -47,7 +49,8 @@ def execute(
 def _give(entry: Entry, missing: Sequence[tuple[Task, int, Path]], jobs: int, quiet: bool) -> None:
     """Give runs to a pool of processes; what is finished has its file whatever happens to the others."""
     spoken = time.monotonic()
-    with one_thread_each(), ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+    spawned = multiprocessing.get_context("spawn")
+    with one_thread_each(), ProcessPoolExecutor(jobs, spawned, end_with_parent) as pool:
         try:
             given = [pool.submit(run_to_file, entry.name, *each) for each in missing]
             for number, done in enumerate(as_completed(given), 1):
@@ -59,6 +62,13 @@ def _give(entry: Entry, missing: Sequence[tuple[Task, int, Path]], jobs: int, qu
             raise UserError("a worker process was ended from outside; the same command runs what is missing") from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it is gone, even if that was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
 def read_run(file: Path) -> Run:
