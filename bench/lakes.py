@@ -2,7 +2,7 @@
 
 The return of a greedy policy is not sampled: the lake's table gives its expectation under the time limit. The same
 table gives the largest return there is. Runs that docs/data/frozen-lake.csv lacks are made and added to it, and a
-summary of all is printed.
+table of all is printed.
 """
 
 import argparse
@@ -92,20 +92,20 @@ def rows(file: Path = FILE) -> list[dict[str, str]]:
         return list(csv.DictReader(opened))
 
 
-def summary(found: Sequence[dict[str, str]]) -> list[str]:
-    """A line for each lake: means and worst runs, and what is possible."""
-    told = []
+def table(found: Sequence[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
+    """A line for each lake and number of steps: means, the worst run, and what is possible."""
+    lines = []
     for env in LAKES:
         made = gymnasium.make(env)
-        best, usual = best_return(made), exact_return(made, discounted_policy(made))
-        told.append(f"{env}: {best:.4f} is possible, {usual:.4f} with the policy for a discount of {DISCOUNT}")
+        possible = [f"{best:.3f}" for best in (best_return(made), exact_return(made, discounted_policy(made)))]
         for steps in STEPS:
             mine = [row for row in found if (row["env"], row["steps"]) == (env, str(steps))]
             greedy, last = (np.array([float(row[name]) for row in mine]) for name in ("greedy", "last_20"))
             if mine:
-                first = f"  {steps:,} steps, {len(mine)} runs: greedy {greedy.mean():.4f}, worst {greedy.min():.4f}"
-                told.append(f"{first}; last 20 episodes {last.mean():.3f}")
-    return told
+                told = [f"{number:.3f}" for number in (greedy.mean(), greedy.min(), last.mean())]
+                lines.append([env, f"{steps:,}", str(len(mine)), *told, *possible])
+    columns = ["lake", "steps", "runs", "greedy, mean", "greedy, worst run", "last 20 episodes", "possible"]
+    return [*columns, f"with the best policy for a discount of {DISCOUNT}"], lines
 
 
 def main(words: list[str]) -> int:
@@ -124,5 +124,6 @@ def main(words: list[str]) -> int:
             with asked.out.open("a", newline="") as file:
                 writer = csv.writer(file, lineterminator="\n")
                 writer.writerows([HEAD] * new + [[*line, package_revision()] for line in measure(env, seed)])
-    print("\n".join(summary(rows(asked.out))))
+    columns, lines = table(rows(asked.out))
+    print("\n".join(" | ".join(line) for line in [columns, *lines]))
     return 0

@@ -1,7 +1,7 @@
 """Does UCLS-Plan stay good? Runs of 500,000 steps: `python -m bench long [--only DOMAIN ...] [--runs N]`.
 
 The last tenth of a run is compared with the 5,000 steps before step 50,000. Runs that docs/data/planning-long.csv lacks
-are made and added to it, and a summary of all is printed.
+are made and added to it, and a table of all is printed.
 """
 
 import argparse
@@ -20,7 +20,8 @@ HEAD = ["domain", "seed", "first", "last", "reward", "episodes", "mean_return", 
 DOMAINS = {"River Swim": "RiverSwim", "Puddle World": "PuddleWorld", "Sparse Mountain Car": "SparseMountainCar"} | {
     "Mountain Car": "MountainCar"
 }
-SCORE = {"River Swim": "reward", "Puddle World": "mean_return"}  # otherwise the number of episodes
+SCORE = {"River Swim": "reward", "Puddle World": "mean_return"}  # otherwise episodes
+WORDS = {"reward": "reward in 5,000 steps", "mean_return": "mean return", "episodes": "episodes in 5,000 steps"}
 FIRST_SEED, STEPS = 7000, 500_000
 EARLY = (45_000, 50_000)
 TENTHS = [(start, start + STEPS // 10) for start in range(0, STEPS, STEPS // 10)]
@@ -37,15 +38,33 @@ def measure(domain: str, seed: int) -> list[list[object]]:
     return lines
 
 
-def losses(found: Sequence[dict[str, str]], domain: str) -> list[float]:
-    """What the last tenth of each run lost of its score before step 50,000, as a fraction; below 0 it gained."""
-    score = SCORE.get(domain, "episodes")
-    scores: dict[str, dict[tuple[int, int], float]] = {}
+def score_of(domain: str) -> str:
+    """The column that counts in a domain."""
+    return SCORE.get(domain, "episodes")
+
+
+def scores(found: Sequence[dict[str, str]], domain: str) -> np.ndarray:
+    """Of each run, its score before step 50,000 and in its last tenth: a mean return, or a sum per 5,000 steps."""
+    score = score_of(domain)
+    of_run: dict[str, dict[tuple[int, int], float]] = {}
     for row in (row for row in found if row["domain"] == domain):
-        steps = 1 if score == "mean_return" else int(row["last"]) - int(row["first"])
         window = int(row["first"]), int(row["last"])
-        scores.setdefault(row["seed"], {})[window] = float(row[score]) / steps
-    return [(mine[EARLY] - mine[TENTHS[-1]]) / abs(mine[EARLY]) for mine in scores.values()]
+        parts = 1 if score == "mean_return" else (window[1] - window[0]) / (EARLY[1] - EARLY[0])
+        of_run.setdefault(row["seed"], {})[window] = float(row[score]) / parts
+    return np.array([(mine[EARLY], mine[TENTHS[-1]]) for mine in of_run.values()]).reshape(-1, 2)
+
+
+def table(found: Sequence[dict[str, str]]) -> tuple[list[str], list[list[str]]]:
+    """A line for each domain: mean scores, and what the run lost that lost most."""
+    lines = []
+    for domain in DOMAINS:
+        early, late = scores(found, domain).T
+        if len(early):
+            lost = 100 * (early - late) / np.abs(early)
+            means = [f"{kept.mean():,.1f}" for kept in (early, late)]
+            lines.append([domain, WORDS[score_of(domain)], str(len(early)), *means, f"{lost.max():.1f}%"])
+    columns = ["domain", "score", "runs", "steps 45,000 to 50,000", "last tenth"]
+    return [*columns, "largest loss of a run (below 0: a gain)"], lines
 
 
 def main(words: list[str]) -> int:
@@ -62,7 +81,6 @@ def main(words: list[str]) -> int:
             with asked.out.open("a", newline="") as file:
                 writer = csv.writer(file, lineterminator="\n")
                 writer.writerows([HEAD] * new + [[*line, package_revision()] for line in lines])
-    for domain in DOMAINS:
-        if lost := losses(rows(asked.out), domain):
-            print(f"{domain}: {len(lost)} runs lose {min(lost):.1%} to {max(lost):.1%}")
+    columns, lines = table(rows(asked.out))
+    print("\n".join(" | ".join(line) for line in [columns, *lines]))
     return 0

@@ -37,15 +37,27 @@ def line(domain, seed, window, **numbers):
     return {"domain": domain, "seed": str(seed), "first": str(first), "last": str(last), **numbers}
 
 
-def test_losses_are_of_rewards_per_step_of_mean_returns_or_of_episodes_per_step():
+def test_long_runs_lose_rewards_per_step_mean_returns_or_episodes_per_step():
     end = long.TENTHS[-1]
     found = [
         line("River Swim", 1, long.EARLY, reward="1000"),
         line("River Swim", 1, end, reward="9000"),
+        line("River Swim", 2, long.EARLY, reward="1000"),
+        line("River Swim", 2, end, reward="10000"),
         line("Puddle World", 1, long.EARLY, mean_return="-40"),
         line("Puddle World", 1, end, mean_return="-50"),
         line("Mountain Car", 1, long.EARLY, episodes="50"),
         line("Mountain Car", 1, end, episodes="525"),
     ]
-    lost = [long.losses(found, domain)[0] for domain in ("River Swim", "Puddle World", "Mountain Car")]
-    assert lost == pytest.approx([0.1, 0.25, -0.05])
+    assert [row[2:] for row in long.table(found)[1]] == [
+        ["2", "1,000.0", "950.0", "10.0%"],
+        ["1", "-40.0", "-50.0", "25.0%"],
+        ["1", "50.0", "52.5", "-5.0%"],
+    ]
+
+
+def test_the_table_of_lakes_has_the_worst_run_and_what_is_possible():
+    first = {"env": "FrozenLake-v1", "seed": "1", "steps": "5000", "greedy": "0.5", "last_20": "0.4"}
+    columns, lines = lakes.table([first, {**first, "seed": "2", "greedy": "0.7", "last_20": "0.5"}])
+    assert lines == [["FrozenLake-v1", "5,000", "2", "0.600", "0.500", "0.450", "0.744", "0.740"]]
+    assert len(columns) == len(lines[0])
