@@ -13,10 +13,13 @@ import ucls
 from support.masked import Corridor
 from support.uncompiled import run_uncompiled
 from ucls import Agent, UserError
+from ucls.algorithms import ALGORITHMS
 from ucls.policy import Policy
 
 OTHERS = {"lspi-rmax": {"return_max": 1.0}, "dgpq": {"r_max": 1.0}}
 EXPORTED = ("ucls-exact", "ucls", "ucls-l", "gv-ucb", "rlsvi", "lspi-rmax", "sarsa", "lstd-sm", "lstd-cg", "dgpq")
+TABLES = {*ALGORITHMS} - {*EXPORTED, "ucbootstrap", "ucls-plan", "ucls-deep"}
+INDEXED = {"ucbvi", "ucrl2", "psrl"}  # by time: they explore as in the step of the episode that they are in
 HERE = "import warnings\nfrom test_export import *\nwarnings.simplefilter('ignore')\n"
 TILES = {"features": "tiles", "tilings": 3, "tiles": 2}
 ALONE = """
@@ -127,6 +130,21 @@ def test_an_exploring_policy_takes_the_actions_of_its_agent(tmp_path):
     np.testing.assert_array_equal(policy.predict(given)[0], agent.predict(given)[0])
 
 
+def check_tables():
+    """Algorithms without a form of their own, also by what they maximize while they explore."""
+    given = np.arange(16)
+    for algorithm in TABLES:
+        agent = trained("FrozenLake-v1", algorithm, {}, 60)
+        with tempfile.TemporaryDirectory() as folder:
+            policy = Policy(agent.export(Path(folder) / "policy"), seed=0)
+        for found, expected in zip(policy.value_estimates(given), agent.value_estimates(given), strict=True):
+            np.testing.assert_array_equal(found, expected, err_msg=algorithm)
+        top = agent.learner.survey(given[:, None])[1]
+        for acts in (policy, agent) if algorithm not in INDEXED else (policy,):
+            actions = acts.predict(given)[0]
+            np.testing.assert_array_equal(top[given, actions], top.max(axis=1), err_msg=algorithm)
+
+
 def check_planners():
     """Every solver of ucls-plan, also without data."""
     for env, settings, steps in (
@@ -158,6 +176,10 @@ def check_planner(agent, given, folder):
         agent.learner.state.greedy[0] = 0
         clear = np.ptp(np.sort(score, axis=1)[:, -2:], axis=1) > 1e-9
         np.testing.assert_array_equal(found[clear], expected[clear])
+
+
+def test_tables_are_exported_for_other_algorithms():
+    run_uncompiled(f"{HERE}check_tables()")
 
 
 def test_planners_are_exported_with_every_solver_and_explore_also_in_greedy_periods():
@@ -248,6 +270,8 @@ def test_what_cannot_be_exported_is_refused_in_one_line(tmp_path):
     np.testing.assert_allclose(Policy(path).value_estimates(4)[0], agent.value_estimates(4)[0], atol=1e-12)
     with pytest.raises(UserError, match=r"name it .*policy\.npz"):
         agent.export(tmp_path / "policy.zip")
+    with pytest.raises(UserError, match="its values do not have the form of"):
+        trained("CartPole-v1", "lsvi-ucb", {"order": 1}, 3).export(tmp_path / "policy")
 
 
 def test_files_that_are_no_policy_are_refused_in_one_line(tmp_path):

@@ -18,6 +18,7 @@ from ucls import Agent, evaluate_policy
 from ucls.agent.trajectory import TrajectoryRecorder
 from ucls.algorithms import ALGORITHMS
 from ucls.errors import UserError
+from ucls.gym.action_masks import MaskReader
 
 RETURN_MAX = {"dgpq": {"r_max": 1.0}, "lspi-rmax": {"return_max": 1.0}}
 
@@ -126,6 +127,44 @@ def check_ucls_exact_carries_the_traces_of_other_streams():
     learner.begin, learner.advance = spy_begin, spy_advance
     agent.learn(150)
     assert learner.state.guarded[0] == 0
+
+
+def check_masks_are_honored_in_every_mode():
+    for mode in AutoresetMode:
+        for how in ("info", "method", "observation"):  # the environment refuses invalid actions itself
+            envs = vector(3, mode, make=lambda how=how: Corridor(how))
+            agent = Agent(envs, "sarsa", seed=1, epsilon=0.2).learn(300)
+            agent.learner.hyper = agent.learner.hyper._replace(epsilon=1.0)
+            assert evaluate_policy(agent, envs, n_eval_episodes=12, deterministic=False).lengths.max() <= 30
+
+
+def check_the_last_mask_of_a_truncated_episode_is_its_own():
+    def short(how):
+        return gymnasium.wrappers.TimeLimit(Corridor(how), 1)  # from cell 0, where only 2 is valid, to cell 1
+
+    def masks_learned(how):
+        agent = Agent(vector(2, AutoresetMode.SAME_STEP, make=lambda: short(how)), "sarsa")
+        seen, advance = [], agent.learner.advance
+        agent.learner.advance = lambda *step: seen.append(step[-1].astype(int).tolist()) or advance(*step)
+        agent.learn(6)
+        return seen
+
+    assert masks_learned("info") == masks_learned("observation") == [[0, 1, 1, 0]] * 6
+    with pytest.raises(UserError, match="environment 0 is at fault: the last state of a truncated episode has no"):
+        Agent(vector(2, AutoresetMode.SAME_STEP, make=lambda: short("method")), "sarsa").learn(1)
+
+
+def check_masks_that_change_or_are_missing_are_refused():
+    agent = Agent(envs := vector(2, make=lambda: Corridor("method")), "sarsa").learn(2)
+    envs.envs[1].action_masks = lambda: np.array([0, 1, 0, 0])
+    with pytest.raises(UserError, match="when the action was chosen and is"):
+        agent.learn(2)
+    with pytest.raises(UserError, match="environment 0 gives no action mask"):
+        Agent(vector(2, make=lambda: Corridor("info", "missing")), "sarsa").learn(3)
+    masks = MaskReader(None, 2)
+    assert masks.read_many([0], {}, np.array([False])) is None
+    with pytest.raises(UserError, match="but none after reset"):
+        masks.read_many([0], {"action_mask": np.array([[1, 0]])}, np.array([False]))
 
 
 def check_the_rest_works_with_a_vector():

@@ -84,8 +84,8 @@ def in_many(
     total, length, resetting = np.zeros(n), np.zeros(n, np.int64), np.zeros(n, bool)
     returns, lengths, n_truncated = [], [], 0
     observations, infos = envs.reset(seed=seed)
+    valid = _masks(masks, observations, infos, resetting)
     while (left > 0).any():
-        valid = _masks(masks, observations, infos, resetting)
         step = envs.step(policy(_states(observations, kind, n), valid))
         infos = step[4]
         observations, (rewards, terminated, truncated) = step[0], (_row(part, n) for part in step[1:4])
@@ -98,8 +98,10 @@ def in_many(
             left[i] = left[i] - 1 if over[i] or mode == "Disabled" else 0
             n_truncated += int(endless[i])
         begun = over | endless if mode == "Disabled" else over
+        valid = _masks(masks, observations, infos, over & (mode != "SameStep"))
         if mode == "Disabled" and begun.any():
             observations, infos = envs.reset(options={"reset_mask": begun})
+            valid = _masks(masks, observations, infos, ~begun, begun)
         total[begun], length[begun] = 0.0, 0
         resetting = begun if mode == "NextStep" else np.zeros(n, bool)
     return Episodes(np.array(returns), np.array(lengths), n_truncated)
@@ -115,9 +117,9 @@ def _states(observations: Any, kind: Observed, n: int) -> np.ndarray:
     return points
 
 
-def _masks(masks: MaskReader, observations: Any, infos: Any, ended: np.ndarray) -> np.ndarray | None:
+def _masks(masks: MaskReader, observations: Any, infos: Any, idle: np.ndarray, moved: Any = None) -> np.ndarray | None:
     try:
-        return masks.read_many(observations, infos, ended)
+        return masks.read_many(observations, infos, idle, moved)
     except UserError as fault:
         raise UserError(f"the environments are at fault: {fault}") from None
 

@@ -96,7 +96,7 @@ class MaskReader:
             where = ("reset()", "step()") if reset == self.gives else ("step()", "reset()")
             raise UserError(f"there is an action mask after {where[1]}, but none after {where[0]}: give one after both")
         self._given = given
-        self.mask = None if given is None else self._checked(given)
+        self.mask = None if given is None else self.checked(given)
         return self.mask
 
     def _note(self, given: Any) -> None:
@@ -109,28 +109,40 @@ class MaskReader:
                     f"env.{METHOD}(), or give the environment that it learned in"
                 )
 
-    def read_many(self, observations: Any, infos: Any, ended: np.ndarray) -> np.ndarray | None:
+    def read_many(
+        self, observations: Any, infos: Any, idle: np.ndarray, moved: np.ndarray | None = None
+    ) -> np.ndarray | None:
         """The masks of the environments of a vector, one row for each; None without masks.
 
-        Those that have `ended` need no action: all of theirs are valid. An environment that gives no mask this time
-        keeps its last one.
+        Those that are `idle` need no action: all of theirs are valid. Those that have not `moved` keep their masks.
         """
         given = self.look(observations, infos)
         self._note(given)
         if not self.gives:
+            if given is not None:
+                raise UserError("there is an action mask after step(), but none after reset(): give one after both")
             return None
-        rows: list[Any] = [None] * len(ended) if self.mask is None else list(self.mask)
-        if given is not None:
-            for i in np.flatnonzero(infos.get(f"_{KEY}", np.ones(len(ended), bool))):
-                rows[i] = given[i]
-        for i, over in enumerate(ended):
-            if rows[i] is None and not over:
+        many = len(idle)
+        moved = np.ones(many, bool) if moved is None else moved
+        told = infos.get(f"_{KEY}", np.ones(many, bool)) if given is infos.get(KEY) else np.ones(many, bool)
+        rows = np.ones((many, self.n_actions), bool) if self.mask is None else self.mask.copy()
+        for i in np.flatnonzero(moved):
+            if not idle[i] and (given is None or not told[i]):
                 raise UserError(f"environment {i} gives no action mask, but others do: give one after every step()")
-            rows[i] = np.ones(self.n_actions, bool) if over else self._checked(rows[i])
-        self.mask = np.array(rows)
-        return self.mask
+            rows[i] = True if idle[i] else self.checked(given[i])
+        self.mask = rows
+        return rows
 
-    def _checked(self, given: Any) -> np.ndarray:
+    def refuse_changed_in_many(self, idle: np.ndarray) -> None:
+        """Refuse masks of a vector that are not what they were when the actions were chosen."""
+        if self._method is None or self.mask is None:
+            return  # whatever a vector returns is a copy
+        given = self._method()
+        for i in np.flatnonzero(~idle):
+            self._refuse_other(self.mask[i], self.checked(given[i]))
+
+    def checked(self, given: Any) -> np.ndarray:
+        """A mask as an array, or an error that says what is wrong with it."""
         return checked_mask(given if self._number is None else self._number(given), self.n_actions)
 
     def look(self, observation: Any, info: Any) -> Any:
@@ -143,8 +155,10 @@ class MaskReader:
     def refuse_changed(self) -> None:
         """Refuse a mask that is not what it was when the action was chosen."""
         given = self._given if self._method is None else self._method()
-        mask = None if given is None else self._checked(given)
-        before, now = (None if each is None else each.astype(int).tolist() for each in (self.mask, mask))
+        self._refuse_other(self.mask, None if given is None else self.checked(given))
+
+    def _refuse_other(self, chosen: np.ndarray | None, taken: np.ndarray | None) -> None:
+        before, now = (None if each is None else each.astype(int).tolist() for each in (chosen, taken))
         if before != now:
             raise UserError(
                 f"the action mask was {brief(before)} when the action was chosen and is {brief(now)} when it is taken: "

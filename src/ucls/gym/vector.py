@@ -12,7 +12,7 @@ from gymnasium.vector.utils import iterate
 
 from ucls.core.config import brief
 from ucls.errors import UserError
-from ucls.gym.action_masks import KEY, MaskReader
+from ucls.gym.action_masks import KEY, MaskReader, mask_in
 from ucls.gym.observations import Observed, Step, read_step
 
 MODES = ("NextStep", "SameStep", "Disabled")
@@ -78,6 +78,8 @@ class VectorAdapter:
             begun, self._over = self._over, np.zeros(self.n, bool)
             observations, infos = self.envs.reset(options={"reset_mask": begun})
             return self._begun(observations, infos, begun)
+        with _Fault(None):
+            self.masks.refuse_changed_in_many(self._over)
         numbers = np.array(actions, np.int64) + self._first_action
         observations, rewards, terminated, truncated, infos = self.envs.step(numbers)
         ended = np.asarray(terminated, bool) | np.asarray(truncated, bool)
@@ -88,16 +90,18 @@ class VectorAdapter:
             begins = self._over[i]  # which only NEXT_STEP leaves to this step
             if not begins:
                 begins = bool(ended[i]) and self._mode == "SameStep"
-                last, last_mask = (infos["final_obs"][i], self._final_mask(i, infos)) if begins else (observation, mask)
+                last = infos["final_obs"][i] if begins else observation
                 step = self._step(i, last, rewards[i], terminated[i], truncated[i], infos)
-                outcomes.append(Outcome(i, step, None, last_mask))
+                if begins and self.masks.gives:
+                    mask = self._final_mask(i, last, infos, step.terminated)
+                outcomes.append(Outcome(i, step, None, mask))
             if begins:
-                outcomes.append(Outcome(i, None, self._read(observation), mask))
+                outcomes.append(Outcome(i, None, self._read(observation), None if masks is None else masks[i]))
         self._over = np.zeros(self.n, bool) if self._mode == "SameStep" else ended & ~self._over
         return outcomes
 
     def _begun(self, observations: Any, infos: Any, begun: np.ndarray) -> list[Outcome]:
-        masks = self._masks(observations, infos, ~begun)
+        masks = self._masks(observations, infos, ~begun, begun)
         firsts = enumerate(iterate(self.envs.observation_space, observations))
         read = ((i, self._read(observation)) for i, observation in firsts if begun[i])
         return [Outcome(i, None, s, None if masks is None else masks[i]) for i, s in read]
@@ -112,17 +116,24 @@ class VectorAdapter:
         with _Fault(None):
             return self._observed.read(observation)
 
-    def _masks(self, observations: Any, infos: Any, ended: np.ndarray) -> np.ndarray | None:
+    def _masks(self, observations: Any, infos: Any, idle: Any, moved: Any = None) -> np.ndarray | None:
         with _Fault(None):
-            return self.masks.read_many(observations, infos, ended)
+            return self.masks.read_many(observations, infos, idle, moved)
 
-    def _final_mask(self, i: int, infos: Any) -> np.ndarray | None:
-        """The mask of the last state of an episode, which only matters if it was truncated; all actions if not told."""
-        if not self.masks.gives:
-            return None
-        masks = infos.get("final_info", {}).get(KEY)
-        mask = None if masks is None else np.asarray(masks[i]) != 0
-        return np.ones(self.masks.n_actions, bool) if mask is None or not mask.any() else mask
+    def _final_mask(self, i: int, observation: Any, infos: Any, terminated: bool) -> np.ndarray:
+        """The mask of the last state of an episode, of an environment that was reset in the same step."""
+        if terminated:
+            return np.ones(self.masks.n_actions, bool)
+        given, info = mask_in(observation), infos.get("final_info", {})
+        if given is None and info.get(f"_{KEY}", np.zeros(self.n, bool))[i]:
+            given = info[KEY][i]
+        with _Fault(i):
+            if given is None:
+                raise UserError(
+                    "the last state of a truncated episode has no action mask: env.action_masks() is asked after the "
+                    f"reset in AutoresetMode.SAME_STEP, so take NEXT_STEP, or return info[{KEY!r}]"
+                )
+            return self.masks.checked(given)
 
 
 class _Fault:

@@ -13,9 +13,11 @@ import numpy as np
 
 from ucls import policy
 from ucls._util.files import write_atomic
+from ucls.algorithms import ALGORITHMS
 from ucls.core.learner import Learner
 from ucls.errors import UserError, printable
 from ucls.gym.adapter import EnvAdapter
+from ucls.kernels.active import Active
 
 SUFFIX = ".npz"
 FEATURES = ("tiles", "one_hot", "fourier", "random_fourier", "scaled", "observation", "precomputed")
@@ -82,14 +84,32 @@ def content_of(learner: Learner, stage: EnvAdapter, intervals: bool) -> tuple[di
 
 
 def _form_of(learner: Learner, intervals: bool) -> dict[str, Any]:
-    """The values and bounds of a learner, from its algorithm."""
+    """The form of a learner's values, as its algorithm gives it, or a table where features are one-hot."""
     algorithm, name = learner.algorithm, learner.plan.agent
-    if not hasattr(algorithm, "export") or hasattr(algorithm, "encode"):
+    if hasattr(algorithm, "export") and not hasattr(algorithm, "encode"):
+        form = algorithm.export(learner.state, learner.hyper)
+    elif name in ALGORITHMS and learner.plan.features == "one_hot":
+        form = _tabulated(learner)
+    else:
         raise UserError(f"{name} cannot be exported: its values do not have the form of ucls.policy")
-    form = algorithm.export(learner.state, learner.hyper)
     if intervals and form.pop("random", False):
         raise UserError(f"the bounds of {name} are random: export its means alone, with intervals=False")
     return form if intervals else {part: form[part] for part in MEAN if part in form}
+
+
+def _tabulated(learner: Learner) -> dict[str, Any]:
+    """The mean, the radius and what is maximized for every feature by itself."""
+    algorithm, parts, size = learner.algorithm, (learner.state, learner.hyper), learner.coder.size
+    table = np.zeros((3, size))
+    for feature in range(size):
+        x = Active(np.array([feature]), np.ones(1))
+        if hasattr(algorithm, "interval"):
+            mean, radius = algorithm.interval(*parts, x, learner._onlooker)
+        else:
+            mean, radius = algorithm.value(*parts, x), 0.0
+        upper = algorithm.upper(*parts, x) if hasattr(algorithm, "upper") else mean + radius
+        table[:, feature] = mean, radius, upper
+    return dict(zip(("w", "u", "theta"), table, strict=True))
 
 
 def _matrices(matrices: dict[str, np.ndarray], learner: Learner) -> dict[str, np.ndarray]:

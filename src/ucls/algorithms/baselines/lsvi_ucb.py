@@ -136,19 +136,29 @@ def value(state, hyper, x):
 @jit
 def interval(state, hyper, x, rng):
     """x'w and the bonus."""
+    return value(state, hyper, x), bonus(state, hyper, x)
+
+
+@jit
+def bonus(state, hyper, x):
+    """beta sqrt(x' Lambda^-1 x)."""
     v0, vmin = vr.limits(state.range, hyper.return_max)
-    size = ls.form(state.memory, state.step[0], x)
-    return value(state, hyper, x), hyper.bonus_scale * (v0 - vmin) * np.sqrt(size)
+    return hyper.bonus_scale * (v0 - vmin) * np.sqrt(ls.form(state.memory, state.step[0], x))
+
+
+@jit
+def upper(state, hyper, x):
+    """x'w and the bonus, at most v0, which the agent maximizes."""
+    v0, _ = vr.limits(state.range, hyper.return_max)
+    return min(value(state, hyper, x) + bonus(state, hyper, x), v0)
 
 
 @jit
 def act(state, hyper, xs, rng):
     """The action with the largest Q."""
-    v0, _ = vr.limits(state.range, hyper.return_max)
     Q = np.empty(len(xs.index))
     for a in range(len(Q)):
-        mean, bonus = interval(state, hyper, la.of_action(xs, a), rng)
-        Q[a] = min(mean + bonus, v0)
+        Q[a] = upper(state, hyper, la.of_action(xs, a))
     return la.argmax(Q, rng)
 
 

@@ -99,6 +99,12 @@ def value(state, hyper, x):
 
 
 @jit
+def upper(state, hyper, x):
+    """The same without a limit, which the agent maximizes."""
+    return optimistic(state, hyper, state.step[0], x)
+
+
+@jit
 def best(state, hyper, h, xs):
     """The largest Q of a state in step h."""
     found = -np.inf
@@ -112,7 +118,7 @@ def act(state, hyper, xs, rng):
     """The action with the largest Q."""
     Q = np.empty(len(xs.index))
     for a in range(len(Q)):
-        Q[a] = optimistic(state, hyper, state.step[0], la.of_action(xs, a))
+        Q[a] = upper(state, hyper, la.of_action(xs, a))
     return la.argmax(Q, rng)
 
 
