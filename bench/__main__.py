@@ -27,8 +27,10 @@ COMMANDS = {
     "ablations": "bench.ablations.runs",  # UCLS-Plan with one part changed
     "deep": "bench.deep.command",  # deep agents with settings that others tuned
     "environments": "bench.known.command",  # agents in well-known environments
+    "lakes": "bench.lakes",  # UCLS-Plan in both FrozenLakes, and what is possible there
     "learned": "bench.learned",  # ucls-deep and its ablations
     "logs": "bench.logs.command",  # coverage of comparisons from logs
+    "long": "bench.long",  # UCLS-Plan for 500,000 steps
     "network": "bench.network",  # a gradient step of ucls-deep beside PyTorch and JAX
     "published": "bench.published",  # baselines beside results that their papers report
     "queries": "bench.queries",  # `study status` and `study compare` on a store of any size

@@ -3,7 +3,9 @@
 import base64
 import json
 import os
+import subprocess
 import sys
+import time
 import zlib
 
 import gymnasium
@@ -26,6 +28,7 @@ BY_ID = {task.id: task for task in PUBLIC}
 
 AGENTS = """
 import os
+import time
 from pathlib import Path
 
 import numpy as np
@@ -64,6 +67,11 @@ def once_killed(env, seed):
         mark.write_text("")
         os._exit(9)
     return Walker(env, seed)
+
+
+def sleepy(env, seed):
+    Path("worker").write_text(str(os.getpid()))
+    time.sleep(600)
 
 
 number = 3
@@ -393,9 +401,32 @@ def test_runs_of_an_object_resume_after_a_process_was_killed(agents, tmp_path):
         ucls(*words, "--store", "a.sqlite", "--out", "a.json")
     [first] = (tmp_path / "a.objects").iterdir()
     written = first.stat().st_mtime_ns
-    assert ucls(*words, "--store", "a.sqlite", "--out", "a.json").exit_code == 0
+    told = ucls(*words, "--store", "a.sqlite", "--out", "a.json")
+    assert told.exit_code == 0
+    assert "once_killed: 1 of 1 runs\n" in told.output
     assert first.stat().st_mtime_ns == written
     assert len(result.read(tmp_path / "a.json").runs) == 2
+
+
+def test_workers_end_when_the_command_was_killed(agents, tmp_path):
+    words = ("benchmark", "run", f"{agents}:sleepy", "--task", "deep-sea-10", "--seeds", "1")
+    with subprocess.Popen([sys.executable, "-m", "ucls", *words], cwd=tmp_path) as driver:
+        file, until = tmp_path / "worker", time.monotonic() + 60
+        while not (file.exists() and file.read_text()) and time.monotonic() < until:
+            time.sleep(0.05)
+        worker = int(file.read_text())
+        driver.kill()
+    while is_alive(worker) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not is_alive(worker)
+
+
+def is_alive(process):
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    return True
 
 
 def test_an_algorithm_runs_with_one_setting_and_resumes(tmp_path):

@@ -10,10 +10,11 @@ from gymnasium import spaces
 import ucls
 from support.foreign import newest
 from ucls import Agent, UserError
+from ucls.algorithms import MATRIX, TABLE, algorithm_module
 from ucls.core.saving import checkpoint
 from ucls.gym import observations
 from ucls.gym.layout import layout_of, leaves
-from ucls.gym.spaces import ONE_HOT, describe
+from ucls.gym.spaces import describe
 
 SMALL = {"features": "tiles", "tilings": 2, "tiles": 2, "table_size": 64}
 NESTED = spaces.Dict(
@@ -198,9 +199,31 @@ def test_only_numbers_in_a_box_take_bounds():
 def test_gymnasiums_own_worlds_of_whole_numbers_are_one_hot(id, features, size, tmp_path):
     agent = Agent(id, "sarsa", seed=2).learn(200)
     assert (agent.plan.features, agent.learner.coder.size, len(agent.plan.low)) == ("one_hot", features, size)
-    assert features <= ONE_HOT
+    assert features <= MATRIX
     again = Agent.load(agent.save(tmp_path / "a.safetensors"), id)
     assert again.learn(50).steps == 250
+
+
+@pytest.mark.parametrize("agent", ["ucls-plan", "oim", "ucb-q"])
+def test_algorithms_without_a_matrix_have_one_hot_features_for_more_states(agent):
+    many, more = spaces.MultiDiscrete([50, 50, 20]), spaces.MultiDiscrete([50, 50, 21])
+    plan = Agent(Shown(many), agent).plan
+    assert (plan.features, 50 * 50 * 20 * plan.n_actions) == ("one_hot", TABLE)
+    assert Agent(Shown(many), "ucls-exact").plan.features == "tiles"
+    if agent == "ucls-plan":
+        assert Agent(Shown(more), agent).plan.features == "tiles"
+        return
+    with pytest.raises(UserError, match="with more than 100,000 pairs of a state and an action, give features=one_hot"):
+        Agent(Shown(more), agent)
+    assert Agent(Shown(more), agent, features="one_hot").plan.features == "one_hot"
+
+
+@pytest.mark.parametrize("n_actions", [1, 2, 6])
+@pytest.mark.parametrize("agent", ["ucls-plan", "oim", "r-max", "ucb-q", "psrl"])
+def test_one_hot_features_by_default_take_at_most_as_much_memory_as_is_said(agent, n_actions):
+    algorithm = algorithm_module(agent)
+    used = algorithm.allocation(algorithm.Settings(), TABLE, n_actions, 1) + TABLE // n_actions
+    assert used * 8 <= (37e6 if agent == "psrl" else 10e6)
 
 
 def test_batches_of_nested_observations_are_answered_row_by_row():

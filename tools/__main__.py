@@ -7,6 +7,7 @@ import typer
 
 from tools import benchmarks, deviations, exploration, pages, reproduction, sections
 from ucls._util.files import write_atomic
+from ucls.benchmark import result
 from ucls.errors import UserError
 from ucls.paper.runs.groups import scale_of
 from ucls.study import Store
@@ -43,6 +44,16 @@ def export(
         raise UserError("give either --runs or --full: a quick reproduction is not exported")
     with Store(store, write=True) as opened:
         sections.export(part, scale_of(runs, full, slow_runs), opened, PARTS)
+
+
+@app.command("merge")
+def merge_entry(
+    old: Annotated[Path, typer.Argument(help="The file of an entry, which is replaced.")],
+    new: Annotated[Path, typer.Argument(help="A file of the same entry with the tasks that were run again.")],
+) -> None:
+    """Take tasks that were run again into the file of a benchmark entry."""
+    result.write(exploration.merged(result.read(old), result.read(new)), old)
+    print(f"wrote {old}")
 
 
 @app.command()

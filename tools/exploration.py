@@ -11,9 +11,10 @@ from ucls.benchmark import page
 from ucls.benchmark.check import check
 from ucls.benchmark.result import Entered, read
 from ucls.benchmark.scale import scale
-from ucls.benchmark.scores import MEASURES, overall, scores_of
+from ucls.benchmark.scores import MEASURES, overall, scores_of, stated
 from ucls.benchmark.tasks import PUBLIC, chosen, scales
 from ucls.paper._markdown import csv_text
+from ucls.errors import UserError
 from ucls.settings import listed
 
 SCALES = ROOT / "src/ucls/benchmark/scales.json"
@@ -66,6 +67,24 @@ def _files(entries: Sequence[Entered], titles: Mapping[str, str]) -> dict[str, s
     """Some tables of the page as CSV, by name."""
     found = {one.title: one for one in page.tables(entries)} if entries else {}
     return {name: csv_text(found[title].head, found[title].rows) for name, title in titles.items() if found}
+
+
+def merged(old: Entered, new: Entered) -> Entered:
+    """An entry with the tasks that were run again taken from a newer file of it, and its code."""
+    for name in ("set", "seeds"):
+        if getattr(old, name) != getattr(new, name):
+            raise UserError(f"the files have different {name}: {getattr(old, name)} and {getattr(new, name)}")
+    if old.entry._replace(code="") != new.entry._replace(code=""):
+        raise UserError(f"the files are of different entries: {old.entry.label} and {new.entry.label}")
+    again = {task.id for task in new.tasks}
+    if unknown := again - {task.id for task in old.tasks}:
+        raise UserError(f"the older file lacks the tasks {', '.join(sorted(unknown))}: run the entry in all tasks")
+    refused = {id: why for id, why in old.refused.items() if id not in again} | dict(new.refused)
+    runs = (*(run for run in old.runs if run.task not in again), *new.runs)
+    order = {task.id: place for place, task in enumerate(old.tasks)}
+    found = old._replace(entry=new.entry, ucls=new.ucls, refused=refused)
+    found = found._replace(runs=tuple(sorted(runs, key=lambda run: (order[run.task], run.seed))))
+    return found._replace(scores=stated(found))
 
 
 def headline(entries: Sequence[Entered]) -> str:

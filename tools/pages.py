@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+from bench import lakes, long
 from bench.ablations import runs as ablations
 from bench.ablations import table as parts
 from docsite import pictures
@@ -32,7 +33,6 @@ MEASURED = [
 def made(docs: Path = DOCS) -> dict[Path, str]:
     """The text that every file made from data should have, by path."""
     tallies = robustness.load(docs / "data" / "robustness.json")
-    changed = docs / "data" / ablations.FILE.name
     return {
         **reproduction.made(docs),
         **benchmarks.made(docs),
@@ -41,8 +41,17 @@ def made(docs: Path = DOCS) -> dict[Path, str]:
         **environments.made(docs),
         **logs.made(docs),
         **marks.made(docs / "choose.md", {"costs and results": costs_and_results()}),
-        **marks.made(docs / "planning.md", {"ablations": markdown(*parts.table(ablations.rows(changed)))}),
+        **marks.made(docs / "planning.md", planning(docs / "data")),
         **marks.made(docs / "robustness.md", robustness.sections(tallies)),
+    }
+
+
+def planning(data: Path) -> dict[str, str]:
+    """The tables of docs/planning.md."""
+    return {
+        "ablations": markdown(*parts.table(ablations.rows(data / ablations.FILE.name))),
+        "lakes": markdown(*lakes.table(lakes.rows(data / lakes.FILE.name))),
+        "long": markdown(*long.table(lakes.rows(data / long.FILE.name))),
     }
 
 

@@ -3,9 +3,8 @@
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import numpy as np
-
 import ucls
+from bench.lakes import exact_return, policy_of
 from ucls.core.run import make_run
 from ucls.stats.episodes import solved_after
 
@@ -51,14 +50,7 @@ def _lake(env: str) -> Callable[[dict[str, Any], int], float]:
     def score(settings: dict[str, Any], seed: int) -> float:
         agent = ucls.Agent(env, ALGORITHM, seed=seed, **settings).learn(20_000)
         assert agent.env is not None
-        chances, limit = agent.env.unwrapped.P, agent.env.spec.max_episode_steps  # pyright: ignore
-        chosen = [int(agent.predict(s, deterministic=True)[0]) for s in chances]
-        value = np.zeros(len(chances))
-        for _ in range(limit):
-            value = np.array(
-                [sum(p * (r + (not end) * value[to]) for p, to, r, end in chances[s][chosen[s]]) for s in chances]
-            )
-        return float(value[0])
+        return exact_return(agent.env, policy_of(agent))
 
     return score
 

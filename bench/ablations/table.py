@@ -33,4 +33,5 @@ def _cell(mine: dict[int, float], usual: dict[int, float]) -> str:
     apart = [mine[seed] - usual[seed] for seed in sorted(mine.keys() & usual.keys())]
     low, high = summarize(apart)[1:3]
     star = "*" if low is not None and high is not None and (low > 0 or high < 0) else ""
-    return f"{abs(np.mean(list(mine.values()))):,.4g}{star} ({len(mine)})"
+    mean = abs(np.mean(list(mine.values())))
+    return f"{mean:,.4g}{star} ({len(mine)})" if mean < 10_000 else f"{mean:,.0f}{star} ({len(mine)})"

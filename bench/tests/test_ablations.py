@@ -23,6 +23,10 @@ def test_a_star_marks_a_difference_on_common_seeds_between_runs_of_the_newest_ve
     assert lines == [["none", "1.15 (4)"], ["mixed policies", "1.15 (4)"], ["no clip", "0.6515* (4)"]]
 
 
+def test_large_means_have_all_their_digits():
+    assert table([row("none", seed, 10_800.0 + seed) for seed in range(3)])[1] == [["none", "10,801 (3)"]]
+
+
 def test_only_missing_runs_are_made(tmp_path, monkeypatch):
     file, asked = tmp_path / "runs.csv", []
 

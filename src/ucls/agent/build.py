@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls._util.randomness import drawn, spawn
-from ucls.algorithms import algorithm_module
+from ucls.algorithms import algorithm_module, most_pairs
 from ucls.core.advice import advise_on_cost
 from ucls.core.config import Resolved, Saved, checked_discount, choose, whole
 from ucls.core.learner import Learner, saved_learner
@@ -64,7 +64,7 @@ def configure(
     reader = reader_of(features, env, spawn(seed).world)
     if reader is None:
         layout = layout_of(spaces.describe(env.observation_space))
-        own = spaces.own_features(layout, n_actions, ours and ours.world)
+        own = spaces.own_features(layout, n_actions, ours and ours.world, most_pairs(algorithm))
         chosen = choose(algorithm, own, settings, features)
         if features is None and not hasattr(algorithm, "FEATURES") and ours is None:
             spaces.advise_on_learned_features(env.observation_space, layout, stacklevel=4)

@@ -57,6 +57,8 @@ Optional:
 - `fit_features(features, dimensions) -> dict[str, Any]`, settings that it prefers to those which features of that name
   would choose for states with so many components;
 - `DISCRETE = True`, if it learns a table: every state must have one feature of its own (`one_hot`), others are refused;
+- `PAIRS`, if it has no matrix with one-hot features: the number of state-action pairs up to which states of several
+  integers have them by default. Without it, that is `TABLE` for an algorithm that learns a table, otherwise `MATRIX`;
 - `UPDATES_FIRST = True`, if it chooses the next action after it has learned from the last transition: `update` then
   comes before `act`, and its a_next is meaningless. So an algorithm can count the steps of an episode: `start` sets the
   counter to 0, `update` raises it, and `act` reads it. A setting that says `Follows("time_limit", otherwise=0)` is the
@@ -119,6 +121,9 @@ ALGORITHMS = {
 
 DEFAULT = "ucls-plan"  # the only default algorithm in the package
 
+MATRIX = 5000  # state-action pairs up to which one-hot features are a default for any algorithm
+TABLE = 100_000  # the same for algorithms that learn a table
+
 
 class Algorithm(Protocol):
     """The required members; all functions except `init` are compiled, unless the module declares `COMPILED = False`."""
@@ -149,6 +154,7 @@ class Extras(Protocol):
     """The optional members; `full` and `grow` only together."""
 
     FEATURES: tuple[str, dict[str, Any]]
+    PAIRS: int
 
     def allocation(self, hyper: Any, size: int, n_actions: int, n_active: int) -> int: ...
     def allocation_at(self, hyper: Any, size: int, n_actions: int, n_active: int, steps: int) -> int: ...
@@ -177,6 +183,11 @@ def is_compiled(module: Any) -> bool:
 def needs_discrete(module: Any) -> bool:
     """Whether an algorithm learns a table, which needs discrete states (`DISCRETE`)."""
     return getattr(module, "DISCRETE", False)
+
+
+def most_pairs(module: Any) -> int:
+    """State-action pairs up to which states of several integers have one-hot features by default (`PAIRS`)."""
+    return getattr(module, "PAIRS", TABLE if needs_discrete(module) else MATRIX)
 
 
 CONTRACT = ("Settings", "State", "init", "start", "act", "update", "value")

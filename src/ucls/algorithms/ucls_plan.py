@@ -95,6 +95,7 @@ from ucls.kernels.planning import sweeping as sw
 from ucls.kernels.planning import trajectory as tr
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Follows, Known, Whole
 
+PAIRS = 100_000  # with one-hot features there is no matrix: at most 12 numbers for each take 10 MB
 RESULTS_VERSION = 6  # raised when the results of its runs change
 MORE = 8.0  # times an extrapolated v0 that was attained: the next guess, which greedy periods make affordable
 PERIOD = 500  # steps after which the choice between exploring and exploiting is made again within an episode

@@ -6,6 +6,9 @@ only if it does not look at which environment it got. Each run is a file in a fo
 
 import json
 import multiprocessing
+import os
+import sys
+import threading
 import time
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -25,31 +28,47 @@ from ucls.benchmark.result import BINS, MOST, Run, run_as_data, run_of
 from ucls.benchmark.tasks import CONTINUING, STEPS, Task
 from ucls.errors import UserError
 from ucls.gym.registry import make_env
+from ucls.study.display import LINE_SECONDS
 from ucls.study.runners.base import machine, one_thread_each, versions
 from ucls.study.runners.cores import cores
 
 
-def execute(entry: Entry, tasks: Sequence[Task], seeds: int, folder: Path, jobs: int | None = None) -> list[Run]:
+def execute(
+    entry: Entry, tasks: Sequence[Task], seeds: int, folder: Path, jobs: int | None = None, quiet: bool = True
+) -> list[Run]:
     """Make the runs that have no file in the folder yet; return all runs."""
     wanted = {(task.id, seed): _file(folder, entry, task, seed) for task in tasks for seed in range(seeds)}
     by_id = {task.id: task for task in tasks}
     missing = [(by_id[id], seed, file) for (id, seed), file in wanted.items() if not file.exists()]
     if missing:
         folder.mkdir(parents=True, exist_ok=True)
-        _give(entry, missing, min(jobs or cores(), len(missing)))
+        _give(entry, missing, min(jobs or cores(), len(missing)), quiet)
     return [read_run(file) for file in wanted.values()]
 
 
-def _give(entry: Entry, missing: Sequence[tuple[Task, int, Path]], jobs: int) -> None:
+def _give(entry: Entry, missing: Sequence[tuple[Task, int, Path]], jobs: int, quiet: bool) -> None:
     """Execute runs in a pool of processes; finished runs have their file whatever happens to the others."""
-    with one_thread_each(), ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+    spoken = time.monotonic()
+    spawned = multiprocessing.get_context("spawn")
+    with one_thread_each(), ProcessPoolExecutor(jobs, spawned, end_with_parent) as pool:
         try:
-            for done in as_completed([pool.submit(run_to_file, entry.name, *each) for each in missing]):
+            given = [pool.submit(run_to_file, entry.name, *each) for each in missing]
+            for number, done in enumerate(as_completed(given), 1):
                 done.result()
+                if not quiet and (time.monotonic() - spoken > LINE_SECONDS or number == len(given)):
+                    spoken = time.monotonic()
+                    print(f"{entry.label}: {number} of {len(given)} runs", file=sys.stderr, flush=True)
         except BrokenProcessPool:
             raise UserError("a worker process was killed: repeat the command to make the missing runs") from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+
+
+def end_with_parent() -> None:
+    """End this process when the one that started it is gone, even if that was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        threading.Thread(target=lambda: (parent.join(), os._exit(1)), daemon=True).start()
 
 
 def read_run(file: Path) -> Run:

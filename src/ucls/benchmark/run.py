@@ -43,7 +43,7 @@ def order(entry: Entry, generate: bool, quick: bool, only: Sequence[str], seeds:
 def execute(order: Order, store: Path, runner: Runner = run_local, jobs: int | None = None, quiet: bool = False) -> Any:
     """Make the missing runs; return the content of the file, or None if it was stopped before the end."""
     if order.entry.kind == OBJECT:
-        runs = objects.execute(order.entry, order.tasks, order.seeds, store.with_suffix(".objects"), jobs)
+        runs = objects.execute(order.entry, order.tasks, order.seeds, store.with_suffix(".objects"), jobs, quiet)
         return entered(order, runs, {})
     study, refused = study_of(order)
     runs: list[Run] = []

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ucls.algorithms import algorithm_module, name_of, needs_discrete
+from ucls.algorithms import TABLE, algorithm_module, name_of, needs_discrete
 from ucls.errors import UserError
 from ucls.features import features_module, is_discrete
 from ucls.features import name_of as features_name
@@ -69,7 +69,8 @@ def resolve_plan(plan: Plan, algorithm: Any = None, facts: Mapping[str, float] =
     if not suits(algorithm, features):
         raise UserError(
             f"{plan.agent} learns a table of discrete states, which {plan.features} features do not have: choose an "
-            "environment whose observations are integers, or another algorithm"
+            f"environment whose observations are integers (with more than {TABLE:,} pairs of a state and an action, "
+            "give features=one_hot), or another algorithm"
         )
     hyper = resolve(algorithm.Settings, plan.settings, {**getattr(features, "FACTS", {}), **facts})
     settings = resolve(features.Settings, plan.feature_settings)

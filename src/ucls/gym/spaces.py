@@ -15,8 +15,6 @@ from ucls.gym.action_masks import is_masked_space, without_mask
 from ucls.gym.layout import Layout, Leaf, leaves
 from ucls.gym.wrapping import is_limit, wrapped_world, wrappers_of
 
-ONE_HOT = 5000  # one-hot features at most, for states with several components; `core.advice` reports their cost
-
 FIXED = 6  # components beyond which no algorithm with fixed features did well in `bench environments`
 
 
@@ -133,11 +131,14 @@ def advise_on_learned_features(space: gymnasium.Space[Any], layout: Layout, stac
     warnings.warn(text, UclsWarning, stacklevel=stacklevel)
 
 
-def own_features(layout: Layout, n_actions: int, world: BuiltinEnv | None) -> tuple[str, dict[str, Any] | None]:
+def own_features(
+    layout: Layout, n_actions: int, world: BuiltinEnv | None, most_pairs: int
+) -> tuple[str, dict[str, Any] | None]:
     """The default features of an environment: those of a built-in one, with their settings, or others that fit its
     observations.
 
-    Observations of integers only are discrete states, with one-hot features unless there are too many.
+    Observations of integers only are discrete states. They have one-hot features, those of several integers unless
+    there are more than `most_pairs` of state and action.
     """
     if world is not None:
         return world.features
@@ -147,4 +148,4 @@ def own_features(layout: Layout, n_actions: int, world: BuiltinEnv | None) -> tu
         return fitting(dimensions, n_actions), None
     alone = isinstance(layout, Leaf) and layout.shape == ()
     states = math.prod(int(b) - int(a) + 1 for leaf in own for a, b in zip(leaf.low, leaf.high, strict=True))
-    return fitting(dimensions, n_actions, alone or states * n_actions <= ONE_HOT), None
+    return fitting(dimensions, n_actions, alone or states * n_actions <= most_pairs), None
