@@ -129,6 +129,10 @@ def test_what_the_log_never_shows_forbids_a_verdict():
     assert any("the log does not" in reason for reason in one.because)
     assert one.support.never == pytest.approx(np.mean(table["place"] == 4), abs=0.02)
     assert one.support.actions == [1]
+    assert one.support.where(["place"]) in next(reason for reason in one.because if "the log does not" in reason)
+    low, high = one.support.worst[0].low[0], one.support.worst[0].high[0]
+    assert low <= 4 <= high
+    assert one.support.where(["place"]) == f"most of all where place {low:g} to {high:g}"
 
 
 def test_actions_that_are_not_in_the_log_make_values_unknown():
@@ -246,10 +250,12 @@ def test_the_command_answers_in_one_line_and_in_json(files):
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output
     assert "often is better than the logged policy by" in " ".join(result.output.split())
+    assert "largest weight" in result.output
     data = json.loads(CliRunner().invoke(app, [*command, "--json"]).output)
     assert data["verdict"] == "better"
     assert data["difference"]["low"] < data["difference"]["estimate"] < data["difference"]["high"]
     assert data["log"]["columns"]["state"] == ["place"]
+    assert data["log"]["horizon"] == pytest.approx(10)
 
 
 def test_several_policies_are_corrected_and_chosen_states_valued(files):

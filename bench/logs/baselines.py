@@ -43,7 +43,9 @@ def write(folder: Path, name: str, episodes: int, run: int) -> None:
     policy, design = on_log(domain.new, log), Design(log, comparer.bases.main)
     S, b, usable = design.sums(policy)
     fit = solve(S[0], b[0], len(log.actions), usable)
-    q = np.concatenate([fit.q(here) for _, here, _ in design.parts()])
+    q = np.empty((log.n_steps, len(log.actions)))
+    for part in design.parts():
+        q[part.rows] = part.times(fit.theta.T)[0]
     assert log.probability is not None
     told = {OURS: [new.value.low, new.value.high, new.verdict == "better"], "logged": float(log.returns.mean())}
     np.savez(

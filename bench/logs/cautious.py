@@ -2,7 +2,7 @@
 
 import csv
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -120,7 +120,7 @@ def replicate(name: str, episodes: int, run: int) -> Row:
     return Row(name, episodes, run, logged, found[0], found[1], best)
 
 
-def run_all(path: Path, runs: int) -> Iterator[Row]:
+def run_all(path: Path, runs: int, names: Iterable[str] = SETTINGS) -> Iterator[Row]:
     """Make the runs that are missing from a file, and append them."""
     done = {(row["domain"], int(row["episodes"]), int(row["run"])) for row in read_rows(path)}
     with path.open("a", newline="") as file:
@@ -129,7 +129,7 @@ def run_all(path: Path, runs: int) -> Iterator[Row]:
             writer.writerow(Row._fields)
         for run in range(runs):
             for episodes in SIZES:
-                for name in SETTINGS:
+                for name in names:
                     if (name, episodes, run) not in done:
                         row = replicate(name, episodes, run)
                         writer.writerow([*row[:3], *(f"{x:.6g}" for x in row[3:])])

@@ -51,7 +51,8 @@ def _cautious(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench logs cautious")
     parser.add_argument("--runs", type=int, default=60, help="runs of every environment and number of episodes")
     parser.add_argument("--out", type=Path, default=CAUTIOUS, help="the file of the runs")
+    parser.add_argument("--only", nargs="*", default=list(cautious.SETTINGS), choices=cautious.SETTINGS)
     given = parser.parse_args(arguments)
-    for row in cautious.run_all(given.out, given.runs):
+    for row in cautious.run_all(given.out, given.runs, given.only):
         print(f"{row.domain}, {row.episodes} episodes, run {row.run}", flush=True)
     return 0

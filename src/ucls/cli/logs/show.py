@@ -20,7 +20,8 @@ def show_log(log: "EpisodeLog") -> None:
     to = console()
     lengths = log.lengths
     to.print(
-        f"{log.name}: {log.n_episodes:,} episodes, {log.n_steps:,} steps ({lengths.min()} to {lengths.max()} each), "
+        f"{log.name}: {log.n_episodes:,} episode{'s' * (log.n_episodes > 1)}, "
+        f"{log.n_steps:,} step{'s' * (log.n_steps > 1)} ({lengths.min()} to {lengths.max()} each), "
         f"{int(log.truncated.sum()):,} truncated; gamma {log.gamma:g}",
         highlight=False, markup=False,
     )  # fmt: skip
@@ -93,12 +94,14 @@ def _show_candidate(each: "Candidate", found: "Comparison") -> None:
         f"{found.basis}, {found.n_features} features; mean length {log.lengths.mean():.3g} steps"
         + (f", horizon of the discount {1 / (1 - log.gamma):.3g}" if log.gamma < 1 else ""),
         f"policies differ in {100 * each.support.difference:.3g}% of the actions; the log never shows "
-        f"{100 * each.support.never:.3g}% of those of {each.name}, rarely {100 * each.support.rare:.3g}%",
+        f"{100 * each.support.never:.3g}% of those of {each.name}, rarely {100 * each.support.rare:.3g}%"
+        + (f"; {where}" if (where := each.support.where(log.columns.state)) else ""),
     ]
-    if each.effective_sample_size is not None:
+    if each.effective_sample_size is not None and each.largest_weight is not None:
         about.append(
             f"importance weights ({found.propensities} probabilities): effective sample size "
-            f"{each.effective_sample_size:,.3g} of {log.n_episodes:,} episodes"
+            f"{each.effective_sample_size:,.3g} of {log.n_episodes:,} episodes, largest weight "
+            f"{100 * each.largest_weight:.3g}% of all"
         )
     tests = ", ".join(f"{check.name} p = {check.p_value:.2g}{' FAILED' * check.failed}" for check in each.checks)
     about.append(f"tests of the assumptions: {tests or 'none possible'}")

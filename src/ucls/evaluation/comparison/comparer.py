@@ -21,7 +21,7 @@ from ucls.evaluation.comparison.checks import (
 from ucls.evaluation.comparison.estimators import importance
 from ucls.evaluation.comparison.estimators.doubly_robust import FOLDS, doubly_robust
 from ucls.evaluation.comparison.estimators.estimate import Estimate
-from ucls.evaluation.comparison.estimators.lstd_q import Evaluated, evaluate
+from ucls.evaluation.comparison.estimators.lstd_q import Evaluated, evaluate, evaluate_all
 from ucls.evaluation.comparison.estimators.propensity import Propensity, fit_propensity
 from ucls.evaluation.comparison.estimators.systems import Design
 from ucls.evaluation.comparison.grids import grid_of, shares
@@ -82,7 +82,7 @@ class Comparer:
             self._candidate(one, level, p, named[one.name]) for one, (level, p) in zip(raw, levels, strict=True)
         ]
         basis = bases[0][0]
-        logged = [self._of_logged(each).value for each in [*bases[0], *bases[1]][:2]]
+        logged = [self._logged[each.name].value for each in [*bases[0], *bases[1]][:2]]
         extra = allowance(logged[0], logged[-1], self.confidence) if not basis.exact else 0.0
         logged = logged[: len(bases[0])]
         known = self.log.probability is not None
@@ -134,16 +134,6 @@ class Comparer:
             self._designs[basis.name] = Design(self.log, basis, self.folds, finer)
         return self._designs[basis.name]
 
-    def _of_logged(self, basis: Basis) -> Evaluated:
-        if basis.name not in self._logged:
-            at = None
-            if len(self.at):
-                assert self.propensity is not None
-                p = self.propensity.at(self.at)
-                at = self._rows(basis, p)
-            self._logged[basis.name] = evaluate(self._design(basis), self.behavior, at)
-        return self._logged[basis.name]
-
     def _rows(self, basis: Basis, p: np.ndarray) -> np.ndarray:
         rows = basis.rows(self.at)
         rows = rows if isinstance(rows, np.ndarray) else rows.toarray()
@@ -153,7 +143,13 @@ class Comparer:
         key = basis.name, id(policy.now)
         if key not in self._fits:
             design = self._design(basis)
-            self._fits[key] = Fitted(design, self._of_logged(basis), evaluate(design, policy))
+            if basis.name in self._logged:
+                new = evaluate(design, policy)
+            else:
+                at = self._rows(basis, self.propensity.at(self.at)) if len(self.at) and self.propensity else None
+                both = [self.behavior, policy], [at, None]
+                self._logged[basis.name], new = evaluate_all(design, *both)
+            self._fits[key] = Fitted(design, self._logged[basis.name], new)
         return self._fits[key]
 
     def _raw(self, name: str, policy: OnLog, needed: Sequence[Basis], others: Sequence[Basis]) -> Found:

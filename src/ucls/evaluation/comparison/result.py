@@ -151,6 +151,7 @@ class Comparison:
             "episodes": log.n_episodes,
             "steps": log.n_steps,
             "gamma": log.gamma,
+            "horizon": 1 / (1 - log.gamma) if log.gamma < 1 else None,
             "actions": log.actions.tolist(),
             "mean_length": float(log.lengths.mean()),
             "truncated": int(log.truncated.sum()),

@@ -1,5 +1,6 @@
 """Whether a log shows what a new policy would do: by region of the state space."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,13 @@ class Support(NamedTuple):
     difference: float
     actions: list[Any]
     regions: list[Region]
+
+    def where(self, names: Sequence[str]) -> str:
+        """The region where most is missing, in words; empty if nothing is."""
+        if not self.worst:
+            return ""
+        bounds = list(zip(names, self.worst[0].low, self.worst[0].high, strict=True))[:3]
+        return "most of all where " + ", ".join(f"{name} {low:.4g} to {high:.4g}" for name, low, high in bounds)
 
     @property
     def worst(self) -> list[Region]:

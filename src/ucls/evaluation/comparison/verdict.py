@@ -117,9 +117,5 @@ def _unseen(log: EpisodeLog, support: Support) -> str:
     text = f"the log does not show {100 * support.never:.3g}% of the new policy's actions"
     if not support.never:
         text = "the log does not determine the values of some states and actions that the new policy reaches"
-    worst = support.worst
-    if worst:
-        bounds = zip(log.columns.state, worst[0].low, worst[0].high, strict=True)
-        where = ", ".join(f"{name} {low:.4g} to {high:.4g}" for name, low, high in list(bounds)[:3])
-        text += f", most of all where {where}"
-    return text
+    where = support.where(log.columns.state)
+    return f"{text}, {where}" if where else text

@@ -60,8 +60,8 @@ def _candidate(each: Candidate, found: Comparison) -> str:
 <p>{_overlap(each, found)}</p>
 {plots.actions(each.shares)}
 <h3>Where the policies differ, and where data are missing</h3>
-<p>The darker a cell, the more the policies differ in it. Red outlines: the log lacks actions of the new policy there.
-Dashed: no data.</p>
+<p>The darker a cell, the more the policies differ in it. Red outlines: its rows lack an action of the new policy, which
+in cells with few rows may be chance; the verdict uses larger regions. Dashed: no data.</p>
 {plots.map_of(each.grid)}
 <h3>Tests of the assumptions</h3>
 {_checks(each)}</section>"""
@@ -84,6 +84,8 @@ def _overlap(each: Candidate, found: Comparison) -> str:
         f"{100 * support.never:.3g}% of the new policy's actions in their region of the state space, and "
         f"{100 * support.rare:.3g}% only rarely."
     )
+    if where := support.where(found.log.columns.state):
+        text += f" They are missing {where}."
     if each.effective_sample_size is not None and each.largest_weight is not None:
         text += (
             f" For importance sampling the {found.log.n_episodes:,} episodes are worth "

@@ -86,12 +86,12 @@ def map_of(grid: Grid) -> str:
     """Cells of the state space: shaded by how much the policies differ, outlined where the log lacks actions."""
     two = len(grid.names) == 2
     across, up = len(grid.edges[0]) - 1, len(grid.edges[1]) - 1 if two else 1
-    left, side = 90, (WIDE - 130) / across
+    left, top, side = 90, 30, (WIDE - 130) / across
     tall_cell = min(side, 30.0) if two else 46.0
-    bottom = 20 + tall_cell * up
+    bottom = top + tall_cell * up
     marks = []
     for i, j in itertools.product(range(across), range(up)):
-        x, y = left + side * i, 20 + tall_cell * (up - 1 - j)
+        x, y = left + side * i, top + tall_cell * (up - 1 - j)
         box = f'x="{x:.1f}" y="{y:.1f}" width="{side:.1f}" height="{tall_cell:.1f}"'
         marks.append(_cell(grid, i * up + j, box))
     for value in ticks(float(grid.edges[0][0]), float(grid.edges[0][-1]), 8):

@@ -32,9 +32,10 @@ def doubly_robust(design: Design, policy: OnLog, weight: np.ndarray) -> Estimate
     fits = [solve(whole - S[f], total - b[f], len(log.actions), usable) for f in range(design.folds)]
     errors, values = np.zeros(log.n_steps), np.zeros(log.n_steps)
     thetas = np.concatenate([fit.theta for fit in fits])
-    for rows, here, after in design.parts():
+    for part in design.parts():
+        rows = part.rows
         own = np.arange(len(design.fold[rows])), design.fold[rows]  # the fit without its episode
-        q, q_next = ((x @ thetas.T).reshape(len(own[0]), len(fits), -1)[own] for x in (here, after))
+        q, q_next = (values_.reshape(len(own[0]), len(fits), -1)[own] for values_ in part.times(thetas.T))
         values[rows] = (policy.now[rows] * q).sum(axis=1)
         errors[rows] = td_errors(log, policy, usable, rows, q, q_next)
     with np.errstate(over="ignore", invalid="ignore"):

@@ -19,12 +19,13 @@ next state is unknown, the last one before a truncation, is left out.
 """
 
 import itertools
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ucls.evaluation.comparison.estimators.estimate import Estimate, undetermined
-from ucls.evaluation.comparison.estimators.systems import Design, dense
+from ucls.evaluation.comparison.estimators.systems import Design, Part, dense
 from ucls.evaluation.comparison.policies import OnLog
 from ucls.evaluation.logs.episodes import EpisodeLog
 
@@ -81,23 +82,25 @@ class Evaluated(NamedTuple):
 
 def evaluate(design: Design, policy: OnLog, at: np.ndarray | None = None) -> Evaluated:
     """The value of a policy over the start states and, for rows `at` of mean features x_bar(s), the value of each."""
-    log = design.log
-    S, b, usable = design.sums(policy)
-    fit = solve(S.sum(axis=0), b.sum(axis=0), len(log.actions), usable)
-    starts, now = design.basis.rows(log.starts), policy.now[log.first[:-1]]
-    values, m = (now * fit.q(starts)).sum(axis=1), (starts.T @ now).T.ravel() / log.n_episodes
-    wanted = m[None] if at is None else np.vstack([m, at])
-    scores, residuals = _scores(design, policy, fit, wanted)
-    seen = fit.determines(wanted)
-    found = [Estimate(float(values.mean()), values - values.mean() + scores[:, 0])]
-    found += [Estimate(float(row @ fit.theta.ravel()), scores[:, 1 + i]) for i, row in enumerate(wanted[1:])]
-    shown = policy.outside.max(initial=0.0) == 0
-    sound = [each if yes and shown else undetermined(log.n_episodes) for each, yes in zip(found, seen, strict=True)]
-    return Evaluated(sound[0], sound[1:], residuals, len(fit.inverse) - fit.null.shape[1])
+    return evaluate_all(design, [policy], [at])[0]
+
+
+def evaluate_all(design: Design, policies: Sequence[OnLog], at: Sequence[np.ndarray | None]) -> list[Evaluated]:
+    """The values of several policies, while the features are at hand."""
+    design.prepare(policies)
+    starts = design.basis.rows(design.log.starts)
+    every = [_Evaluation(design, policy, starts, rows) for policy, rows in zip(policies, at, strict=True)]
+    ends = np.cumsum([0, *(len(each.weights) for each in every)])
+    weights = np.concatenate([each.weights for each in every]).T
+    for part in design.parts():
+        now, later = part.times(weights)
+        for each, begin, end in zip(every, ends[:-1], ends[1:], strict=True):
+            each.add(part, now[:, begin:end], later[:, begin:end])
+    return [each.finished() for each in every]
 
 
 def td_errors(
-    log: EpisodeLog, policy: OnLog, usable: np.ndarray, rows: slice, q: np.ndarray, q_next: np.ndarray
+    log: EpisodeLog, policy: OnLog, usable: np.ndarray, rows: np.ndarray, q: np.ndarray, q_next: np.ndarray
 ) -> np.ndarray:
     """The TD errors of some rows, from the values of all actions here and next; 0 where the next state is unknown."""
     follows = log.discount[rows] * (policy.after[rows] * q_next).sum(axis=1)
@@ -105,26 +108,48 @@ def td_errors(
     return np.where(usable[rows], errors, 0.0)
 
 
-def _scores(design: Design, policy: OnLog, fit: Fit, wanted: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For every episode, n wanted' S^-1 sum_t x_t delta_t, with the TD errors of episodes that are left out; and the TD
-    error of every row, with none left out."""
-    log = design.log
-    n_actions = len(log.actions)
-    directions = (log.n_episodes * wanted @ fit.inverse).reshape(len(wanted) * n_actions, -1)
-    leave = is_left_out(log, fit.theta.size)
-    found, residuals = np.zeros((log.n_steps, len(wanted))), np.zeros(log.n_steps)
-    delta = residuals if not leave else np.zeros(log.n_steps)
-    for rows, here, after in design.parts():
-        residuals[rows] = td_errors(log, policy, fit.usable, rows, fit.q(here), fit.q(after))
-        if leave:
-            x, gap = pairs(log, policy, fit.usable, rows, here, after)
+class _Evaluation:
+    """The evaluation of a policy: its values and, for every row, its TD error and n wanted' S^-1 x_t."""
+
+    def __init__(self, design: Design, policy: OnLog, starts: Any, at: np.ndarray | None):
+        self.log, self.policy = design.log, policy
+        n, n_actions = self.log.n_episodes, len(self.log.actions)
+        S, b, usable = design.sums(policy)
+        self.fit = solve(S.sum(axis=0), b.sum(axis=0), n_actions, usable)
+        now = policy.now[self.log.first[:-1]]
+        self.values, m = (now * self.fit.q(starts)).sum(axis=1), (starts.T @ now).T.ravel() / n
+        self.wanted = m[None] if at is None else np.vstack([m, at])
+        directions = (n * self.wanted @ self.fit.inverse).reshape(len(self.wanted) * n_actions, -1)
+        self.weights = np.vstack([self.fit.theta, directions])
+        self.leave = is_left_out(self.log, self.fit.theta.size)
+        self.scores, self.residuals = np.zeros((self.log.n_steps, len(self.wanted))), np.zeros(self.log.n_steps)
+        self.delta = np.zeros(self.log.n_steps) if self.leave else self.residuals
+
+    def add(self, part: Part, now: np.ndarray, later: np.ndarray) -> None:
+        """Some rows, with the products of their features and those of their next states with the weights."""
+        log, policy, n_actions = self.log, self.policy, len(self.log.actions)
+        q, q_next = now[:, :n_actions], later[:, :n_actions]
+        self.residuals[part.rows] = td_errors(log, policy, self.fit.usable, part.rows, q, q_next)
+        if self.leave:
+            rows, here, after = part.in_order()
+            x, gap = pairs(log, policy, self.fit.usable, rows, here, after)
             begin, end = np.searchsorted(log.first, (rows.start, rows.stop))
             first = log.first[begin : end + 1] - rows.start
-            delta[rows] = left_out(first, x, gap @ fit.inverse, residuals[rows])
-        every = (here @ directions.T).reshape(-1, len(wanted), n_actions)
-        found[rows] = every[np.arange(len(every)), :, log.action[rows]]
-    with np.errstate(invalid="ignore"):  # of infinite ones
-        return np.add.reduceat(found * delta[:, None], log.first[:-1], axis=0), residuals
+            self.delta[rows] = left_out(first, x, gap @ self.fit.inverse, self.residuals[rows])
+        every = now[:, n_actions:].reshape(-1, len(self.wanted), n_actions)
+        self.scores[part.rows] = every[np.arange(len(every)), :, log.action[part.rows]]
+
+    def finished(self) -> Evaluated:
+        """The result, once all rows have been added."""
+        log, fit = self.log, self.fit
+        with np.errstate(invalid="ignore"):  # of infinite ones
+            scores = np.add.reduceat(self.scores * self.delta[:, None], log.first[:-1], axis=0)
+        value = float(self.values.mean())
+        found = [Estimate(value, self.values - value + scores[:, 0])]
+        found += [Estimate(float(w @ fit.theta.ravel()), scores[:, 1 + i]) for i, w in enumerate(self.wanted[1:])]
+        shown, none = self.policy.outside.max(initial=0.0) == 0, undetermined(log.n_episodes)
+        sound = [each if yes and shown else none for each, yes in zip(found, fit.determines(self.wanted), strict=True)]
+        return Evaluated(sound[0], sound[1:], self.residuals, len(fit.inverse) - fit.null.shape[1])
 
 
 def is_left_out(log: EpisodeLog, d: int) -> bool:
