@@ -1,7 +1,6 @@
-"""The command: `python -m bench [PART ...] [--quick] [--json]`, `python -m bench check`, and others.
+"""The command: `python -m bench [PART ...] [--quick] [--json] [--docs]`, `python -m bench check`, and others.
 
-`python -m bench page` writes docs/performance.md from saved measurements. The commands in `COMMANDS` have options of
-their own, which `--help` lists.
+The commands in `COMMANDS` have options of their own, which `--help` lists.
 """
 
 import argparse
@@ -15,13 +14,11 @@ from pathlib import Path
 from typing import Any
 
 PARTS = (
-    *("first", "step", "exact", "runs", "shell", "baselines", "study", "algorithms", "evaluation", "one_hot"),
+    *("first", "step", "runs", "shell", "baselines", "study", "algorithms", "evaluation", "one_hot"),
     *("planners", "lapack", "agents"),
 )
 ROOT = Path(__file__).parent.parent
-MEASURED = ROOT / "out" / "bench"
-QUICK = MEASURED / "quick"
-
+DATA = ROOT / "docs" / "data" / "performance.json"
 
 COMMANDS = {
     "ablations": "bench.ablations.runs",  # UCLS-Plan with one part changed
@@ -40,28 +37,27 @@ COMMANDS = {
 
 
 def main() -> int:
-    """Measure the chosen parts, print them, and write the page if all were chosen; or run another command."""
+    """Measure the chosen parts and print them; or run another command."""
     if (name := "".join(sys.argv[1:2])) in COMMANDS:
         _one_thread()
         return import_module(COMMANDS[name]).main(sys.argv[2:])
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measure performance.")
-    more = f"{', '.join(PARTS)} (default: all of these); page; check; count; {', '.join(COMMANDS)}."
+    more = f"{', '.join(PARTS)} (default: all of these); check; {', '.join(COMMANDS)}."
     parser.add_argument("parts", nargs="*", metavar="PART", help=more)
     parser.add_argument("--quick", action="store_true", help="less than a minute, to check that everything runs")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    parser.add_argument("--docs", action="store_true", help="update the data and the figure of docs/performance.md")
     asked = parser.parse_args()
-    if unknown := set(asked.parts) - {*PARTS, "page", "check", "count"}:
+    if unknown := set(asked.parts) - {*PARTS, "check"}:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
 
     _one_thread()
     from bench.harness import cores, pin
 
-    if asked.parts and asked.parts[0] in ("check", "count"):
+    if asked.parts == ["check"]:
         pin(cores()[-1])
-        return _gate(asked.parts[0], asked.json)
-    if asked.parts == ["page"]:
-        return _page(*((QUICK, QUICK) if asked.quick else (MEASURED, ROOT / "docs")))
-    return _measure(asked.parts or list(PARTS), asked.quick, asked.json)
+        return _gate(asked.json)
+    return _measure(asked.parts or list(PARTS), asked.quick, asked.json, asked.docs)
 
 
 def _one_thread() -> None:
@@ -71,14 +67,12 @@ def _one_thread() -> None:
     os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 
-def _measure(parts: list[str], quick: bool, as_json: bool) -> int:
+def _measure(parts: list[str], quick: bool, as_json: bool, docs: bool) -> int:
     from bench import machine, report
     from bench.harness import Effort, cores, pin
     from bench.tables import plain
 
-    about = {**machine.describe(), "commit": machine.revision()}
-    found: dict[str, Any] = {"machine": about, "when": {}}
-    folder = QUICK if quick else MEASURED
+    about, found = {**machine.describe(), "commit": machine.revision()}, dict[str, Any]()
     import_module("bench.runs")  # counts the cores
     warnings.simplefilter("ignore", import_module("ucls.errors").UclsWarning)  # of tables that are full on purpose
     pin(cores()[-1])
@@ -86,36 +80,16 @@ def _measure(parts: list[str], quick: bool, as_json: bool) -> int:
         began = time.perf_counter()
         found[part] = import_module(f"bench.{part}").measure(Effort(quick))
         print(f"{part}: {time.perf_counter() - began:.0f} s", file=sys.stderr, flush=True)
-        found["when"][part] = f"{about['commit']}, {about['date']}"
-        report.keep(found, folder)
-    found = json.loads(json.dumps(_in_order(found)))
+    found = json.loads(json.dumps(found))
     if as_json:
-        print(json.dumps(found))
+        print(json.dumps({"machine": about, **found}))
     else:
-        _show(found["machine"])
-        for table in report.tables(found):
+        _show(about)
+        for table in [table for part, one in found.items() for table in report.tables(part, one)]:
             print(plain(table))
-    if set(parts) == set(PARTS) and not quick:
-        return _page(MEASURED, ROOT / "docs")
-    named = [] if set(parts) == set(PARTS) else parts
-    command = " ".join(["python -m bench", *named, *["--quick"] * quick])
-    print(f"wrote {report.write(found, folder, command)}", file=sys.stderr)
-    return 0
-
-
-def _in_order(found: dict[str, Any]) -> dict[str, Any]:
-    return {part: found[part] for part in ("machine", "when", *PARTS) if part in found}
-
-
-def _page(measured: Path, folder: Path) -> int:
-    """Write the page from saved measurements."""
-    from bench import report
-
-    found, command = _in_order(report.kept(measured)), "python -m bench" + " --quick" * (measured == QUICK)
-    if "when" not in found:
-        print(f"no measurements yet: run {command}", file=sys.stderr)
-        return 1
-    print(f"wrote {report.write(found, folder, command)}", file=sys.stderr)
+    if docs:
+        report.write(found, f"{about['commit']}, {about['date']}", about, DATA)
+        print("updated the data of docs/performance.md: write its tables with `python -m tools fill`", file=sys.stderr)
     return 0
 
 
@@ -125,16 +99,13 @@ def _show(machine: dict[str, str]) -> None:
     print()
 
 
-def _gate(which: str, as_json: bool) -> int:
+def _gate(as_json: bool) -> int:
     from bench import check
     from bench.tables import plain
 
-    if which == "count":
-        check.commit_count()
-        return 0
     found = check.gates()
     print(json.dumps(check.as_data(found)) if as_json else plain(check.table(found)))
-    return 1 if any(gate.holds is False for gate in found) else 0
+    return 0 if all(gate.holds for gate in found) else 1
 
 
 if __name__ == "__main__":

@@ -1,14 +1,5 @@
-"""A gate for regressions that noise cannot trip: ratios with wide margins, and instructions counted by valgrind."""
+"""A gate for regressions that noise cannot trip: ratios with wide margins."""
 
-import importlib.metadata
-import json
-import os
-import platform
-import shutil
-import subprocess
-import sys
-import tempfile
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench import agents
@@ -22,26 +13,20 @@ OVER_C = 2.0  # ours over C, at most
 SPEED_UP = {4: 2.0, 8: 3.0}  # of environments with 10 ms per step, at least
 MASKS = 4.0  # a step with action masks over one without, at most
 CALLS = 1000.0  # empty function calls that a step without masks may take; 500 were found
-COMMITTED = Path(__file__).with_name("instructions.json")
-TOLERANCE = 0.2
-STEPS = 400
-# One processor for all: valgrind knows no AVX-512, and the count must not depend on who counts.
-PROCESSOR = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx,+avx2,+bmi,+bmi2,+fma,+popcnt,+sse4.2"}
 
 
 class Gate(NamedTuple):
-    """What must hold, what was found, and whether it does; None if it could not be seen."""
+    """What must hold, what was found, and whether it does."""
 
     name: str
     limit: str
     found: str
-    holds: bool | None
+    holds: bool
 
 
-def gates(count: bool = True) -> list[Gate]:
+def gates() -> list[Gate]:
     """Go through every gate."""
-    found = [gate for d in RATIOS for gate in _ratios(d)] + _agents()
-    return [*found, _instructions()] if count else found
+    return [gate for d in RATIOS for gate in _ratios(d)] + _agents()
 
 
 def _ratios(d: int) -> list[Gate]:
@@ -75,51 +60,9 @@ def _agents() -> list[Gate]:
     return found
 
 
-def _instructions() -> Gate:
-    """Instructions of a step at d = 256 against the committed number, if it was counted with the same numba."""
-    name = "instructions of a step, d = 256"
-    if shutil.which("valgrind") is None or platform.machine() != "x86_64":
-        return Gate(name, "-", "skipped: no valgrind", None)
-    committed = json.loads(COMMITTED.read_text())
-    if committed["numba"] != _numba():
-        return Gate(name, "-", f"skipped: counted with numba {committed['numba']}, not {_numba()}", None)
-    value = count_instructions()
-    low, high = (committed["instructions"] * (1 + sign * TOLERANCE) for sign in (-1, 1))
-    return Gate(name, f"{number(low)}..{number(high)}", number(value), low <= value <= high)
-
-
-def count_instructions() -> float:
-    """Instructions of a step: those of a process that takes 2N, less those of one that takes N, over N."""
-    with tempfile.TemporaryDirectory() as cache:
-        environment = {**os.environ, **PROCESSOR, "UCLS_CACHE_DIR": cache, "PYTHONHASHSEED": "0"}
-        subprocess.run([sys.executable, "-m", "bench.counted", "1"], env=environment, check=True)  # compiles
-        totals = [_count(steps, environment) for steps in (STEPS, 2 * STEPS)]
-    return (totals[1] - totals[0]) / STEPS
-
-
-def _count(steps: int, environment: dict[str, str]) -> int:
-    with tempfile.NamedTemporaryFile() as out:
-        valgrind = ["valgrind", "--quiet", "--tool=callgrind", f"--callgrind-out-file={out.name}"]
-        command = [*valgrind, sys.executable, "-m", "bench.counted", str(steps)]
-        subprocess.run(command, env=environment, check=True, stderr=subprocess.DEVNULL)
-        lines = Path(out.name).read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith(("summary:", "totals:")))
-
-
-def _numba() -> str:
-    return importlib.metadata.version("numba")
-
-
-def commit_count() -> None:
-    """Write the number that later counts are compared with."""
-    about = {"instructions": round(count_instructions()), "numba": _numba()}
-    COMMITTED.write_text(json.dumps(about) + "\n")
-
-
 def table(found: list[Gate]) -> Table:
     """The gates, as a table."""
-    words = {True: "holds", False: "BROKEN", None: "not seen"}
-    rows = [[gate.name, gate.limit, gate.found, words[gate.holds]] for gate in found]
+    rows = [[gate.name, gate.limit, gate.found, "holds" if gate.holds else "BROKEN"] for gate in found]
     return Table("Gates", ["what", "limit", "found", "verdict"], rows)
 
 

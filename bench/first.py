@@ -28,7 +28,7 @@ OTHERS = {
 
 
 def measure(effort: Effort) -> dict[str, Any]:
-    """Measure with every core, because a first start compiles in two processes."""
+    """Measure with every core, as users start it."""
     with every_core():
         return _measure(effort)
 

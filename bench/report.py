@@ -1,4 +1,4 @@
-"""The performance page, its figure and its data, and the file that saves measurements between commands."""
+"""The data behind docs/performance.md, its tables and its figure."""
 
 import json
 from importlib import import_module
@@ -8,10 +8,9 @@ from typing import Any
 import matplotlib
 from matplotlib.figure import Figure
 
-from bench import opening
 from bench.ceiling import FLOPS
 from bench.steps import OURS
-from bench.tables import Table, markdown
+from bench.tables import Table, grid
 from ucls._util.files import write_atomic
 
 STYLE: Any = {"font.size": 8, "axes.spines.top": False, "axes.spines.right": False, "svg.hashsalt": "ucls"}
@@ -21,105 +20,52 @@ COLORS = {
     "C": "#D55E00",
     "NumPy, dense": "#999999",
     "NumPy, tuned": "#56B4E9",
-    "NumPy, our algebra": "#009E73",
-    "JAX, plain": "#E69F00",
     "JAX, structured": "#CC79A7",
 }
 ROOF = "#333333"
-MEASURED, DATA, WHEN = "measured.json", "data/performance.json", ("date", "commit")
-
-# The parts whose first table is on the page.
-SHOWN = ("first", "step", "runs", "baselines", "algorithms", "one_hot", "agents")
-
-PICTURE = "![Useful operations per second of every version by number of features, below the roofline](performance.svg)"
-CAPTION = """
-*The compiled step of `ucls` (thick blue) is at least as fast as C, and faster than NumPy and JAX, at every size; the
-hardware limit is black. Useful operations per second by number of features d, in double and single precision; a step
-takes 10 d² of them.*
-""".strip()
+NAME, WHEN = "performance", ("date", "commit")
 
 
-def tables(found: dict[str, Any]) -> list[Table]:
-    """The tables of every part that was measured."""
-    return [
-        each
-        for part in found
-        if part not in ("machine", "when")
-        for each in import_module(f"bench.{part}").tables(found[part])
-    ]
+def tables(part: str, found: dict[str, Any]) -> list[Table]:
+    """The tables of a part that was measured."""
+    return import_module(f"bench.{part}").tables(found)
 
 
-def _shown(found: dict[str, Any]) -> list[Table]:
-    """The tables on the page: the first of some parts."""
-    return [import_module(f"bench.{part}").tables(found[part])[0] for part in found if part in SHOWN]
+def write(found: dict[str, Any], when: str, machine: dict[str, str], data: Path) -> None:
+    """Put the tables of these parts into a file of all parts; others stay if the machine and its versions are the same.
+
+    If steps were measured, their picture is drawn beside the folder of the file.
+    """
+    before = json.loads(data.read_text(encoding="utf-8")) if data.is_file() else {}
+    if any(before.get("machine", {}).get(name) != machine[name] for name in machine if name not in WHEN):
+        before = {"when": {}, "parts": {}}
+    parts = {part: [each._asdict() for each in tables(part, one)] for part, one in found.items()}
+    made = {"machine": machine, "when": {**before["when"], **dict.fromkeys(found, when)}}
+    text = json.dumps({**made, "parts": {**before["parts"], **parts}}, ensure_ascii=False, indent=1)
+    data.parent.mkdir(parents=True, exist_ok=True)
+    write_atomic(data, lambda file: file.write_text(text + "\n", encoding="utf-8"))
+    if "step" in found:
+        draw(found["step"], data.parents[1] / f"{NAME}.svg")
 
 
-def as_data(found: dict[str, Any]) -> dict[str, Any]:
-    """The machine and every table, as plain data."""
-    return {"machine": found["machine"], "when": found["when"], "tables": [each._asdict() for each in tables(found)]}
+def first_tables(data: Path) -> dict[str, Table]:
+    """The first table of each part in a file."""
+    parts = json.loads(data.read_text(encoding="utf-8"))["parts"]
+    return {part: Table(**tables[0]) for part, tables in parts.items()}
 
 
-def keep(found: dict[str, Any], folder: Path) -> None:
-    """Save the measurements so far; those of other parts stay if they were made on the same machine."""
-    folder.mkdir(parents=True, exist_ok=True)
-    path = folder / MEASURED
-    before = kept(folder, found["machine"])
-    text = json.dumps({**before, **found, "when": {**before.get("when", {}), **found["when"]}})
-    write_atomic(path, lambda file: file.write_text(text))
-
-
-def kept(folder: Path, machine: dict[str, str] | None = None) -> dict[str, Any]:
-    """The saved measurements, with the same processor and versions if a machine is given."""
-    path = folder / MEASURED
-    found = json.loads(path.read_text()) if path.exists() else {}
-    if machine and any(found.get("machine", {}).get(name) != machine[name] for name in machine if name not in WHEN):
-        return {}
-    return found
-
-
-def when(found: dict[str, Any]) -> str:
-    """The commits and dates at which the parts were measured."""
-    by: dict[str, list[str]] = {}
+def sections(data: Path) -> dict[str, str]:
+    """What docs/performance.md has between its marks: the first table of each part, by its name, and the provenance."""
+    found = json.loads(data.read_text(encoding="utf-8"))
+    machine = Table("", ["machine", ""], [[name, value] for name, value in found["machine"].items()])
+    sessions: dict[str, list[str]] = {}
     for part, day in found["when"].items():
-        by.setdefault(day, []).append(part)
-    if len(by) < 2:
-        return "All measurements are from one session."
-    runs = [f"{', '.join(parts)} at {day}" for day, parts in by.items()]
-    return f"Measured in {len(by)} sessions: {'; '.join(runs)}."
-
-
-def write(found: dict[str, Any], folder: Path, command: str) -> Path:
-    """Write performance.md, data/performance.json and, if steps were measured, performance.svg; return the page."""
-    (folder / "data").mkdir(parents=True, exist_ok=True)
-    if "step" in found:
-        draw(found["step"], folder / "performance.svg")
-    data = json.dumps(as_data(found), ensure_ascii=False, indent=1)
-    write_atomic(folder / DATA, lambda file: file.write_text(data + "\n", encoding="utf-8"))
-    page = folder / "performance.md"
-    page.write_text(text(found, command), encoding="utf-8")
-    return page
-
-
-def text(found: dict[str, Any], command: str) -> str:
-    """The page."""
-    return layout(opening.sentences(found), _shown(found), found, command)
-
-
-def layout(sentences: list[str], shown: list[Table], found: dict[str, Any], command: str) -> str:
-    """The page with these sentences and tables; `found` has the machine, the dates and the names of parts."""
-    lines = ["# Performance", "", *(f"- {sentence}" for sentence in sentences), ""]
-    if "step" in found:
-        lines += [PICTURE, "", CAPTION, ""]
-    lines += [markdown(table) for table in shown]
-    lines += ["## Data and provenance", ""]
-    lines += [
-        f"[performance.json]({DATA}) has every table, including the step of UCLS-Exact, numerical drift, overhead of "
-        "Gymnasium, studies, store queries and policy evaluation.",
-        "",
-    ]
-    lines += [f"Made by `{command}`. {when(found)} Numbers are medians, with quartiles in parentheses.", ""]
-    lines += ["| | |", "|---|---|", *(f"| {name} | {value} |" for name, value in found["machine"].items()), ""]
-    return "\n".join(lines).rstrip() + "\n"
+        sessions.setdefault(day, []).append(part)
+    when = "; ".join(f"{', '.join(parts)} at {day}" for day, parts in sessions.items())
+    return {
+        **{part.replace("_", " "): f"{table.note}\n\n{grid(table)}" for part, table in first_tables(data).items()},
+        "provenance": f"Measured by parts: {when}.\n\n{grid(machine)}",
+    }
 
 
 def draw(found: dict[str, Any], path: Path) -> None:

@@ -64,8 +64,3 @@ def grid(table: Table) -> str:
     columns = list(zip(*table.rows, strict=True)) or [()] * len(table.head)
     rules = ["---", *("---:" if _is_numeric(column) else "---" for column in columns[1:])]
     return "\n".join("| " + " | ".join(row) + " |" for row in [table.head, rules, *table.rows])
-
-
-def markdown(table: Table) -> str:
-    """A section of a page: title, note and rows."""
-    return "\n".join([f"## {table.title}", "", *([table.note, ""] if table.note else []), grid(table), ""])

@@ -3,9 +3,10 @@
 import importlib
 import inspect
 
+from bench.report import first_tables
 from docsite.docstrings import shown
 from tools import benchmarks
-from tools.tables import markdown, table
+from tools.tables import ROOT, markdown
 from ucls.algorithms import ALGORITHMS, DEFAULT, needs_discrete
 from ucls.settings import Setting, describe
 
@@ -71,12 +72,12 @@ def settings_table(name: str) -> str:
 
 def results(name: str) -> str:
     """The rows of the measured tables that name an algorithm."""
-    cost = table("performance.md", "All algorithms, microseconds per step")
+    cost = first_tables(ROOT / "docs" / "data" / "performance.json")["algorithms"]
     costs = [row[1:6] for row in cost.rows if row[0].split(" ")[0] == name]
     parts = []
     if costs:
         said = "Microseconds per step by number of features d, from [Performance](../performance.md)"
-        parts.append(f"{said}:\n\n{markdown(cost.columns[1:6], costs)}")
+        parts.append(f"{said}:\n\n{markdown([*cost.head[1:6]], costs)}")
     found = benchmarks.rows("comparison")
     rows = [[*row[:5], row[6]] for row in found if row[2] in LABELS.get(name, [])]
     if rows:

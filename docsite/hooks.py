@@ -6,7 +6,7 @@ from typing import Any
 from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
-from docsite import algorithms, foreign, formulas, outside, pictures, titles, whole
+from docsite import algorithms, foreign, formulas, outside, pictures, whole
 from tools import pages
 
 
@@ -27,7 +27,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
     """Adapt links to the site, frame figures, and convert formulas to MathML on pages that declare them."""
     if page.file.generated_by is None:
         markdown = outside.mended(markdown, f"docs/{page.file.src_uri}")
-    markdown = pictures.framed(titles.titled(markdown, titles.titles(config.nav)))
+    markdown = pictures.framed(markdown)
     return formulas.render(markdown) if page.meta.get("math") else markdown
 
 

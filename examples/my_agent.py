@@ -75,7 +75,7 @@ def act(state, hyper, xs, rng):
 
 @jit
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
-    """Move both values of what was done towards what came of it; gamma is 0 where the episode ended."""
+    """Move both values of what was done toward what came of it; gamma is 0 where the episode ended."""
     x, x_next = of_action(xs, a), of_action(xs_next, a_next)
     fewest = state.visits[x.index[0]]
     for i in range(len(x.index)):

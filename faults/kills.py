@@ -1,6 +1,5 @@
 """Kill studies at random moments, and check whether anything is lost."""
 
-import math
 import os
 import random
 import signal
@@ -41,23 +40,14 @@ class Trial(NamedTuple):
 
 
 def kill_the_driver(
-    folder: Path,
-    cells: int,
-    kills: int,
-    want: dict[str, Any],
-    seed: int = 0,
-    early: float = 0.25,
-    until: float = math.inf,
+    folder: Path, cells: int, kills: int, want: dict[str, Any], seed: int = 0, early: float = 0.25
 ) -> Trial:
     """Kill the whole process group with SIGKILL at random moments, from its start on, and restart it.
 
-    An `early` kill may come before there is a store; the others wait for an outcome. At the time `until` of the
-    monotonic clock the killing ends, and the study is let to its end.
+    An `early` kill may come before there is a store; the others wait for an outcome.
     """
     rng, study, done = random.Random(seed), StudyProcess(folder / "driver.sqlite", cells, "local"), 0
     for kill in range(kills):
-        if time.monotonic() > until:
-            break
         with study.running() as process:
             if rng.random() < early:
                 time.sleep(rng.uniform(0.0, 4.0))
@@ -72,19 +62,12 @@ def kill_the_driver(
 
 
 def kill_workers(
-    folder: Path,
-    cells: int,
-    kills: int,
-    want: dict[str, Any],
-    runner: str,
-    seed: int = 0,
-    early: float = 0.0,
-    until: float = math.inf,
+    folder: Path, cells: int, kills: int, want: dict[str, Any], runner: str, seed: int = 0, early: float = 0.0
 ) -> Trial:
     """Kill one worker after another with SIGKILL at random moments; the driver lives. See `kill_the_driver`."""
     rng, study, done = random.Random(seed), StudyProcess(folder / f"{runner}.sqlite", cells, runner), 0
     with study.running() as process:
-        while done < kills and process.poll() is None and time.monotonic() < until:
+        while done < kills and process.poll() is None:
             if rng.random() < early:
                 time.sleep(rng.uniform(0.0, 2.0))
             else:

@@ -286,19 +286,6 @@ def test_files_that_are_no_policy_are_refused_in_one_line(tmp_path):
         Policy(tmp_path / "newer.npz")
 
 
-def test_files_of_the_first_format_are_read(tmp_path):
-    agent = trained("CartPole-v1", "ucls-exact", TILES)
-    with np.load(agent.export(tmp_path / "policy.npz")) as file:
-        arrays = {name.replace("form.C.", "form."): file[name] for name in file.files}
-    arrays["about"] = np.array(str(arrays["about"]).replace('"format": 3', '"format": 1'))
-    np.savez(tmp_path / "first.npz", **arrays)
-    assert '"format": 1' in str(arrays["about"])
-    assert {"form.diagonal", "form.entries"} <= set(arrays)
-    given = seen("CartPole-v1", 20)
-    expected = Policy(tmp_path / "policy.npz").value_estimates(given)
-    np.testing.assert_array_equal(Policy(tmp_path / "first.npz").value_estimates(given), expected)
-
-
 def test_the_runtime_imports_only_the_standard_library_and_numpy():
     lines = Path(ucls.policy.__file__).read_text().splitlines()
     imported = {line.split()[1].split(".")[0] for line in lines if line.startswith(("import ", "from "))}

@@ -18,11 +18,10 @@ from ucls.paper.claims import judge_all
 from ucls.paper.claims.check import Check, Claim, apart, at_least, better, part, turned, within
 from ucls.paper.contents import PARTS, groups_of, parts_of
 from ucls.paper.evidence import Evidence, Sample
-from ucls.paper.figures import figure_2, figure_theorem
 from ucls.paper.figures.figure_1 import curve_panel
 from ucls.paper.report import Verdict
 from ucls.paper.runs.domains import PUDDLE, RIVER, SPARSE
-from ucls.paper.runs.groups import FULL, QUICK, cells_of, contenders, scale_of, sweep_result, tuned, ucls, winners
+from ucls.paper.runs.groups import FULL, QUICK, cells_of, scale_of, tuned, ucls, winners
 from ucls.paper.runs.sweeps import RUNS, SIZE, all_sweeps
 from ucls.paper.tables import table_causes, table_open_choices
 from ucls.stats import Estimate, Summary
@@ -44,24 +43,6 @@ def sample(values, seeds=None, sign=1):
 
 
 # The runs
-
-
-def test_the_full_protocol_is_the_papers():
-    cells = {env: cells_of(ucls(env), FULL) for env in (RIVER, PUDDLE, SPARSE)}
-    assert {env: (len(c), c[0].steps) for env, c in cells.items()} == {
-        RIVER: (100, 50_000),
-        PUDDLE: (200, 50_000),
-        SPARSE: (200, 50_000),
-    }
-    assert cells_of(figure_theorem.long_rlsvi(), FULL)[0].steps == 1_000_000
-
-
-def test_ucls_is_untuned_and_every_competitor_is_tuned():
-    for env in (RIVER, PUDDLE, SPARSE):
-        found = contenders(env)
-        assert found["ucls"].settings == ()
-        for key in set(found) - {"ucls"}:
-            assert dict(found[key].settings).items() >= sweep_result(key, env)["settings"].items()
 
 
 def test_every_sweep_has_the_same_budget_on_seeds_that_are_never_reported():
@@ -95,10 +76,6 @@ def test_a_heavy_group_may_have_fewer_runs():
     assert len(cells_of(tuned("lspi-rmax", SPARSE), scale)) == 10
     assert len(cells_of(ucls(SPARSE), scale)) == 30
     assert scale_of() == QUICK
-
-
-def test_the_levels_of_figure_2_are_the_papers():
-    assert (1e-5, *(round(k * 1e-3, 3) for k in range(1, 10)), 1e-2, 1e-1) == figure_2.LEVELS
 
 
 def test_an_open_choice_changes_the_run():

@@ -12,7 +12,6 @@ import pytest
 from PIL import Image
 
 from tools import marks, reproduction
-from tools.captions import CAPTIONS
 from ucls._util.palette import STYLES
 from ucls.paper import shipped
 from ucls.paper.claims import CLAIMS, judge_all
@@ -61,12 +60,6 @@ def test_the_code_makes_the_checks_that_the_data_name(made, tmp_path, monkeypatc
 def _without_numbers(what):
     """The name of a check, without levels and settings that depend on its runs."""
     return re.sub(r", at (least|most) #: runs$", "", re.sub(r"-?\d[\d.]*(e[-+]?\d+)?", "#", what))
-
-
-def test_captions_state_the_finding_first():
-    for name, caption in CAPTIONS.items():
-        assert f"*{caption.finding} {caption.shows}*" in (DOCS / "reproduction.md").read_text(), name
-        assert not caption.finding.startswith("See")
 
 
 def test_verdicts_follow_from_the_checks():

@@ -88,15 +88,6 @@ def test_every_space_of_numbers_is_learned_saved_and_gone_on_with(space, feature
         Agent.load(path, Shown(spaces.Tuple((space, spaces.Discrete(2)))))
 
 
-def test_a_file_of_before_that_does_not_say_a_shape_is_read(tmp_path):
-    space = spaces.Box(0, 255, (2, 3), np.uint8)
-    about, arrays = checkpoint.load(Agent(Shown(space), "sarsa", **SMALL).learn(20).save(tmp_path / "a.safetensors"))
-    assert about["space"].pop("shape") == [2, 3]
-    path = checkpoint.save(tmp_path / "b.safetensors", about, arrays)
-    assert Agent.load(path).value_estimates(np.zeros(6))[0].shape == (2,)
-    assert Agent.load(path, Shown(space)).learn(5).steps == 25
-
-
 def test_the_parts_of_a_nested_observation_come_in_gymnasiums_order():
     kind = observations.Observed(layout_of(describe(NESTED)), [0] * 10, [9] * 10)
     names = ["arm", "gear", "lamps", "speed"]

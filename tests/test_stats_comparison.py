@@ -42,16 +42,6 @@ def test_probability_of_improvement_has_the_interval_of_independent_resamples(n)
     assert found.mean == pytest.approx(brute_improvement(x, y))
 
 
-def test_probability_of_improvement_is_the_mean_over_groups():
-    x, y = [1.0, 1.0, 50.0], [0.0, 60.0, 70.0, 80.0]
-    found = stats.probability_of_improvement(x, y, ["a", "a", "b"], ["a", "b", "b", "b"])
-    assert found == (0.5, 0.5, 0.5)
-    with pytest.raises(UserError, match="every group"):
-        stats.probability_of_improvement(x, y, ["a", "a", "b"], ["a"] * 4)
-    with pytest.raises(UserError, match="both, or neither"):
-        stats.probability_of_improvement(x, y, ["a", "a", "b"])
-
-
 def test_a_diverged_run_loses_to_every_sound_one_and_ties_with_its_like():
     failed = stats.scores([1e9, 1e9], [True, True])
     assert stats.probability_of_improvement([-1e6], failed).mean == 1.0
@@ -74,16 +64,15 @@ def test_profile_is_the_fraction_of_all_runs_at_or_above():
     assert [len(part) for part in stats.profile([], taus)] == [0] * 5
 
 
-def test_profile_resamples_within_groups():
-    found = stats.profile([1.0, 1.0, 5.0, 5.0, 5.0, 5.0], [3.0], groups=[0, 0, 1, 1, 1, 1])
-    assert found.low.tolist() == found.high.tolist() == pytest.approx([4 / 6])
-
-
 def test_common_seeds_align_runs_in_any_order():
     in_x, in_y = stats.common_seeds([7, 3, 5, 9], [5, 8, 7])
     assert (in_x.tolist(), in_y.tolist()) == ([2, 0], [0, 2])
     with pytest.raises(UserError, match="twice"):
         stats.common_seeds([1, 1], [1])
+
+
+def sign_flip_test(differences, permutations=9999):
+    return stats.paired(differences, np.zeros(len(differences)), permutations=permutations).p
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 9])
@@ -92,10 +81,10 @@ def test_sign_flip_test_equals_scipys_exact_permutation_test(n):
 
     d = np.random.default_rng(n).normal(0.4, 1, n).round(1)
     if n == 1:
-        assert stats.sign_flip_test(d) == 1.0
+        assert sign_flip_test(d) == 1.0
         return
     found = permutation_test((d,), np.mean, permutation_type="samples", n_resamples=INF)
-    assert stats.sign_flip_test(d) == pytest.approx(found.pvalue)
+    assert sign_flip_test(d) == pytest.approx(found.pvalue)
 
 
 def test_sign_flip_test_by_sampling_is_near_the_exact_one_and_never_zero():
@@ -103,19 +92,19 @@ def test_sign_flip_test_by_sampling_is_near_the_exact_one_and_never_zero():
     flips = np.array(list(itertools.product([-1, 1], repeat=16)))
     exact = np.mean(np.abs(flips @ d) >= abs(d.sum()) - 1e-9)
     assert 0.01 < exact < 0.5
-    assert stats.sign_flip_test(d, permutations=40_000) == pytest.approx(exact, abs=0.01)
-    assert stats.sign_flip_test(np.ones(100), permutations=999) == 1 / 1000
+    assert sign_flip_test(d, permutations=40_000) == pytest.approx(exact, abs=0.01)
+    assert sign_flip_test(np.ones(100), permutations=999) == 1 / 1000
 
 
 def test_zeros_do_not_change_the_sign_flip_test():
     d = [0.5, -0.25, 2.0, 0.75]
-    assert stats.sign_flip_test(d + [0.0] * 40) == stats.sign_flip_test(d) == 0.25
-    assert stats.sign_flip_test([]) == stats.sign_flip_test([0.0, 0.0]) == 1.0
+    assert sign_flip_test(d + [0.0] * 40) == sign_flip_test(d) == 0.25
+    assert sign_flip_test([0.0, 0.0]) == 1.0
 
 
 def test_sign_flip_test_rejects_a_true_null_as_rarely_as_it_says():
     rng = np.random.default_rng(2)
-    p = np.array([stats.sign_flip_test(rng.laplace(size=20), permutations=399) for _ in range(1500)])
+    p = np.array([sign_flip_test(rng.laplace(size=20), permutations=399) for _ in range(1500)])
     assert np.mean(p <= 0.05) == pytest.approx(0.05, abs=0.017)
 
 
@@ -163,8 +152,6 @@ def test_pairs_at_the_edges():
     assert (same.difference, same.p, same.p_rank, same.ties) == ((0.0, 0.0, 0.0), 1.0, 1.0, 2)
     with pytest.raises(UserError, match="common_seeds"):
         stats.paired([1.0], [1.0, 2.0])
-    with pytest.raises(UserError, match="not finite"):
-        stats.sign_flip_test([1.0, NAN])
 
 
 @settings(deadline=None, max_examples=60)
@@ -184,10 +171,3 @@ def test_holm_on_a_worked_example():
     assert stats.holm([0.01, 0.04, 0.03, 0.005]) == pytest.approx([0.03, 0.06, 0.06, 0.02])
     assert stats.holm([0.9, 0.6]) == pytest.approx([1.0, 1.0])
     assert stats.holm([]).tolist() == []
-
-
-def test_benjamini_hochberg_equals_scipy():
-    from scipy.stats import false_discovery_control
-
-    p = np.random.default_rng(0).beta(0.5, 2, 50)
-    np.testing.assert_allclose(stats.benjamini_hochberg(p), false_discovery_control(p))

@@ -63,20 +63,18 @@ def test_curve_over_episodes_is_of_the_runs_that_got_so_far():
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
-@pytest.mark.parametrize("grouped", [False, True])
-def test_band_at_a_place_is_the_summary_of_the_runs_that_know_it(statistic, grouped):
+def test_band_at_a_place_is_the_summary_of_the_runs_that_know_it(statistic):
     rng = np.random.default_rng(3)
     curves = stats.over_episodes([rng.normal(size=n) for n in (5, 9, 9, 2, 7, 0)], window=2)
-    groups = np.array([0, 1, 0, 1, 1, 0])
-    found = stats.band(curves, statistic, groups if grouped else None)
+    found = stats.band(curves, statistic)
     assert len(found.at) == 9
     for i in range(9):
         knows = curves.known[:, i]
-        one = stats.summarize(curves.heights[knows, i], statistic=statistic, groups=groups[knows] if grouped else None)
+        one = stats.summarize(curves.heights[knows, i], statistic=statistic)
         assert (found.center[i], found.low[i], found.high[i], found.runs[i]) == pytest.approx(one[:4], nan_ok=True)
 
 
-def test_rewards_of_bins_become_rates_totals_and_regret_with_a_short_last_bin():
+def test_rewards_of_bins_become_rates_and_totals_with_a_short_last_bin():
     rewards, steps = [[10.0, 20.0, 6.0], [10.0, 0.0]], [25, 20]
     rate = stats.reward_rate(rewards, 10, steps)
     assert rate.at.tolist() == [10, 20, 25]
@@ -84,7 +82,6 @@ def test_rewards_of_bins_become_rates_totals_and_regret_with_a_short_last_bin():
     assert rate.known.tolist() == [[True, True, True], [True, True, False]]
     total = stats.cumulative_reward(rewards, 10, steps)
     assert total.heights.tolist() == [[10.0, 30.0, 36.0], [10.0, 10.0, 0.0]]
-    assert stats.regret(total, 2.0).heights.tolist() == [[10.0, 10.0, 14.0], [10.0, 30.0, 0.0]]
 
 
 def test_a_run_that_stopped_inside_a_bin_does_not_know_it():
@@ -110,11 +107,6 @@ def test_curves_of_no_runs_and_of_runs_without_episodes_make_an_empty_band():
         stats.cumulative_reward([[]], 10, [0]),
     ):
         assert [len(part) for part in stats.band(curves, "iqm")] == [0] * 5
-
-
-def test_area_is_exact_on_straight_lines_and_uneven_places():
-    assert stats.area_under([0, 1, 4, 10], [5.0, 6.0, 9.0, 15.0]) == 100.0
-    assert stats.area_under([3], [7.0]) == 0.0
 
 
 @settings(deadline=None, max_examples=30)

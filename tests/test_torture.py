@@ -4,13 +4,17 @@ import json
 import os
 import random
 import signal
+import subprocess
+import sys
 import time
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
-from faults.torture import campaign, checkpoints, commands, environments, page, soak, workers, wrapped
-from faults.torture.parts import STRANGER, Ask, parts
-from ucls.algorithms import ALGORITHMS
+from faults.torture import campaign, checkpoints, commands, environments, logs, soak, workers, wrapped
+
+ROOT = Path(__file__).parents[1]
 
 
 def test_spoilt_checkpoints_are_refused_or_do_no_harm():
@@ -61,16 +65,27 @@ def test_what_kills_or_hangs_a_worker_is_an_outcome():
 
 @pytest.mark.slow
 def test_much_torture_of_every_algorithm():
-    found = workers.run(checkpoints.prepare([*ALGORITHMS, STRANGER]), range(1000, 4000))
+    found = workers.run(checkpoints.prepare(), range(1000, 4000))
     assert [outcome for outcome in found if not outcome.sound] == []
 
 
-@pytest.mark.parametrize(("minutes", "tried"), [(0.03, 15), pytest.param(0.4, 200, marks=pytest.mark.slow)])
-def test_absurd_command_lines_end_in_one_line(tmp_path, minutes, tried):
-    assert campaign.main(["--only", "commands", "--minutes", str(minutes), "--out", str(tmp_path)]) == 0
-    found = json.loads((tmp_path / "commands.json").read_text())
-    assert (found["tried"], found["faults"]) == (tried, 0)
+@pytest.mark.parametrize("trials", [15, pytest.param(200, marks=pytest.mark.slow)])
+def test_absurd_command_lines_end_in_one_line(trials):
+    words = [sys.executable, "-m", "bench", "torture", "commands", "--trials", str(trials)]
+    done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=False)
+    found = json.loads(done.stdout)
+    assert (done.returncode, found["tried"], found["shown"]) == (0, trials, [])
     assert found["ends"].keys() <= {"fine", "refused", "failed"}
+
+
+def test_every_part_can_be_found_and_its_faults_are_counted(monkeypatch):
+    for name in campaign.PARTS:
+        part = import_module(f"faults.torture.{name}")
+        assert hasattr(part, "carry_out") or hasattr(part, "attempt"), name
+    monkeypatch.setattr(logs, "attempt", lambda seed: "fine" if seed != 10**9 + 1 else {}["nothing"])
+    found = campaign.run("logs", 3, 1)
+    assert (found["tried"], found["ends"], found["faults"]) == (3, {"fine": 2, "traceback": 1}, 1)
+    assert found["shown"][0][:2] == [10**9 + 1, "traceback"]
 
 
 def test_a_command_line_is_the_same_for_the_same_seed():
@@ -79,42 +94,13 @@ def test_a_command_line_is_the_same_for_the_same_seed():
     assert {line[0] for line in lines[0]} >= {"train", "study", "paper", "diagnose", "evaluate-log"}
 
 
-def test_trials_end_when_the_time_is_up():
-    found = workers.run(lambda seed: time.sleep(0.2) or "fine", range(100), until=time.monotonic() + 2.0)
-    assert 1 <= len(found) <= 10
-    assert workers.tally(found) == {"fine": len(found)}
-
-
 def test_a_long_run_keeps_its_memory_its_numbers_and_its_checkpoint():
-    found = soak.carry_out(Ask(3000, 0, time.monotonic() + 600), "sarsa")
-    assert (found["faults"], found["tried"], found["ends"]) == (0, 3000, {"sound": 1})
-    assert found["rows"][0]["same"]
+    found = soak.soak("sarsa", 3000, 0)
+    assert (found["faults"], found["steps"], found["same"]) == ([], 3000, True)
 
 
 def test_a_long_run_that_cannot_go_on_as_it_was_or_grows_is_a_fault(monkeypatch):
     rows = iter(range(0, 10**12, 10**9))
     monkeypatch.setattr(soak, "_resident", lambda: next(rows))
     monkeypatch.setattr(soak, "_same", lambda *_: False)
-    found = soak.carry_out(Ask(1000, 0, time.monotonic() + 600), "sarsa")
-    assert found["shown"] == ["sarsa: same", "sarsa: memory grew by 90,000,000,000 bytes"]
-
-
-def test_new_tallies_replace_those_of_the_same_part_and_leave_the_others(tmp_path):
-    file = tmp_path / "tallies.json"
-    old = {"tried": 7, "wanted": 7, "ends": {}, "faults": 0, "shown": [], "compiled": False, "commit": "c", "date": "d"}
-    page.merge([{"part": name, "family": name, **old} for name in ("studies", "logs")], file)
-    words = ["--only", "studies", "--minutes", "0.01", "--out", str(tmp_path / "out"), "--data", str(file)]
-    assert campaign.main(words) == 0
-    assert [f["tried"] for f in page.load(file)] == [80, 7]
-    said = page.sections(page.load(file))
-    assert said["verdict"] == "None of the 87 fuzzing trials ended in a traceback, crash or hang."
-    assert "| 80 of 20,000 | 0 |" in said["trials"]
-    assert "| uncompiled | 7 | 0 |" in said["trials"]
-
-
-def test_every_algorithm_has_its_parts_and_every_fault_is_on_the_page():
-    names = {part.name for part in parts()}
-    assert names >= {f"{family}-{agent}" for family in ("checkpoints", "soak") for agent in (*ALGORITHMS, STRANGER)}
-    bad = {"tried": 3, "wanted": 3, "shown": [[7, "signal", "SIGSEGV"]], "faults": 1, "compiled": True}
-    text = page.verdict([{"part": "logs", "family": "logs", "commit": "c", "date": "d", **bad}])
-    assert text == "These trials failed: logs: 7, signal, SIGSEGV."
+    assert soak.soak("sarsa", 1000, 0)["faults"] == ["same", "memory grew by 90,000,000,000 bytes"]

@@ -11,7 +11,7 @@ from ucls.paper.claims import CLAIMS, judge_all, variants
 from ucls.paper.claims.check import MOST, Check, Claim, by_chance, most_reach, not_run, part, turned
 from ucls.paper.contents import PARTS, groups_of, parts_of
 from ucls.paper.evidence import Evidence, Sample
-from ucls.paper.figures import figure_1, figure_5, figure_6, figure_theorem
+from ucls.paper.figures import figure_5, figure_6, figure_theorem
 from ucls.paper.report import Verdict
 from ucls.paper.runs import alternatives, domains
 from ucls.paper.runs.domains import PRINTED, PUDDLE, RIVER, ROOM, SPARSE
@@ -22,7 +22,6 @@ from ucls.paper.runs.groups import (
     QUICK,
     SHARES,
     cells_of,
-    contenders,
     scale_of,
     tuned,
     ucls,
@@ -30,7 +29,6 @@ from ucls.paper.runs.groups import (
 )
 from ucls.paper.runs.sweeps import all_sweeps, candidates_of, chosen_sweeps, key_of
 from ucls.paper.tables import table_learned, table_one_setting, table_open_choices
-from ucls.study.declaration.sweep import candidates
 
 
 def check(holds, p=None, runs=30):
@@ -129,30 +127,6 @@ def test_every_claim_belongs_to_one_part_and_is_numbered_without_gaps():
     assert sorted(number for part in PARTS for number in part.claims) == list(range(1, len(CLAIMS) + 1))
 
 
-def test_claims_1_2_4_and_14_are_judged_with_what_the_paper_leaves_open_read_the_other_way():
-    literal = tuned("lspi-rmax", PUDDLE).but(return_max=-10_000.0)
-    assert literal in runs_of(1)
-    assert literal in runs_of(4)
-    for number in (1, 2, 4, 14):
-        behind = runs_of(number)
-        assert any(group.reading == PRINTED for group in behind), number
-        assert any(dict(group.settings).get("tilings") == 4 for group in behind), number
-    of_ucls = {"w_step": 0.1, "trace_threshold": 0, "feature_value": "1"}
-    for number in (1, 2, 3, 6, 14):
-        for name, value in of_ucls.items():
-            assert any(dict(g.settings).get(name) == value for g in runs_of(number)), (number, name)
-
-
-def test_rivals_that_the_paper_leaves_open_are_read_the_other_way():
-    high = alternatives.SARSA_START.change(tuned("sarsa-optimistic", SPARSE))
-    assert dict(high.settings)["initial_value"] == 500.0
-    assert high in runs_of(10)
-    assert high in runs_of(15)
-    assert any(dict(g.settings).get("trace_threshold") == 0 for g in runs_of(10) if g.agent == "gv-ucb")
-    for number in (3, 6):
-        assert any(group.key == "dgpq-wide" for group in runs_of(number))
-
-
 def test_shares_are_of_a_hundred_runs_wherever_runs_decide_anything():
     scale = scale_of(30, heavy=15)
     many = [group for number in (2, 10, 14) for group in runs_of(number) if group.least]
@@ -162,12 +136,6 @@ def test_shares_are_of_a_hundred_runs_wherever_runs_decide_anything():
     assert ucls(RIVER).but(p=0.2).for_shares().least == 0  # another reading stays as it is
     assert scale.runs_of(figure_theorem.long_rlsvi()) == ENOUGH
     assert QUICK.runs_of(figure_theorem.long_rlsvi()) == 1
-
-
-def test_epsilon_greedy_sarsa_is_a_rival_as_in_the_figure():
-    for env in (RIVER, PUDDLE, SPARSE):
-        assert set(contenders(env).values()) <= {*runs_of(1), *runs_of(2)} | set(runs_of(3))
-        assert tuned("sarsa-epsilon", env) in runs_of(1)
 
 
 def test_a_quick_look_has_no_run_more_for_what_claims_turn_on():
@@ -223,19 +191,6 @@ def test_sweeps_can_be_made_one_by_one():
     assert {sweep.env for sweep in room.values()} == {RIVER, PUDDLE}
     assert all("table_size" not in sweep.fixed for sweep in room.values())
     assert len(chosen_sweeps([])) == len(all_sweeps())
-
-
-def test_candidates_are_the_same_in_every_domain():
-    for label in ("sarsa-optimistic", "sarsa-epsilon", "ucls-l", "ucbootstrap", "dgpq", "rlsvi", "lspi-rmax"):
-        tried = [candidates(sweep) for sweep in chosen_sweeps([label]).values()]
-        assert all(one == tried[0] for one in tried)
-
-
-def test_ucls_is_swept_like_ucls_l_beyond_p_of_1_and_with_its_scale():
-    [sweep] = chosen_sweeps(["ucls-scale"]).values()
-    factors = [np.sqrt((1 + 1 / one["p"]) * one["c_max"]) for one in candidates(sweep)]
-    assert max(one["p"] for one in candidates(sweep)) > 1
-    assert min(factors) < 0.1 < 3 < max(factors)
 
 
 def test_optimal_in_puddle_world_is_what_these_features_reach(tmp_path):
@@ -328,24 +283,8 @@ def test_the_one_setting_of_a_competitor_is_the_candidate_with_the_best_mean_ran
     assert int(np.argmin(river)) == winner
 
 
-def test_the_memory_the_coder_and_the_step_of_w_are_open_choices():
-    rows = {(choice.title, choice.env) for choice in table_open_choices.CHOICES}
-    for env in (RIVER, PUDDLE):
-        for title in ("table size 128, literal", "state and action hashed together", "w_step 0.1"):
-            assert (title, env) in rows
-    other = [
-        table_open_choices.group_of(choice, "dgpq") for choice in table_open_choices.CHOICES if not choice.settings
-    ]
-    assert other == [tuned("dgpq", RIVER), tuned("dgpq", PUDDLE)]  # it has no tiles
-
-
 def test_who_is_ahead_where_fewer_steps_are_better():
     few, many = (Sample(np.arange(30), -np.linspace(level, level + 9, 30), -1) for level in (100.0, 900.0))
     assert table_open_choices._ahead(few, many)
     assert not table_open_choices._ahead(many, few)
     assert table_open_choices._ahead(many, few._replace(scores=np.full(30, -np.inf)))  # all diverged
-
-
-def test_figure_1_has_rlsvi_with_a_million_steps_in_puddle_world():
-    assert figure_theorem.long_rlsvi() in figure_1.groups()
-    assert set(contenders(PUDDLE)) <= set(figure_6.shown(PUDDLE))

@@ -32,22 +32,6 @@ def commands(workflow):
     return [(system, step["run"], step.get("env", {})) for system, step in steps if "run" in step]
 
 
-def test_the_tests_run_on_macos_and_with_the_recorded_the_lowest_and_the_newest_versions():
-    linux, pinned = "ubuntu-latest", {"CONSTRAINTS": "constraints.txt"}
-    assert commands("test") == [
-        (linux, ".ci/run", pinned),
-        ("macos-latest", ".ci/run", {}),
-        (linux, "make test-lowest", {}),
-        (linux, "make test-newest", {}),
-    ]
-
-
-def test_every_night_the_slow_tests_and_the_benchmark_gates_run():
-    nightly = yaml.safe_load((ROOT / ".github" / "workflows" / "nightly.yml").read_text())
-    assert nightly[True]["schedule"][0]["cron"]  # YAML reads `on` as true
-    assert {"make test-all", "make coverage", "make bench-check"} <= {command for _, command, _ in commands("nightly")}
-
-
 def test_constraints_are_plain_versions_of_everything_that_the_package_needs():
     """No addresses, hashes, paths or markers."""
     comment, *lines = (ROOT / "constraints.txt").read_text().splitlines()
@@ -123,22 +107,3 @@ def test_any_other_tag_is_refused_in_one_line(tag, version, changelog, said):
     with pytest.raises(SystemExit, match=re.escape(said)) as refused:
         notes(tag, version, changelog)
     assert "\n" not in str(refused.value)
-
-
-def test_hooks_before_a_commit_run_the_tools_of_make_check():
-    [repository] = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text())["repos"]
-    assert repository["repo"] == "local"
-    entries = [hook["entry"].split()[0].removeprefix(".venv/bin/") for hook in repository["hooks"]]
-    check = re.search(r"^check:.*\n((?:\t.*\n)+)", (ROOT / "Makefile").read_text(), re.M)
-    assert check is not None
-    assert {"ruff", "lint-imports"} <= set(entries)
-    assert set(entries) <= {*re.findall(r"\$\(BIN\)/([\w-]+)", check[1]), "python"}
-
-
-def test_dependabot_watches_actions_and_packages():
-    updates = yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text())["updates"]
-    assert {update["package-ecosystem"] for update in updates} == {"github-actions", "pip"}
-
-
-def test_a_bug_report_asks_for_what_the_doctor_says():
-    assert "ucls doctor" in (ROOT / ".github" / "ISSUE_TEMPLATE" / "bug.yml").read_text()

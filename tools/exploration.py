@@ -13,8 +13,8 @@ from ucls.benchmark.result import Entered, read
 from ucls.benchmark.scale import scale
 from ucls.benchmark.scores import MEASURES, overall, scores_of, stated
 from ucls.benchmark.tasks import PUBLIC, chosen, scales
-from ucls.paper._markdown import csv_text
 from ucls.errors import UserError
+from ucls.paper._markdown import csv_text
 from ucls.settings import listed
 
 SCALES = ROOT / "src/ucls/benchmark/scales.json"

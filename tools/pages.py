@@ -3,25 +3,24 @@
 `python -m tools fill` writes the pages, `python -m tools check` only says which differ from their data.
 """
 
-import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from bench import lakes, long
+from bench import lakes, long, report
 from bench.ablations import runs as ablations
 from bench.ablations import table as parts
 from docsite import pictures
 from docsite.algorithms import LABELS
-from faults.torture import page as robustness
 from tools import benchmarks, deviations, environments, exploration, logs, marks, prose, reproduction
-from tools.tables import ROOT, markdown, read, table
+from tools.tables import ROOT, markdown
 from ucls._util.files import write_atomic
 from ucls.algorithms import ALGORITHMS
 from ucls.paper import shipped
 from ucls.paper.account import sweeps_table
 
 DOCS = ROOT / "docs"
+PERFORMANCE = DOCS / "data" / "performance.json"
 NUMBER = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 MEASURED = [
     ("River Swim", "total reward"),
@@ -32,7 +31,6 @@ MEASURED = [
 
 def made(docs: Path = DOCS) -> dict[Path, str]:
     """The text that every file made from data should have, by path."""
-    tallies = robustness.load(docs / "data" / "robustness.json")
     return {
         **reproduction.made(docs),
         **benchmarks.made(docs),
@@ -41,8 +39,8 @@ def made(docs: Path = DOCS) -> dict[Path, str]:
         **environments.made(docs),
         **logs.made(docs),
         **marks.made(docs / "choose.md", {"costs and results": costs_and_results()}),
+        **marks.made(docs / "performance.md", report.sections(docs / "data" / "performance.json")),
         **marks.made(docs / "planning.md", planning(docs / "data")),
-        **marks.made(docs / "robustness.md", robustness.sections(tallies)),
     }
 
 
@@ -79,26 +77,15 @@ def complaints() -> Iterator[str]:
     if sweeps_table() not in shipped.load().tables:
         yield "src/ucls/paper/reference/claims.json does not have the settings of src/ucls/paper/runs/winners.json"
     yield from prose.complaints()
-    yield from performance(DOCS)
     numbers = {number for cell in benchmarks.cells() for number in NUMBER.findall(cell)}
     numbers |= {f"{round(float(number.replace(',', ''))):,}" for number in numbers}
     for number in sorted(_of_readme() - numbers):
         yield f"README.md: {number} in 'Results' is in no file of docs/data/benchmarks"
 
 
-def performance(docs: Path) -> Iterator[str]:
-    """Yield one line for every table of the page on performance that is not in its data."""
-    data = json.loads((docs / "data" / "performance.json").read_text())
-    known = {table["title"]: [table["head"], *table["rows"]] for table in data["tables"]}
-    known["Data and provenance"] = [["", ""], *([name, value] for name, value in data["machine"].items())]
-    for one in read((docs / "performance.md").read_text()):
-        if known.get(one.heading) != [one.columns, *one.rows]:
-            yield f"docs/performance.md: the table {one.heading!r} is not in its data: python -m bench page"
-
-
 def costs_and_results() -> str:
-    """Cost and results of each algorithm, from docs/performance.md and docs/data/benchmarks."""
-    cost = {row[0].split(" ")[0]: row for row in table("performance.md", "All algorithms, microseconds per step").rows}
+    """Cost and results of each algorithm, from docs/data/performance.json and docs/data/benchmarks."""
+    cost = {row[0].split(" ")[0]: row for row in report.first_tables(PERFORMANCE)["algorithms"].rows}
     found = benchmarks.rows("comparison")
     planned = {(row[0], row[1]): row[3].split(" [")[0] for row in benchmarks.rows("planning") if row[2] == "UCLS-Plan"}
     rows = [

@@ -1,4 +1,4 @@
-"""Numbers in the text about the reproduction: each must be in a table, a check or a measurement, possibly rounded.
+"""Numbers in the text of two pages: each must be in a table, a check or a measurement, possibly rounded.
 
 >>> known = numbers("-59.43 [-66.08, -53.45] of 30, p = 1e-05")
 >>> [stale(text, known) for text in ("It ends at -59.4, with p = 1e-5 (claim 7).", "About 60 of 30 runs.", "At 58.")]
@@ -26,9 +26,11 @@ def complaints() -> Iterator[str]:
     cells = [cell for page in MEASURED for table in tables(page) for row in table.rows for cell in row]
     cells += benchmarks.cells()
     known |= numbers(" ".join(cells)) | numbers((ROOT / "docs" / "data" / "deviations.csv").read_text())
-    for sentence in sentences((ROOT / "docs" / PAGE).read_text()):
-        for number in stale(sentence, known):
-            yield f"docs/{PAGE}: no table or check has {number}: {sentence}"
+    measured = numbers((ROOT / "docs" / "data" / "performance.json").read_text())
+    for page, those in ((PAGE, known), ("performance.md", measured)):
+        for sentence in sentences((ROOT / "docs" / page).read_text()):
+            for number in stale(sentence, those):
+                yield f"docs/{page}: no table or check has {number}: {sentence}"
 
 
 def numbers(text: str) -> set[float]:

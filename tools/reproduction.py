@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from tools import marks
-from tools.captions import pictures
 from ucls._util.files import write_atomic
 from ucls.paper import shipped
 from ucls.paper._markdown import csv_text, markdown_table
@@ -47,7 +46,7 @@ def sections(made: Reproduction) -> dict[str, str]:
     """Return the sections of the pages, by name; that of a table is its title in lower case."""
     tables = {title.lower(): _table(heads, rows) for title, heads, rows in made.tables}
     about = _table(["", ""], [list(fact) for fact in made.facts.items()])
-    said = {"found": found(made), "verdicts": verdicts(made), "checks": checks(made), "figures": pictures()}
+    said = {"found": found(made), "verdicts": verdicts(made), "checks": checks(made)}
     return {**said, **tables, "facts": about}
 
 

@@ -44,14 +44,6 @@ def read(text: str) -> list[Table]:
     return found
 
 
-def table(page: str, heading: str) -> Table:
-    """The first table under a heading."""
-    for one in tables(page):
-        if one.heading == heading:
-            return one
-    raise LookupError(f"docs/{page} has no table under {heading!r}")
-
-
 def markdown(columns: list[str], rows: list[list[str]]) -> str:
     """A table as text."""
     lines = [columns, ["---"] * len(columns), *rows]

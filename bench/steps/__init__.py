@@ -9,7 +9,7 @@ from bench import native
 from bench.steps.dense_numpy import DenseNumpy
 from bench.steps.kernel import Kernel
 from bench.steps.stream import Stream
-from bench.steps.tuned_numpy import LazyNumpy, TunedNumpy
+from bench.steps.tuned_numpy import TunedNumpy
 
 OURS = "ucls"
 
@@ -24,11 +24,11 @@ def versions(stream: Stream, dtype: str) -> tuple[dict[str, Any], list[str]]:
         found["C"] = Native(stream, dtype)
     else:
         skipped.append("C: no compiler")
-    found |= {cls.NAME: cls(stream, dtype) for cls in (DenseNumpy, TunedNumpy, LazyNumpy)}
+    found |= {cls.NAME: cls(stream, dtype) for cls in (DenseNumpy, TunedNumpy)}
     try:
-        from bench.steps.jax_scan import PlainScan, StructuredScan
+        from bench.steps.jax_scan import JaxScan
     except ImportError:
         skipped.append("JAX: not installed (pip install 'ucls[bench]')")
     else:
-        found |= {cls.NAME: cls(stream, dtype) for cls in (PlainScan, StructuredScan)}
+        found[JaxScan.NAME] = JaxScan(stream, dtype)
     return found, skipped

@@ -1,4 +1,4 @@
-"""The box as a JAX scan: as it is printed, and with the structure of sparse features and rank-one updates."""
+"""The box as a JAX scan, with the structure of sparse features and rank-one updates."""
 
 import functools
 from typing import Any
@@ -14,29 +14,6 @@ from bench.steps.stream import Stream
 jax.config.update("jax_enable_x64", True)
 
 KEEP = 1 - BETA
-
-
-def plain(carry: Any, transition: Any) -> Any:
-    """Algorithm 2 with dense features."""
-    A, B, C, b, z, w, nu, c, c_max, gamma_previous = carry
-    index, value, r, gamma, index_next, value_next = transition
-    x, x_next = jnp.zeros_like(w).at[index].set(value), jnp.zeros_like(w).at[index_next].set(value_next)
-    delta = r + (gamma * x_next - x) @ w
-    z = gamma_previous * LAMBDA * z + x
-    b = KEEP * b + BETA * r * z
-    A = KEEP * A + BETA * jnp.outer(z, x - gamma * x_next)
-    alpha = jnp.minimum(1.0, B_STEP / (jnp.sum(A * A) * (x @ x) + 1.0))
-    B = B - alpha * jnp.outer(A @ (A.T @ (B @ x) - x), x)
-    nu = KEEP * nu + BETA * delta * z
-    a = B.T @ nu
-    before, c_max = c_max, jnp.maximum(c_max, jnp.max(a * a))
-    near = jnp.abs(z) > BETA
-    C = C + jnp.diag(c * (c_max - before))
-    C = jnp.where(near[:, None] & near[None, :], KEEP * C + BETA * jnp.outer(a, a), C)
-    c = jnp.where(near, KEEP * c, c)
-    v = b - A @ w
-    w = w + W_STEP * (B.T @ v + ETA * v)
-    return (A, B, C, b, z, w, nu, c, c_max, gamma), None
 
 
 def structured(room: int, carry: Any, transition: Any) -> Any:
@@ -75,24 +52,24 @@ def structured(room: int, carry: Any, transition: Any) -> Any:
     return (At, Bt, C, b, z, w, nu, c, c_max, gamma, scale, norm2), None
 
 
-class PlainScan:
-    """Steps of `plain`, compiled into one call."""
+class JaxScan:
+    """Steps of `structured`, compiled into one call; the scale is folded into A between calls."""
 
-    NAME = "JAX, plain"
+    NAME = "JAX, structured"
 
     def __init__(self, stream: Stream, dtype: str) -> None:
         d, length = stream.d, len(stream.r)
         self.unit = 64 if d <= 512 else 8
         matrices = np.zeros((d, d), dtype), np.eye(d, dtype=dtype), np.eye(d, dtype=dtype)
         vectors = [np.zeros(d, dtype) for _ in range(4)]
-        numbers = [np.array(number, dtype) for number in (1.0, 0.0, *self.more())]
+        numbers = [np.array(number, dtype) for number in (1.0, 0.0, 1.0, 0.0)]
         self.carry = tuple(jnp.array(part) for part in (*matrices, *vectors, np.ones(d, dtype), *numbers))
         value = stream.value.astype(dtype)
         gamma = np.full(length, stream.gamma, dtype)
         features = stream.index[:-1], value[:-1], stream.r.astype(dtype), gamma, stream.index[1:], value[1:]
         self.transitions = tuple(jnp.array(part) for part in features)
         self.t, self.length = 0, length
-        step = self.step(stream)
+        step = functools.partial(structured, _most_near(stream))
 
         @functools.partial(jax.jit, donate_argnums=0)
         def along(carry: Any, transitions: Any, first: Any) -> Any:
@@ -101,18 +78,13 @@ class PlainScan:
 
         self._along = along
 
-    def more(self) -> tuple[float, ...]:
-        """What the carry holds beyond the letters of the box."""
-        return ()
-
-    def step(self, stream: Stream) -> Any:
-        """The step to scan."""
-        return plain
-
     def run(self, steps: int) -> None:
         for _ in range(steps // self.unit):
             self.carry = self._along(self.carry, self.transitions, self.t % self.length)
             self.t += self.unit
+        if self.carry[10] < 1e-3:
+            At, *rest, scale, norm2 = self.carry
+            self.carry = (At * scale, *rest, jnp.ones_like(scale), norm2)
         jax.block_until_ready(self.carry)
 
     @property
@@ -122,24 +94,6 @@ class PlainScan:
     @property
     def C(self) -> np.ndarray:
         return np.asarray(self.carry[2])
-
-
-class StructuredScan(PlainScan):
-    """Steps of `structured`, compiled into one call; the scale is folded into A between calls."""
-
-    NAME = "JAX, structured"
-
-    def more(self) -> tuple[float, ...]:
-        return 1.0, 0.0
-
-    def step(self, stream: Stream) -> Any:
-        return functools.partial(structured, _most_near(stream))
-
-    def run(self, steps: int) -> None:
-        super().run(steps)
-        if self.carry[10] < 1e-3:
-            At, *rest, scale, norm2 = self.carry
-            self.carry = (At * scale, *rest, jnp.ones_like(scale), norm2)
 
 
 def _most_near(stream: Stream) -> int:

@@ -32,19 +32,20 @@ def _along(algorithm: Any) -> Any:
 class Kernel:
     """`ucls.algorithms.ucls.update`, with all features of the stream taken as seen, in room for `size` of them."""
 
-    unit = 1
+    unit, algorithm = 1, ucls
 
     def __init__(self, stream: Stream, dtype: str, size: int | None = None) -> None:
         self.hyper = ucls.Settings()
         self.state = ucls.init(self.hyper, size or stream.d, 1, stream.index.shape[1], np.dtype(dtype).type)
         self.state.system.seen[0] = stream.d
-        self.stream = stream
-        self.t = 0
-        self.rng = np.random.default_rng(0)
+        self._begin(stream)
+
+    def _begin(self, stream: Stream) -> None:
+        self.stream, self.t, self.rng = stream, 0, np.random.default_rng(0)
 
     def run(self, steps: int) -> None:
         _, index, value, r, gamma = self.stream
-        _along(ucls)(self.state, self.hyper, index, value, r, gamma, self.t, steps, self.rng)
+        _along(self.algorithm)(self.state, self.hyper, index, value, r, gamma, self.t, steps, self.rng)
         self.t += steps
 
     @property
@@ -56,24 +57,13 @@ class Kernel:
         return np.tril(self.state.C) + np.tril(self.state.C, -1).T
 
 
-class ExactKernel:
-    """`ucls.algorithms.ucls_exact.update`, with all features of the stream taken as seen; without noise if asked."""
+class ExactKernel(Kernel):
+    """`ucls.algorithms.ucls_exact.update`, with all features of the stream taken as seen."""
 
-    unit = 1
+    algorithm = ucls_exact
 
-    def __init__(self, stream: Stream, dtype: str, noise: bool = True) -> None:
-        self.hyper = ucls_exact.Settings(return_max=1.0, noise_scale=1.0 if noise else 0.0)
+    def __init__(self, stream: Stream, dtype: str) -> None:
+        self.hyper = ucls_exact.Settings(return_max=1.0, noise_scale=1.0)
         self.state = ucls_exact.init(self.hyper, stream.d, 1, stream.index.shape[1], np.dtype(dtype).type)
         self.state.seen[0] = stream.d
-        self.stream = stream
-        self.t = 0
-        self.rng = np.random.default_rng(0)
-
-    def run(self, steps: int) -> None:
-        _, index, value, r, gamma = self.stream
-        _along(ucls_exact)(self.state, self.hyper, index, value, r, gamma, self.t, steps, self.rng)
-        self.t += steps
-
-    @property
-    def w(self) -> np.ndarray:
-        return self.state.w
+        self._begin(stream)

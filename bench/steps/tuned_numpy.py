@@ -7,7 +7,7 @@ from bench.steps.stream import Stream
 
 
 class TunedNumpy:
-    """Algorithm 2 with A and B by columns (At[j] is column j of A over its scale), no new matrix in a step."""
+    """Algorithm 2 with A and B by columns (At[j] is column j of A), no new matrix in a step."""
 
     NAME = "NumPy, tuned"
     unit = 1
@@ -17,7 +17,6 @@ class TunedNumpy:
         self.At, self.Bt, self.C = np.zeros((d, d), dtype), np.eye(d, dtype=dtype), np.eye(d, dtype=dtype)
         self.b, self.z, self.w, self.nu = (np.zeros(d, dtype) for _ in range(4))
         self.c, self.c_max, self.gamma_previous = np.ones(d, dtype), 1.0, 0.0
-        self.scale, self.norm2 = 1.0, 0.0
         self.stream, self.t = stream, 0
         self.value = stream.value.astype(dtype)
 
@@ -28,14 +27,6 @@ class TunedNumpy:
             self.update(s.index[i], self.value[i], float(s.r[i]), s.gamma, s.index[i + 1], self.value[i + 1])
         self.t += steps
 
-    def average_outer(self, index: np.ndarray, value: np.ndarray, gamma: float, index_next, value_next) -> None:
-        """A <- (1 - beta) A + beta z (x - gamma x')', and |A|^2."""
-        self.At *= 1 - BETA
-        self.At[index] += np.outer(BETA * value, self.z)
-        self.At[index_next] -= np.outer(BETA * gamma * value_next, self.z)
-        flat = self.At.ravel()
-        self.norm2 = float(flat @ flat)
-
     def update(self, index, value, r: float, gamma: float, index_next, value_next) -> None:
         At, Bt, z, w = self.At, self.Bt, self.z, self.w
         delta = float(r + gamma * (value_next @ w[index_next]) - value @ w[index])
@@ -43,14 +34,16 @@ class TunedNumpy:
         z[index] += value
         self.b *= 1 - BETA
         self.b += BETA * r * z
-        self.average_outer(index, value, gamma, index_next, value_next)
+        At *= 1 - BETA
+        At[index] += np.outer(BETA * value, z)
+        At[index_next] -= np.outer(BETA * gamma * value_next, z)
+        flat = At.ravel()
 
-        alpha = min(1.0, B_STEP / (self.norm2 * float(value @ value) + 1.0))
+        alpha = min(1.0, B_STEP / (float(flat @ flat) * float(value @ value) + 1.0))
         h = At @ (value @ Bt[index])
-        h *= self.scale
         h[index] -= value
         g = h @ At
-        g *= alpha * self.scale
+        g *= alpha
         Bt[index] -= np.outer(value, g)
 
         self.nu *= 1 - BETA
@@ -68,28 +61,7 @@ class TunedNumpy:
         self.C[block] = changed
 
         v = w @ At
-        v *= -self.scale
-        v += self.b
+        np.subtract(self.b, v, out=v)
         w += W_STEP * (Bt @ v)
         w += (W_STEP * ETA) * v
         self.gamma_previous = gamma
-
-
-class LazyNumpy(TunedNumpy):
-    """The same with the algebra of the package: a lazy scale of A and a carried |A|^2, so that averaging costs O(d)."""
-
-    NAME = "NumPy, our algebra"
-
-    def average_outer(self, index: np.ndarray, value: np.ndarray, gamma: float, index_next, value_next) -> None:
-        self.scale *= 1 - BETA
-        self.norm2 *= (1 - BETA) ** 2
-        if self.scale < 1e-3:
-            self.At *= self.scale
-            self.scale = 1.0
-        z2 = float(self.z @ self.z)
-        for active, change in ((index, BETA * value), (index_next, -BETA * gamma * value_next)):
-            change = change / self.scale
-            rows = self.At[active]
-            self.norm2 += self.scale**2 * float(2 * (change @ (rows @ self.z)) + (change @ change) * z2)
-            rows += np.outer(change, self.z)
-            self.At[active] = rows

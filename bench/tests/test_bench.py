@@ -1,7 +1,5 @@
 """The benchmark compares like with like: every version of the step agrees, and what it finds is written down."""
 
-import json
-import sys
 from collections import Counter
 from importlib import import_module
 
@@ -9,13 +7,13 @@ import numpy as np
 import pytest
 
 from bench import __main__ as command
-from bench import agents, check, evaluation, exact, first, harness, native, opening, queries, report
+from bench import agents, check, evaluation, harness, native, queries, report
 from bench.step import check_agreement
 from bench.steps.dense_numpy import DenseNumpy
-from bench.steps.kernel import Kernel
+from bench.steps.kernel import ExactKernel, Kernel
 from bench.steps.stream import N_ACTIVE, make_stream
-from bench.steps.tuned_numpy import LazyNumpy, TunedNumpy
-from bench.tables import Table, markdown, plain
+from bench.steps.tuned_numpy import TunedNumpy
+from bench.tables import Table, grid, plain
 from ucls.evaluation import LSTD
 from ucls.study import Store
 from ucls.study.storage.result import Circumstance
@@ -42,7 +40,7 @@ def test_the_stream_has_distinct_features_and_closes():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("version", [DenseNumpy, TunedNumpy, LazyNumpy])
+@pytest.mark.parametrize("version", [DenseNumpy, TunedNumpy])
 def test_numpy_versions_agree_with_the_kernel(kernel, version):
     learner = version(make_stream(D), "float64")
     learner.run(STEPS)
@@ -62,16 +60,14 @@ def test_c_agrees_with_the_kernel(kernel, dtype, tolerance):
 
 
 @pytest.mark.slow
-def test_jax_scans_agree_with_the_kernel():
+def test_jax_agrees_with_the_kernel():
     pytest.importorskip("jax")
-    from bench.steps.jax_scan import PlainScan, StructuredScan
+    from bench.steps.jax_scan import JaxScan
 
-    ours = Kernel(make_stream(D), "float64")
+    ours, learner = Kernel(make_stream(D), "float64"), JaxScan(make_stream(D), "float64")
     ours.run(192)
-    for version in (PlainScan, StructuredScan):
-        learner = version(make_stream(D), "float64")
-        learner.run(192)
-        check_agreement(version.NAME, learner, ours, 1e-8)
+    learner.run(192)
+    check_agreement(JaxScan.NAME, learner, ours, 1e-8)
 
 
 @pytest.mark.slow
@@ -140,80 +136,22 @@ def case(d, dtype):
     return {"d": d, "dtype": dtype, "us": us, "times_ours": times, "ceiling": top}
 
 
-def test_the_report_writes_page_and_picture(tmp_path):
-    cases = [case(d, dtype) for dtype in ("float64", "float32") for d in (128, 512)]
-    about = {"machine": {"processor": "abacus"}, "when": {"step": "a day"}}
-    found = {**about, "step": {"cases": cases, "skipped": ["JAX: not installed"]}}
-    text = report.write(found, tmp_path / "docs", "python -m bench step").read_text()
-    assert "`python -m bench step`" in text
-    assert "abacus" in text
-    assert "Skipped: JAX: not installed." in text
-    first, second = text.splitlines()[2:4]
-    assert first == "- A step of `ucls` with 512 features takes 10.0 µs. For comparison: C 0.8 times as long."
-    assert second.startswith("- That is 30% of the roofline")
-    assert (tmp_path / "docs/performance.svg").read_text().lstrip().startswith("<?xml")
-
-
-def test_the_page_opens_with_sentences_of_every_part_that_has_some():
-    one = [1.0, 2.0, 3.0]
-    name = next(iter(first.OURS))
-    found = {
-        "exact": {"cases": [{**case(512, "float64"), "us": {"ucls-exact": one}, "over_ucls": {"ucls-exact": one}}]},
-        "runs": {"domains": {"River Swim": {"whole": [1.0, 25_000.0, 3e5]}}},
-        "shell": {"sarsa": {"agent": [30.0] * 3, "environment": one, "step": one}},
-        "baselines": {"over": {"DQN": one, "sarsa": one}},
-        "first": {"warm": {name: one}, "over": {name: {opening.BARE: one}}, "cold": {name: [30.0] * 3}},
-        "study": {
-            "speed": {"two over one": one},
-            "short": {"cells": 40, "steps": 1000, "two over one": one},
-            "shortest": {"cells": 40, "steps": 100, "two over one": one},
-            "queries": {"1000": {"status": one, "compare": one}},
-        },
-    }
-    assert opening.sentences(found) == [
-        "`ucls train ucls/RiverSwim-v0 --steps 1` takes 2 s, 2 times as long as `import numba, gymnasium`. The first"
-        " time it takes 30.0 s, because kernels are compiled.",
-        "A step of `ucls-exact` takes 2 µs, 2 times as long as `ucls`.",
-        "A run of 50,000 steps of `ucls` takes 2 s in River Swim.",
-        "In CartPole, `Agent.learn` with `sarsa` takes 30.0 µs per step: 2 µs in the environment and 2 µs in the"
-        " learner.",
-        "In CartPole, Stable-Baselines3 takes longer than `ucls-exact`: DQN 2 times as long.",
-        "Two workers run 2 times as many steps per second as one.",
-        "They finish 40 short runs, start-up included, 2 times as fast with 1,000 steps each and 2 times as fast with"
-        " 100 steps each.",
-        "With 1,000 runs in a store, `study status` takes 2 s and `study compare` takes 2 s.",
-    ]
-
-
-def test_the_page_of_a_quick_run_stays_beside_it(tmp_path, monkeypatch):
-    monkeypatch.setattr(command, "QUICK", tmp_path)
-    report.keep({"machine": {"processor": "abacus"}, "when": {"shell": "a day"}, "shell": SHELL}, tmp_path)
-    monkeypatch.setattr(sys, "argv", ["bench", "page", "--quick"])
-    monkeypatch.setattr(command, "_one_thread", lambda: None)
-    assert command.main() == 0
-    assert "Made by `python -m bench --quick`" in (tmp_path / "performance.md").read_text()
-    [table] = json.loads((tmp_path / "data" / "performance.json").read_text())["tables"]
-    assert table["rows"] == [["sarsa", *["2 (1..3)"] * 4]]
-
-
-def test_the_page_shows_the_first_tables_and_the_data_have_all(tmp_path):
-    about = {"machine": {"processor": "abacus"}, "when": {"step": "a day", "shell": "a day"}}
-    found = {**about, "step": {"cases": [case(512, "float64")], "skipped": []}, "shell": SHELL}
-    text = report.write(found, tmp_path, "python -m bench").read_text()
-    titles = [table["title"] for table in json.loads((tmp_path / "data" / "performance.json").read_text())["tables"]]
-    assert titles == [table.title for table in report.tables(found)]
-    assert [title for title in titles if f"## {title}\n" in text] == ["UCLS step, microseconds"]
-
-
-def test_what_was_measured_part_by_part_is_kept_for_the_page_unless_the_machine_is_another(tmp_path):
+def test_measured_parts_replace_their_tables_and_others_stay_unless_the_machine_is_another(tmp_path):
     abacus, other = ({"processor": name, "date": "now"} for name in ("abacus", "other"))
-    report.keep({"machine": abacus, "when": {"step": "a day"}, "step": 1}, tmp_path)
-    report.keep({"machine": {**abacus, "date": "later"}, "when": {"first": "another"}, "first": 2}, tmp_path)
-    found = report.kept(tmp_path)
-    assert (found["step"], found["first"], found["machine"]["date"]) == (1, 2, "later")
-    assert report.when(found) == "Measured in 2 sessions: step at a day; first at another."
-    report.keep({"machine": other, "when": {"first": "a day"}, "first": 3}, tmp_path)
-    assert report.kept(tmp_path) == {"machine": other, "when": {"first": "a day"}, "first": 3}
+    data = tmp_path / "data" / "performance.json"
+    cases = [case(d, dtype) for dtype in ("float64", "float32") for d in (128, 512)]
+    report.write({"step": {"cases": cases, "skipped": ["JAX: not installed"]}}, "a day", abacus, data)
+    assert (tmp_path / "performance.svg").read_text().lstrip().startswith("<?xml")
+    report.write({"shell": SHELL}, "a later day", {**abacus, "date": "later"}, data)
+    found = report.sections(data)
+    assert list(found) == ["step", "shell", "provenance"]
+    assert "Skipped: JAX: not installed." in found["step"]
+    assert "| 512 float64 | 10.0 | 8 | 750 | 3 |" in found["step"]
+    assert "| sarsa | 2 (1..3) | 2 (1..3) | 2 (1..3) | 2 (1..3) |" in found["shell"]
+    assert found["provenance"].startswith("Measured by parts: step at a day; shell at a later day.")
+    assert "| date | later |" in found["provenance"]
+    report.write({"shell": SHELL}, "a day", other, data)
+    assert list(report.sections(data)) == ["shell", "provenance"]
 
 
 def test_gates_of_agents_compare_within_one_run(monkeypatch):
@@ -243,12 +181,24 @@ def test_tables_line_up():
         "a          1,000",
         "long name      2",
     ]
-    assert "| long name | 2 |" in markdown(table)
+    assert "| long name | 2 |" in grid(table)
 
 
 @pytest.mark.slow
 def test_the_inverse_of_ucls_exact_drifts_by_rounding_only():
-    """A^-1 against A summed in the open, over 40,000 steps."""
-    found = exact.drift("float64", 40_000)
-    assert found["off"] < 1e-10
-    assert found["guarded"] == 0
+    """A^-1 against A summed in the open, over ten rounds of a stream."""
+    stream = make_stream(D, 4096)
+    learner, rounds = ExactKernel(stream, "float64"), 10
+    learner.run(rounds * len(stream.r))
+    dense = np.zeros((len(stream.index), D))
+    np.put_along_axis(dense, stream.index, stream.value, axis=1)
+    z, first, later = np.zeros(D), np.zeros((D, D)), np.zeros((D, D))
+    for part in (first, later):  # all rounds after the first begin with the same trace
+        for t in range(len(stream.r)):
+            z = stream.gamma * learner.hyper.lambda_ * z + dense[t]
+            part += np.outer(z, dense[t] - stream.gamma * dense[t + 1])
+    A = first + (rounds - 1) * later + learner.state.kappa[0] * np.eye(D)
+    lazy = learner.state.inverse
+    inverse = lazy.M - lazy.left[: lazy.count[0]].T @ lazy.right[: lazy.count[0]]
+    assert np.abs(inverse @ A - np.eye(D)).max() < 1e-10
+    assert learner.state.guarded[0] == 0

@@ -1,88 +1,73 @@
-"""Fuzzing and fault injection: `python -m bench torture [--only NAME] [--minutes N] [--seed S]`.
+"""Fuzzing and fault injection: `python -m bench torture PART [--trials N] [--seed S]`.
 
-Each part runs in its own process and writes its tally as JSON to a folder; `--data` merges the tallies into the data of
-docs/robustness.md, so that parts can be run at different times.
+Trials of a part are numbered from its seed on, so that a seed always makes the same mutants. How they ended is printed
+as JSON; the exit code is 1 if there were faults. docs/robustness.md has the numbers of a whole campaign.
 """
 
 import argparse
-import datetime
 import json
 import os
-import subprocess
 import sys
-import time
+from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from bench.machine import revision
-from faults.torture import page
-from faults.torture.parts import Ask, Part, parts
+EXAMPLES = Path(__file__).parents[2] / "examples"
+SHOWN = 20
+SEEDS = 10**9  # a seed is where trials begin to be numbered, in units of this
 
-ROOT = Path(__file__).parents[2]
-LEAST = 600.0  # seconds that a part may take however small its share is, because the machine may be busy
+
+class Part(NamedTuple):
+    """What a part does, its number of trials, whether kernels are compiled, and the seconds that a trial may take."""
+
+    about: str
+    trials: int
+    compiled: bool = False
+    seconds: float = 30.0
+
+
+PARTS = {
+    "checkpoints": Part("corrupted checkpoints, loaded as a run and as an agent, and used", 100_000, True, 120.0),
+    "studies": Part("mutated TOML files of studies", 20_000),
+    "stores": Part("corrupted stores and unfinished runs: read, resumed, recovered", 2000),
+    "programs": Part("stores with views, triggers and computed columns: read, resumed, recovered", 2000),
+    "concurrent": Part("several processes sharing one run folder or store, some of them killed", 2000),
+    "impatience": Part("one to four signals at random moments of a run or study, which is then resumed", 2000),
+    "logs": Part("mutated logs of transitions, evaluated", 2000),
+    "folders": Part("mutated histories, results and metrics in a run folder", 7500),
+    "environments": Part("environments that violate the Gymnasium API, used for training", 2000, True, 120.0),
+    "wrapped": Part("agents with randomly wrapped environments, saved and loaded", 2000, True, 120.0),
+    "commands": Part("command lines, half of them invalid", 5000),
+    "kills": Part("SIGKILLs of drivers and workers during a study", 200, True),
+    "disk": Part("files limited to 1 to 400,000 bytes, or disks of 100 to 600 KiB", 10),
+    "memory": Part("workers limited to 20 to 400 MiB more than they need to start", 4),
+    "soak": Part("long runs of every algorithm: steps instead of trials", 1_000_000, True),
+}
 
 
 def main(words: list[str]) -> int:
-    """Run the chosen parts; the exit code is 1 if there were faults."""
-    asked = _asked(words)
-    if asked.part:
-        part = next(part for part in parts() if part.name == asked.part)
-        print(json.dumps(part.run(Ask(asked.count, asked.seed, time.monotonic() + asked.seconds))))
-        return 0
-    chosen = [part for part in parts() if not asked.only or {part.name, part.family} & set(asked.only)]
-    whole = sum(part.seconds for part in chosen)
-    share = min(1.0, 60 * asked.minutes / whole) if asked.minutes else 1.0
-    faults = 0
-    for part in chosen:
-        found = carry_out(part, share, asked.seed)
-        asked.out.mkdir(parents=True, exist_ok=True)
-        (asked.out / f"{part.name}.json").write_text(json.dumps(found, indent=1) + "\n")
-        faults += found["faults"]
-        print(f"{part.name}: {found['tried']:,}, {found['ends']}, {found['seconds']:.0f} s", flush=True)
-        for fault in found["shown"]:
-            print(f"  {fault}", flush=True)
-    if asked.data:
-        page.merge(page.read(asked.out), asked.data)
-    return 1 if faults else 0
-
-
-def carry_out(part: Part, share: float, seed: int) -> dict[str, Any]:
-    """Run a part, or a share of it, in a process of its own."""
-    count, began = max(1, round(part.count * share)), time.monotonic()
-    limit = max(LEAST, 2 * part.seconds * share)
-    command = [sys.executable, "-m", "bench", "torture", "--part", part.name, "--count", str(count)]
-    command += ["--seed", str(seed), "--seconds", str(limit)]
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": str(int(not part.compiled))}
-    done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, cwd=ROOT)
-    if done.returncode:
-        found = {"tried": 0, "ends": {}, "faults": 1, "shown": [f"the part ended with {done.returncode}"], "about": ""}
-    else:
-        found = json.loads(done.stdout.splitlines()[-1])
-    return {
-        "part": part.name,
-        "family": part.family,
-        "wanted": part.count,
-        **found,
-        "seconds": time.monotonic() - began,
-        "seed": seed,
-        "compiled": part.compiled,
-        "commit": revision(),
-        "date": datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d"),
-    }
-
-
-def _asked(words: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench torture", description="Fuzzing and fault injection.")
-    names = dict.fromkeys(part.family for part in parts())
-    parser.add_argument("--only", action="append", metavar="NAME", help=f"{', '.join(names)}, or NAME-AGENT")
-    parser.add_argument("--minutes", type=float, help="approximate time limit")
+    """Run a part; the exit code is 1 if there were faults."""
+    about = "Fuzzing and fault injection. " + "; ".join(f"{name}: {part.about}" for name, part in PARTS.items())
+    parser = argparse.ArgumentParser(prog="python -m bench torture", description=about)
+    parser.add_argument("part", choices=PARTS)
+    parser.add_argument("--trials", type=int, help="number of trials, instead of that of the part")
     parser.add_argument("--seed", type=int, default=0, help="seed of the mutants")
-    parser.add_argument("--out", type=Path, default=ROOT / "out" / "torture", help="folder of the tallies")
-    parser.add_argument("--data", type=Path, help="file to merge them into, e.g. docs/data/robustness.json")
-    for hidden, kind in (("--part", str), ("--count", int), ("--seconds", float)):
-        parser.add_argument(hidden, type=kind, help=argparse.SUPPRESS)
     asked = parser.parse_args(words)
-    known = {*names, *(part.name for part in parts())}
-    if unknown := set(asked.only or ()) - known:
-        parser.error(f"no such part: {', '.join(sorted(unknown))}")
-    return asked
+    os.environ["NUMBA_DISABLE_JIT"] = str(int(not PARTS[asked.part].compiled))  # before numba is imported
+    found = run(asked.part, asked.trials or PARTS[asked.part].trials, asked.seed)
+    print(json.dumps(found, indent=1))
+    return 1 if found["faults"] else 0
+
+
+def run(name: str, trials: int, seed: int) -> dict[str, Any]:
+    """Carry out so many trials of a part; return their number, their outcomes and the faults."""
+    sys.path.append(str(EXAMPLES))
+    part: Any = import_module(f"faults.torture.{name}")
+    if hasattr(part, "carry_out"):
+        return part.carry_out(trials, seed)
+    from faults.torture import workers
+
+    attempt = part.prepare() if hasattr(part, "prepare") else part.attempt
+    found = workers.run(attempt, range(seed * SEEDS, seed * SEEDS + trials), PARTS[name].seconds)
+    unsound = [list(outcome) for outcome in found if not outcome.sound]
+    return {"tried": len(found), "ends": workers.tally(found), "faults": len(unsound), "shown": unsound[:SHOWN]}

@@ -18,6 +18,7 @@ from ucls.algorithms import ALGORITHMS, algorithm_module
 from ucls.core.run import Run, make_run, suits_env
 from ucls.core.saving import checkpoint
 
+AGENTS = (*ALGORITHMS, "my_agent")  # the last is outside the package, in examples/
 STEPS = 200
 TILES = {"tilings": 3, "tiles": 4, "table_size": 16}
 INTEGERS = (-(2**63), -(2**31), -1000, -2, -1, 0, 1, 2, 3, 63, 64, 65, 1000, 2**31, 2**32, 2**53, 2**62, 2**63 - 1)
@@ -37,7 +38,7 @@ class Base(NamedTuple):
 
 
 @functools.cache
-def bases(agents: tuple[str, ...] = tuple(ALGORITHMS)) -> tuple[Base, ...]:
+def bases(agents: tuple[str, ...] = AGENTS) -> tuple[Base, ...]:
     """Sound checkpoints of agents, on tiles, one-hot and scaled features; also compiles what they need."""
     return tuple(base for agent in agents for base in _bases_of(agent))
 
@@ -56,7 +57,7 @@ def _bases_of(agent: str) -> Iterator[Base]:
         yield Base(run.about(), run.checkpoint())
 
 
-def prepare(agents: Iterable[str] = ALGORITHMS) -> Callable[[int], str]:
+def prepare(agents: Iterable[str] = AGENTS) -> Callable[[int], str]:
     """Compile everything once, and return `attempt` for some agents."""
     found = bases(tuple(agents))
     for base in found:
@@ -64,7 +65,7 @@ def prepare(agents: Iterable[str] = ALGORITHMS) -> Callable[[int], str]:
     return lambda seed: attempt(seed, tuple(agents))
 
 
-def attempt(seed: int, agents: tuple[str, ...] = tuple(ALGORITHMS)) -> str:
+def attempt(seed: int, agents: tuple[str, ...] = AGENTS) -> str:
     """Make the mutant of a seed and hand it in everywhere: "refused", or "fine" if some door took it."""
     base, _, blob = mutant(seed, agents)
     return _try(blob, given(base))
@@ -76,7 +77,7 @@ def given(base: Base) -> Any:
     return None if agent in ALGORITHMS else algorithm_module(agent)
 
 
-def mutant(seed: int, agents: tuple[str, ...] = tuple(ALGORITHMS)) -> tuple[Base, str, bytes]:
+def mutant(seed: int, agents: tuple[str, ...] = AGENTS) -> tuple[Base, str, bytes]:
     """The checkpoint of a seed: made from what, what was done to it, and its bytes."""
     rng = random.Random(seed)
     base = rng.choice(bases(agents))

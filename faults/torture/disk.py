@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from faults.torture import shell
-from faults.torture.parts import Ask
 
 FILES = (1, 5_000, 20_000, 60_000, 150_000, 400_000)  # bytes that a file may have
 DISKS = (100, 150, 300, 600)  # KiB that the disk has
 
 
-def carry_out(ask: Ask) -> dict[str, Any]:
+def carry_out(count: int, seed: int) -> dict[str, Any]:
     """Limit the size of files, and (where mounting is allowed) that of the disk."""
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as name:
         want = shell.finished(Path(name))
@@ -25,7 +24,7 @@ def carry_out(ask: Ask) -> dict[str, Any]:
     ]
     if os.geteuid() == 0:
         trials += [(f"a disk of {size} KiB", lambda s=size: _fill(want, None, s)) for size in DISKS]
-    return shell.tallied(trials[: max(1, ask.count)])
+    return shell.tallied(trials[: max(1, count)])
 
 
 def _fill(want: dict[str, Any], file: int | None, disk: int | None) -> str:

@@ -3,13 +3,11 @@
 import os
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from faults.kills import Trial, kill_the_driver, kill_workers, lose_a_node, undisturbed
-from faults.torture.parts import Ask
 
 SHARES = {"driver": 0.35, "local": 0.3, "ray": 0.175, "submitit": 0.175}
 EARLY = {"submitit": 0.0}  # of the kills meet processes that import and compile; jobs that never begin end a study
@@ -17,18 +15,16 @@ LONGER = 100  # times as long as those of plain Python, or a study would be over
 CELLS = 4  # for each kill, so that a study is not over before the last
 
 
-def carry_out(ask: Ask) -> dict[str, Any]:
+def carry_out(count: int, seed: int) -> dict[str, Any]:
     """Kill so many processes in all, and hold every store against the undisturbed one."""
     os.environ |= {"NUMBA_DISABLE_JIT": "0", "UCLS_CAMPAIGN_LONGER": str(LONGER)}
-    kills = {name: max(1, round(share * ask.count)) for name, share in SHARES.items()}
+    kills = {name: max(1, round(share * count)) for name, share in SHARES.items()}
     cells, rows = CELLS * max(kills.values()), []
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as name:
         folder = Path(name)
         want = undisturbed(folder, cells)
         for name, number in kills.items():
-            still = list(SHARES.values())[len(rows) :]
-            until = time.monotonic() + (ask.until - time.monotonic()) * still[0] / sum(still)
-            rows.append(_trial(name, lambda n=name, k=number, u=until: _kill(n, folder, cells, k, want, ask.seed, u)))
+            rows.append(_trial(name, lambda n=name, k=number: _kill(n, folder, cells, k, want, seed)))
             print(rows[-1], file=sys.stderr, flush=True)
         rows.append(_trial("one of two nodes of Ray", lambda: lose_a_node(folder, cells, want)))
     tried = sum(row["kills"] for row in rows)
@@ -38,11 +34,11 @@ def carry_out(ask: Ask) -> dict[str, Any]:
     return {"tried": tried, "ends": ends, "rows": rows, "faults": len(spoilt), "shown": shown}
 
 
-def _kill(name: str, folder: Path, cells: int, kills: int, want: Any, seed: int, until: float) -> Trial:
+def _kill(name: str, folder: Path, cells: int, kills: int, want: Any, seed: int) -> Trial:
     early = EARLY.get(name, 0.6)
     if name == "driver":
-        return kill_the_driver(folder, cells, kills, want, seed, early, until)
-    return kill_workers(folder, cells, kills, want, name, seed, early, until)
+        return kill_the_driver(folder, cells, kills, want, seed, early)
+    return kill_workers(folder, cells, kills, want, name, seed, early)
 
 
 def _trial(what: str, kill: Callable[[], Trial]) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 from faults.torture import shell
-from faults.torture.parts import Ask
 
 MORE = (20, 60, 150, 400)  # MiB beyond what a process has that has imported everything
 HUNGRY = (
@@ -24,14 +23,14 @@ IMPORTED = "import ucls.study.runners.run_cell\n"
 IMPORTED += "print(next(x for x in open('/proc/self/status') if x[:6] == 'VmSize').split()[1])"
 
 
-def carry_out(ask: Ask) -> dict[str, Any]:
+def carry_out(count: int, seed: int) -> dict[str, Any]:
     """Run a study with a few hungry cells under limits of the address space, then without."""
     with tempfile.TemporaryDirectory(prefix="ucls-torture-") as name:
         want = shell.finished(Path(name), HUNGRY)
     said = subprocess.run([sys.executable, "-c", IMPORTED], capture_output=True, text=True, check=True).stdout
     return shell.tallied(
         (f"{more} MiB", lambda more=more: _starve(want, int(said) * 1024 + more * 2**20))
-        for more in MORE[: max(1, ask.count)]
+        for more in MORE[: max(1, count)]
     )
 
 

@@ -1,7 +1,6 @@
 """Numbered trials in a forked worker: a crash or hang is an outcome, and the next worker continues."""
 
 import json
-import math
 import os
 import resource
 import select
@@ -30,16 +29,11 @@ class Outcome(NamedTuple):
         return self.end not in ("traceback", "signal", "hang")
 
 
-def run(
-    attempt: Callable[[int], str], seeds: Iterable[int], seconds: float = 120.0, until: float = math.inf
-) -> list[Outcome]:
-    """Try every seed, each for at most some seconds, in a worker that is replaced when it dies or hangs.
-
-    At the time `until` of the monotonic clock the trials end, with the outcomes that there are.
-    """
+def run(attempt: Callable[[int], str], seeds: Iterable[int], seconds: float = 120.0) -> list[Outcome]:
+    """Try every seed, each for at most some seconds, in a worker that is replaced when it dies or hangs."""
     left, found = list(seeds), []
-    while left and time.monotonic() < until:
-        done = _batch(attempt, left, seconds, until)
+    while left:
+        done = _batch(attempt, left, seconds)
         found += done
         left = left[len(done) :]
     return found
@@ -50,8 +44,8 @@ def tally(outcomes: Iterable[Outcome]) -> dict[str, int]:
     return dict(Counter(outcome.end for outcome in outcomes).most_common())
 
 
-def _batch(attempt: Callable[[int], str], seeds: list[int], seconds: float, until: float) -> list[Outcome]:
-    """Try seeds in one worker until it dies, where the last outcome says how, or the time is up."""
+def _batch(attempt: Callable[[int], str], seeds: list[int], seconds: float) -> list[Outcome]:
+    """Try seeds in one worker until it dies, where the last outcome says how."""
     ours, theirs = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -59,14 +53,10 @@ def _batch(attempt: Callable[[int], str], seeds: list[int], seconds: float, unti
         _work(attempt, seeds, theirs)
     os.close(theirs)
     found: list[Outcome] = []
-    over = False
     try:
         buffer, deadline = b"", time.monotonic() + seconds
         while len(found) < len(seeds):
-            ready, _, _ = select.select([ours], [], [], max(0.0, min(deadline, until) - time.monotonic()))
-            if over := time.monotonic() >= until:
-                os.kill(pid, signal.SIGKILL)
-                break
+            ready, _, _ = select.select([ours], [], [], max(0.0, deadline - time.monotonic()))
             if not ready:
                 os.kill(pid, signal.SIGKILL)
                 found.append(Outcome(seeds[len(found)], "hang", f"after {seconds:g} s"))
@@ -80,7 +70,7 @@ def _batch(attempt: Callable[[int], str], seeds: list[int], seconds: float, unti
     finally:
         os.close(ours)
         _, status = os.waitpid(pid, 0)
-    if not over and len(found) < len(seeds) and (not found or found[-1].end != "hang"):
+    if len(found) < len(seeds) and (not found or found[-1].end != "hang"):
         how = signal.Signals(os.WTERMSIG(status)).name if os.WIFSIGNALED(status) else f"exit {status >> 8}"
         found.append(Outcome(seeds[len(found)], "signal", how))
     return found

@@ -44,8 +44,7 @@ from typing import Any
 
 import numpy as np
 
-FORMAT = 3  # of files with networks; format 2 has masks and planners, format 1 neither
-ENTRIES = ("blocks", "diagonal", "entries")  # of a symmetric matrix
+FORMAT = 3  # of files with networks; format 2 has none
 MASK = "action_mask"  # the key of a mask in Dict observations
 INVALID = 1  # of a feature that was met only where its action was invalid
 PRIME = 2**31 - 1
@@ -69,14 +68,12 @@ class Policy:
         except Exception as error:  # a corrupted file raises many kinds
             why = "no such file" if isinstance(error, FileNotFoundError) else "give what agent.export wrote"
             raise ValueError(f"{path} is not an exported policy: {why}") from None
-        if known not in range(1, FORMAT + 1):
+        if known not in range(2, FORMAT + 1):
             raise ValueError(f"{path} has format {known}, but this file reads format {FORMAT}: use a newer policy.py")
         self.about = about
         self.n_actions, self.first_action = about["n_actions"], about["first_action"]
         self._form: dict[str, Any] = {**about["form"], **_with_prefix("form.", arrays)}
         self._coder: dict[str, Any] = {**about["coder"], **_with_prefix("coder.", arrays)}
-        if known == 1:  # C was the only matrix
-            self._form |= {f"C.{name}": self._form[name] for name in ENTRIES if name in self._form}
         for name in ("C.blocks", "inverse.blocks"):
             if name in self._form:  # only the lower triangles are in the file
                 lower = self._form[name]

@@ -3,7 +3,7 @@
 The paper's incremental form of Li, Littman and Mansley, "Online Exploration in Least-Squares Policy Iteration", 2009.
 A state-action pair is known once each of its active features has been visited more than m times with that action; a
 state is known once they have been visited that often over all actions. Values of known pairs are learned by
-least-squares TD (lambda = 0); values of unknown ones are regressed towards `return_max`, the maximum possible return.
+least-squares TD (lambda = 0); values of unknown ones are regressed toward `return_max`, the maximum possible return.
 Actions are greedy.
 
 Deviations from the pseudocode, each with a setting for the literal version if that can work:

@@ -23,7 +23,7 @@ Deviations from the pseudocode, each with a setting for the literal version:
   the current transition, as printed, the trace is lost when a reward arrives at the goal. Literal:
   `trace_discount=current`.
 - x'Cx is clipped at 0 from below: a partial average can lose positive semi-definiteness.
-- `solver` selects other ways to move w towards the solution of A w = b, those of the appendix "Alternative updates for
+- `solver` selects other ways to move w toward the solution of A w = b, those of the appendix "Alternative updates for
   LSTD" and `direct`; `preconditioned` is the pseudocode's. Nothing else changes: C is learned with B in all of them.
 - `averages=sample` uses beta_t = 1/(t + 1) instead of beta, the paper's 1/t with the initial value as one more sample:
   at t = 1 the printed one would erase the initial C where the trace is. A w = b has the same solution with either.
@@ -76,7 +76,7 @@ class Settings(NamedTuple):
     solver: Annotated[
         int,
         Choice("preconditioned", "sherman_morrison", "fixed_step", "conjugate_gradient", "direct", "pseudo_inverse"),
-        "how w moves towards A w = b; preconditioned is the paper's",
+        "how w moves toward A w = b; preconditioned is the paper's",
     ] = PRECONDITIONED
     solve_every: Annotated[int, Whole(1), "steps between two solutions of the solver direct"] = 100
     covariance: Annotated[

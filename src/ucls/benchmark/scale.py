@@ -14,6 +14,7 @@ import numpy as np
 from ucls.benchmark import places
 from ucls.benchmark.tasks import CONTINUING, PLACES, ROOMS, Scale, Task
 from ucls.envs import ENVIRONMENTS, BuiltinEnv, make_builtin
+from ucls.features import features_module, is_discrete
 from ucls.gym.registry import make_env
 from ucls.kernels.dynamic_programming import tabular
 from ucls.kernels.dynamic_programming.tabular import Table
@@ -69,7 +70,7 @@ def _table(task: Task) -> tuple[Table, np.ndarray, int] | None:
 
 
 def _table_of_builtin(task: Task, world: BuiltinEnv) -> tuple[Table, np.ndarray, int] | None:
-    discrete = world.features[0] == "one_hot" and len(world.bounds()[0]) == 1
+    discrete = is_discrete(features_module(world.features[0])) and len(world.bounds()[0]) == 1
     problem = world.problem() if discrete else None
     if problem is None or problem.shape[0] > STATES:
         return None

@@ -113,7 +113,6 @@ def run(
 
 
 @app.command()
-@app.command("sweep", hidden=True)
 def tune(
     study: Named,
     store: StorePath = DEFAULT_STORE,

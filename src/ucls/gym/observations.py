@@ -11,8 +11,8 @@ import numpy as np
 
 from ucls.core.config import Plan, brief, checked_discount
 from ucls.errors import UserError
-from ucls.gym.action_masks import KEY, without_mask
-from ucls.gym.layout import Branch, Layout, Leaf, as_floats, flatten, layout_of, leaves, real_numbers
+from ucls.gym.action_masks import without_mask
+from ucls.gym.layout import Layout, Leaf, as_floats, flatten, layout_of, leaves, real_numbers
 
 PLAIN = (np.dtype(np.float32), np.dtype(np.float64))
 WHOLE = (int, np.int64)
@@ -34,7 +34,6 @@ class Observed:
         discrete = isinstance(layout, Leaf) and layout.shape == () and self._any_whole
         self._number = range(int(low[0]), int(high[0]) + 1) if discrete else None
         self._plain = self.shape if isinstance(layout, Leaf) and not self._any_whole else None
-        self._keeps_mask = isinstance(layout, Branch) and KEY in layout.parts  # in files of earlier versions
 
     def read(self, observation: Any) -> np.ndarray:
         """The state for an observation."""
@@ -58,7 +57,7 @@ class Observed:
 
     def part_read(self, observation: Any) -> Any:
         """What is read of an observation: not its action mask."""
-        return observation if self._keeps_mask else without_mask(observation)
+        return without_mask(observation)
 
     def sound(self, states: np.ndarray) -> np.ndarray:
         """Which components of states are valid: finite and, for integers, within their bounds."""
@@ -108,8 +107,6 @@ def check_fit(actions: Any, own: Mapping[str, Any] | None, plan: Plan, saved: An
     if own is None:
         return
     before = {"kind": own["kind"], "low": plan.low, "high": plan.high} if saved is None else saved
-    if isinstance(before, Mapping) and before.get("kind") == "box" and "shape" not in before:
-        own = {name: value for name, value in own.items() if name != "shape"}  # files of earlier versions lack it
     same_states = own["kind"] != "discrete" or (own["low"], own["high"]) == (plan.low, plan.high)
     if before != own or not same_states:
         raise UserError(f"the agent was saved for observations {brief(before)}, but the environment's are {brief(own)}")

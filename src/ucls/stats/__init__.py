@@ -18,9 +18,8 @@ Curves:
 
 - `over_steps`, `over_episodes`: a measure of the last episodes of each run, by step or by episode.
 - `reward_rate`, `cumulative_reward`: the reward per step, or so far, of each run from its sums over bins.
-- `regret`: what an optimal policy would have earned beyond that.
 - `band`: the center of many curves with an interval at each place.
-- `moving_mean`, `area_under`: of one curve, the mean over a window and the area by the trapezoid rule.
+- `moving_mean`: of one curve, the mean over a window.
 
 One sample:
 
@@ -33,28 +32,25 @@ One sample:
 Samples against each other:
 
 - `common_seeds`, `paired`: where two samples share seeds, and their difference there, with tests.
-- `sign_flip_test`: the permutation test behind `paired`, of any differences.
 - `probability_of_improvement`: the chance that a run of one sample beats one of the other.
 - `sequential_p`: the p-value of a difference that may be looked at after every seed.
 - `seeds_to_decide`: how many seeds would show a difference like the one so far.
-- `holm`, `benjamini_hochberg`: p-values of many comparisons, corrected for any false finding, or for their fraction.
+- `holm`: p-values of many comparisons, corrected for any false finding.
 """
 
 from ucls.stats.comparison import probability_of_improvement, profile
 from ucls.stats.curves import (
     Band,
     Curves,
-    area_under,
     band,
     cumulative_reward,
     moving_mean,
     over_episodes,
     over_steps,
-    regret,
     reward_rate,
 )
 from ucls.stats.episodes import solved_after
-from ucls.stats.pairs import Paired, benjamini_hochberg, common_seeds, holm, paired, sign_flip_test
+from ucls.stats.pairs import Paired, common_seeds, holm, paired
 from ucls.stats.sequential import seeds_to_decide, sequential_p
 from ucls.stats.summary import (
     Estimate,
@@ -72,9 +68,7 @@ __all__ = [
     "Estimate",
     "Paired",
     "Summary",
-    "area_under",
     "band",
-    "benjamini_hochberg",
     "bootstrap_mean",
     "common_seeds",
     "cumulative_reward",
@@ -86,12 +80,10 @@ __all__ = [
     "probability_of_improvement",
     "profile",
     "proportion",
-    "regret",
     "reward_rate",
     "scores",
     "seeds_to_decide",
     "sequential_p",
-    "sign_flip_test",
     "solved_after",
     "summarize",
     "summarize_many",

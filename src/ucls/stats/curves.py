@@ -114,29 +114,9 @@ def cumulative_reward(rewards: Sequence[ArrayLike], resolution: int, steps: Sequ
     return curves._replace(heights=np.where(curves.known, np.cumsum(curves.heights, axis=1), 0.0))
 
 
-def regret(cumulative: Curves, optimal_rate: float) -> Curves:
-    """What an optimal policy, earning `optimal_rate` per step, would have earned by each step beyond what each run did.
-
-    >>> regret(cumulative_reward([[2.0, 4.0, 1.0]], 2, steps=[5]), optimal_rate=2.0).heights
-    array([[2., 2., 3.]])
-    """
-    optimal = optimal_rate * cumulative.at
-    return cumulative._replace(heights=np.where(cumulative.known, optimal - cumulative.heights, 0.0))
-
-
-def area_under(at: ArrayLike, heights: ArrayLike) -> np.ndarray:
-    """The area under each curve (last axis) by the trapezoid rule; over `at[-1] - at[0]` it is the mean height.
-
-    >>> area_under([0, 1, 3], [[1.0, 1.0, 1.0], [0.0, 2.0, 4.0]])
-    array([3., 7.])
-    """
-    return np.asarray(np.trapezoid(np.asarray(heights, np.float64), np.asarray(at, np.float64), axis=-1))
-
-
 def band(
     curves: Curves,
     statistic: str = "mean",
-    groups: Sequence | np.ndarray | None = None,
     confidence: float = 0.95,
     resamples: int = RESAMPLES,
     seed: int = 0,
@@ -155,8 +135,7 @@ def band(
         if knows.any():
             places = np.flatnonzero(pattern_of == i)
             columns = curves.heights[np.ix_(knows, places)]
-            of = None if groups is None else np.asarray(groups)[knows]
-            ends = bootstrap(columns, statistic, of, confidence, resamples, seed)
+            ends = bootstrap(columns, statistic, None, confidence, resamples, seed)
             center[places], low[places], high[places] = ends
     some = runs > 0
     return Band(curves.at[some], center[some], low[some], high[some], runs[some])

@@ -99,21 +99,6 @@ def _random_flips(n: int, rows: int, seed: int, batch: int) -> np.ndarray:
     return 2 * np.random.default_rng([seed, batch]).integers(0, 2, (rows, n), np.int8) - 1
 
 
-def sign_flip_test(differences: ArrayLike, permutations: int = PERMUTATIONS, seed: int = 0) -> float:
-    """The p-value, two-sided, of a mean of 0 when differences are as likely to have either sign.
-
-    Up to 14 differences that are not 0 it is exact; beyond, (1 + k) / (1 + `permutations`) where k random flips are as
-    extreme, which no number of runs brings below 1 / (1 + `permutations`): ask for more before correcting for hundreds.
-
-    >>> sign_flip_test([1.0, 2.0, 3.0, 4.0, 0.0])
-    0.125
-    """
-    d = np.asarray(differences, np.float64)
-    if not np.isfinite(d).all():
-        raise UserError("a difference is not finite: `paired` knows what to do with runs that diverged")
-    return _sign_flip_tests(d[:, np.newaxis], permutations, seed)[0]
-
-
 def _sign_flip_tests(columns: np.ndarray, permutations: int, seed: int) -> list[float]:
     """The sign-flip test of every column."""
     columns = columns[(columns != 0).any(axis=1)]
@@ -149,17 +134,4 @@ def holm(p_values: ArrayLike, total: int | None = None) -> np.ndarray:
     adjusted = np.empty_like(p)
     times = max(total or 0, len(p)) - np.arange(len(p))
     adjusted[order] = np.maximum.accumulate(np.minimum(p[order] * times, 1.0))
-    return adjusted
-
-
-def benjamini_hochberg(p_values: ArrayLike) -> np.ndarray:
-    """Adjust p-values so that the expected *fraction* of false findings stays under the level they are held to.
-
-    >>> benjamini_hochberg([0.01, 0.04, 0.03])
-    array([0.03, 0.04, 0.04])
-    """
-    p = np.asarray(p_values, np.float64)
-    order = np.argsort(p, kind="stable")[::-1]
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum.accumulate(np.minimum(p[order] * len(p) / np.arange(len(p), 0, -1), 1.0))
     return adjusted

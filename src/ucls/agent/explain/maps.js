@@ -54,7 +54,7 @@
   const of = (name, i, a, t = now) => view.get[name][(t * view.count + i) * nA + a];
   const visits = (i) => view.get.visits[now * view.count + i];
   const valid = (i, a, t = now) => !("valid" in view.get) || of("valid", i, a, t) > 0.5;
-  const grey = (i) => which >= 0 && !valid(i, which); // the action that is shown is invalid here
+  const gray = (i) => which >= 0 && !valid(i, which); // the action that is shown is invalid here
   const best = (i, t = now) => Math.max(...data.actions.map((_, a) => valid(i, a, t) ? of("mean", i, a, t) : -Infinity));
   const shown = (name) => (i, t = now) => {
     if (name === "value") return which < 0 ? best(i, t) : of("mean", i, which, t);
@@ -67,7 +67,7 @@
     const t = name === "visits" ? last : now;
     let low = Infinity, high = -Infinity;
     for (let i = 0; i < view.count; i++) {
-      if (grey(i) && name !== "visits") continue;
+      if (gray(i) && name !== "visits") continue;
       const value = shown(name)(i, t);
       low = Math.min(low, value); high = Math.max(high, value);
     }
@@ -131,7 +131,7 @@
     const box = frame(pen, width, height), value = name === "action" ? null : shown(name);
     for (let i = 0; i < view.count; i++) {
       const [x, y, w, h] = cell(i, box);
-      const invalid = grey(i) && name !== "action" && name !== "visits";
+      const invalid = gray(i) && name !== "action" && name !== "visits";
       pen.fillStyle = invalid ? masked : name === "action" ? paint(action(i)) : mix(ramps[name], (value(i) - low) / (high - low || 1));
       const [x0, y0] = [Math.floor(x), Math.floor(y)];
       pen.fillRect(x0, y0, Math.ceil(x + w) - x0, Math.ceil(y + h) - y0);
@@ -188,7 +188,7 @@
         pen.fillRect(x(i) - box.w / view.count / 2, y(shown(name)(i)), box.w / view.count, box.top + box.h - y(shown(name)(i)));
       return line(pen, box);
     }
-    // Lines of an action, in grey where it is invalid.
+    // Lines of an action, in gray where it is invalid.
     const trace = (a, height) => {
       for (let i = 1; i < view.count; i++) {
         pen.strokeStyle = valid(i - 1, a) && valid(i, a) ? paint(a) : masked;
@@ -372,7 +372,7 @@
     when.hidden = last === 0;
     const through = view.through ? ` The planes go through (${view.through.join(", ")}), the ring.` : "";
     const cells = (view.across ? "" : ` The cells are its states${view.title === "all states" ? "" : ", by number"}.`)
-      + ("valid" in view.get ? " Invalid actions are grey, where they were met." : "");
+      + ("valid" in view.get ? " Invalid actions are gray, where they were met." : "");
     lead.textContent = `The estimates of ${data.agent}, state by state. It explores where its upper bound is high: where it expects a high value or lacks data.${through}${cells}`;
     build();
     show(last);

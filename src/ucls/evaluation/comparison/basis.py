@@ -16,7 +16,7 @@ import numpy as np
 
 from ucls.errors import UserError
 from ucls.evaluation.logs.episodes import EpisodeLog
-from ucls.features import features_module, fourier
+from ucls.features import features_module, fourier, is_discrete
 from ucls.features import name_of as features_name
 from ucls.kernels import active as la
 from ucls.kernels.compilation.jit import jit
@@ -225,7 +225,7 @@ def _of_module(log: EpisodeLog, features: Any) -> Basis:
         return sparse.csr_array((value.ravel(), index.ravel(), ends), shape=(len(states), coder.size))
 
     name = features_name(module)
-    return Basis(name, coder.size, name == "one_hot", rows)
+    return Basis(name, coder.size, is_discrete(module), rows)
 
 
 def _room(n: int, coder: Any) -> tuple[np.ndarray, np.ndarray]:
