@@ -357,3 +357,15 @@ def test_corrupted_files_are_read_or_refused_in_one_line(tmp_path, kind):
             told.append(str(error))
     assert len(told) > 10
     assert all("\n" not in text and "bad." in text for text in told)
+
+
+def test_cells_that_list_numbers_are_components():
+    table = {"episode": [0, 0, 1], "action": [0, 1, 1], "reward": [1.0, 2.0, 3.0], "terminated": [0, 1, 1]}
+    state = np.empty(3, object)
+    state[:] = [np.array([1.0, 2.0]), [3, 4], (5, 6)]
+    log = read_log({**table, "state": state})
+    assert log.columns.state == ("state_0", "state_1")
+    assert log.states.tolist() == [[1, 2], [3, 4], [5, 6]]
+    state[1] = [3]
+    with pytest.raises(UserError, match="'state' must list equally many numbers"):
+        read_log({**table, "state": state})

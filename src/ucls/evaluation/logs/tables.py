@@ -66,7 +66,9 @@ def _read_parquet(path: Path) -> dict[str, Any]:
         table = parquet.read_table(path)
         return {str(name): table.column(name).to_numpy() for name in table.column_names}
     except Exception as error:  # whatever corrupted bytes do to its reader
-        raise UserError(f"not a Parquet file that pyarrow reads: {printable(str(error)[:100])}") from None
+        raise UserError(
+            f"not a Parquet file that pyarrow reads: {printable(str(error).partition('. ')[0][:150])}"
+        ) from None
 
 
 def _named(path: Path | None, columns: Mapping[str, Any]) -> Table:
@@ -89,6 +91,8 @@ def _named(path: Path | None, columns: Mapping[str, Any]) -> Table:
 def _flattened(name: str, values: Any) -> Table:
     to_numpy = getattr(values, "to_numpy", None)
     array = np.asarray(values if to_numpy is None else to_numpy())
+    if array.dtype.kind == "O" and array.ndim == 1 and len(array) and isinstance(array[0], list | tuple | np.ndarray):
+        array = _from_lists(name, array)
     if array.dtype.kind == "O":
         array = _from_objects(array)
     if array.dtype.kind in "biu":
@@ -100,6 +104,14 @@ def _flattened(name: str, values: Any) -> Table:
     if array.ndim == 2:
         return {f"{name}_{i}": np.ascontiguousarray(array[:, i]) for i in range(array.shape[1])}
     raise UserError(f"the column {printable(name[:100])!r} is an array of shape {array.shape}: give one row per step")
+
+
+def _from_lists(name: str, cells: np.ndarray) -> np.ndarray:
+    """Numbers, one row for each cell that lists them."""
+    try:
+        return np.array([np.asarray(cell, np.float64) for cell in cells])
+    except (TypeError, ValueError):
+        raise UserError(f"the cells of {printable(name[:100])!r} must list equally many numbers in every row") from None
 
 
 def _from_objects(array: np.ndarray) -> np.ndarray:
