@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from tools.reproduction import checks, claims_table, was
 from ucls.envs import one_state
 from ucls.paper import shipped
-from ucls.paper.account import Reproduction
 from ucls.paper.claims import CLAIMS, judge_all, variants
 from ucls.paper.claims.check import MOST, Check, Claim, by_chance, most_reach, not_run, part, turned
 from ucls.paper.contents import PARTS, groups_of, parts_of
@@ -257,15 +255,6 @@ def test_the_joint_reading_is_searched_among_those_that_let_b_move(monkeypatch):
     monkeypatch.setattr(table_one_setting, "ranks", lambda key, env: np.arange(len(tried))[::-1])
     best = table_one_setting.one_setting("ucls-joint", table_learned.moves)
     assert best == [one for one in tried if one["feature_value"] != "1/n"][-1]
-
-
-def test_a_verdict_that_changed_says_from_what_and_why():
-    claim = Claim(18, "", None, (check(True, 0.001),))
-    assert was(claim).startswith("Earlier verdict: inconclusive. Since then, only updates of an inverse")
-    assert was(claim) in checks(Reproduction([claim], [], [], True, {}, ""))
-    assert was(claim) in claims_table(Reproduction([claim], [], [], True, {}, ""))[2][0]
-    assert was(claim._replace(checks=(check(None),))) == ""
-    assert was(claim._replace(short=True)) == ""
 
 
 def test_the_one_setting_of_a_competitor_is_the_candidate_with_the_best_mean_rank():

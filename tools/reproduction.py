@@ -13,7 +13,6 @@ from ucls._util.files import write_atomic
 from ucls.paper import shipped
 from ucls.paper._markdown import csv_text, markdown_table
 from ucls.paper.account import Reproduction
-from ucls.paper.claims import CLAIMS
 from ucls.paper.claims.check import HELD, Check, Claim
 from ucls.paper.claims.plain import because, title_of
 from ucls.paper.contents import Table
@@ -75,14 +74,6 @@ def _item(claim: Claim) -> str:
     return f"**{title}** (claim {claim.number}). {summary(claim)}"
 
 
-def was(claim: Claim) -> str:
-    """The earlier verdict, and how its checks have changed since, if the verdict is a different one now."""
-    before = CLAIMS[claim.number].before if claim.number in CLAIMS else None
-    if before is None or claim.short or before.verdict is claim.verdict:
-        return ""
-    return f"Earlier verdict: {before.verdict.value}. Since then, {before.changed}."
-
-
 def telling(claim: Claim) -> Check | None:
     """Return the most informative check: one that fails, else one that is inconclusive, else the first."""
     order = (False, None, True)
@@ -117,7 +108,7 @@ def checks(made: Reproduction) -> str:
     for claim in made.claims:
         rows = [[check.what, check.found, str(check.runs), HELD[check.holds]] for check in claim.checks]
         heads = ["check", "result with 95% interval", "runs", "holds"]
-        words = " ".join(filter(None, (f"**{claim.number}.** {claim.sentence}", claim.why, was(claim))))
+        words = " ".join(filter(None, (f"**{claim.number}.** {claim.sentence}", claim.why)))
         parts.append(words + "\n\n" + _table(heads, rows))
     return "\n\n".join(parts)
 
@@ -129,14 +120,14 @@ def data_files(made: Reproduction) -> dict[str, str]:
 
 
 def claims_table(made: Reproduction) -> Table:
-    """Every claim with its verdict, the reason, notes, and what changed since an earlier verdict."""
+    """Every claim with its verdict, the reason, and notes."""
     rows = []
     for claim in made.claims:
         counts = [str(sum(check.holds is holds for check in claim.checks)) for holds in HELD]
-        said = [because(claim), claim.why, was(claim)]
+        said = [because(claim), claim.why]
         rows.append([str(claim.number), title_of(claim), claim.sentence, *counts, claim.words, *said])
     heads = ["claim", "title", "statement", "checks that hold", "checks that fail", "inconclusive checks", "verdict"]
-    return "Verdicts", [*heads, "reason", "notes", "earlier verdict"], rows
+    return "Verdicts", [*heads, "reason", "notes"], rows
 
 
 def checks_table(made: Reproduction) -> Table:

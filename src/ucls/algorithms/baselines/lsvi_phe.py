@@ -30,6 +30,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from ucls.algorithms.baselines import common
 from ucls.kernels import active as la
 from ucls.kernels.arrays import Array, IntScalar
 from ucls.kernels.compilation.jit import jit
@@ -40,6 +41,7 @@ from ucls.settings import NOT_NEGATIVE, POSITIVE, Whole
 
 UPDATES_FIRST = True
 STREAM = ("step", *(f"range.{name}" for name in vr.PER_STREAM))  # fields of State that belong to one stream
+full, grow = common.full_memory, common.grow_memory
 
 
 class Settings(NamedTuple):
@@ -85,17 +87,6 @@ def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any =
         step=np.zeros(1, np.int64),
         since=np.zeros(1, np.int64),
     )
-
-
-@jit
-def full(state):
-    """Whether another transition might not fit."""
-    return ls.full(state.memory)
-
-
-def grow(state: State, hyper: Settings) -> State:
-    """Double what is full."""
-    return state._replace(memory=ls.grow(state.memory))
 
 
 @jit

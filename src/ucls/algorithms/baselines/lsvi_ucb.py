@@ -34,6 +34,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from ucls.algorithms.baselines import common
 from ucls.kernels import active as la
 from ucls.kernels.arrays import Array, IntScalar, Vector
 from ucls.kernels.compilation.jit import jit
@@ -44,6 +45,7 @@ from ucls.settings import NOT_NEGATIVE, POSITIVE, Real, Whole
 
 UPDATES_FIRST = True
 STREAM = ("step", *(f"range.{name}" for name in vr.PER_STREAM))  # fields of State that belong to one stream
+full, grow = common.full_memory, common.grow_memory
 
 
 class Settings(NamedTuple):
@@ -87,17 +89,6 @@ def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any =
         range=vr.value_range(),
         step=np.zeros(1, np.int64),
     )
-
-
-@jit
-def full(state):
-    """Whether another transition might not fit."""
-    return ls.full(state.memory)
-
-
-def grow(state: State, hyper: Settings) -> State:
-    """Double what is full."""
-    return state._replace(memory=ls.grow(state.memory))
 
 
 @jit

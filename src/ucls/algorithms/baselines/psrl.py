@@ -34,6 +34,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from ucls.algorithms.baselines import common
 from ucls.kernels.arrays import Matrix, Vector
 from ucls.kernels.compilation.jit import jit
 from ucls.kernels.planning import model as md
@@ -45,6 +46,8 @@ DISCRETE, UPDATES_FIRST = True, True
 STREAM = ("model.step",)
 GROUPS = 20
 TOLERANCE = 1e-3
+act, value = common.act_by_step, common.value_at_first
+full, grow = common.full_model, common.grow_model
 
 
 class Settings(NamedTuple):
@@ -75,35 +78,12 @@ def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any =
 
 
 @jit
-def full(state):
-    """Whether another transition might not fit."""
-    return md.full(state.model)
-
-
-def grow(state: State, hyper: Settings) -> State:
-    """Double the capacity for transitions."""
-    return state._replace(model=md.more(state.model))
-
-
-@jit
 def start(state, hyper, rng):
     """Begin an episode: draw a model at first, and with a horizon unless one was just drawn."""
     model = state.model
     if model.steps[0] == 0 or (hyper.horizon > 0 and model.step[0] % hyper.horizon != 0):
         plan(state, hyper, rng)
     model.step[0] = 0
-
-
-@jit
-def value(state, hyper, x):
-    """The value of a pair in the first step of an episode, in the model drawn last."""
-    return state.q[0, x.index[0]]
-
-
-@jit
-def act(state, hyper, xs, rng):
-    """The best action of this step in the model drawn last."""
-    return md.greedy(state.q[state.model.step[0] % len(state.q)], xs)
 
 
 @jit

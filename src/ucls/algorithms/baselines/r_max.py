@@ -26,6 +26,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from ucls.algorithms.baselines import common
 from ucls.kernels.active import argmax
 from ucls.kernels.arrays import Vector
 from ucls.kernels.compilation.jit import jit
@@ -36,6 +37,7 @@ from ucls.settings import Follows, Real, Whole
 DISCRETE, UPDATES_FIRST = True, True
 STREAM = ("model.step",)
 TOLERANCE, SWEEPS = 1e-6, 10_000
+full, grow = common.full_model, common.grow_model
 
 
 class Settings(NamedTuple):
@@ -60,17 +62,6 @@ def allocation(hyper: Settings, size: int, n_actions: int, n_active: int) -> int
 def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start with the maximum possible return everywhere."""
     return State(md.model(size, n_actions), np.full(size, hyper.return_max))
-
-
-@jit
-def full(state):
-    """Whether another transition might not fit."""
-    return md.full(state.model)
-
-
-def grow(state: State, hyper: Settings) -> State:
-    """Double the capacity for transitions."""
-    return state._replace(model=md.more(state.model))
 
 
 @jit

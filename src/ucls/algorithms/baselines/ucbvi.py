@@ -32,6 +32,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from ucls.algorithms.baselines import common
 from ucls.kernels.arrays import Matrix
 from ucls.kernels.compilation.jit import jit
 from ucls.kernels.planning import model as md
@@ -42,6 +43,8 @@ from ucls.settings import OPEN_UNIT, Follows, Whole
 
 DISCRETE, UPDATES_FIRST = True, True
 STREAM = ("model.step",)
+act, value = common.act_by_step, common.value_at_first
+full, grow = common.full_model, common.grow_model
 
 
 class Settings(NamedTuple):
@@ -74,34 +77,11 @@ def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any =
 
 
 @jit
-def full(state):
-    """Whether another transition might not fit."""
-    return md.full(state.model)
-
-
-def grow(state: State, hyper: Settings) -> State:
-    """Double the capacity for transitions."""
-    return state._replace(model=md.more(state.model))
-
-
-@jit
 def start(state, hyper, rng):
     """Begin an episode: plan, unless that was just done."""
     if state.model.step[0] % hyper.horizon != 0:
         plan(state, hyper)
     state.model.step[0] = 0
-
-
-@jit
-def value(state, hyper, x):
-    """The value of a pair in the first step of an episode."""
-    return state.q[0, x.index[0]]
-
-
-@jit
-def act(state, hyper, xs, rng):
-    """The action with the largest value in this step."""
-    return md.greedy(state.q[state.model.step[0] % hyper.horizon], xs)
 
 
 @jit

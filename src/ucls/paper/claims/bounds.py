@@ -1,7 +1,7 @@
 """Claims about bounds: 11 (final policies), 12 (Theorem 1 and Corollary 1) and 13 (the Optimistic Values Theorem)."""
 
 from ucls.paper.claims.check import Check, Claim, by_chance, decided, most_reach, not_run, part, turned
-from ucls.paper.claims.declared import HELD, OPEN, TURNS, Before, claim
+from ucls.paper.claims.declared import HELD, OPEN, TURNS, claim
 from ucls.paper.evidence import Evidence, Sample
 from ucls.paper.figures import figure_9, figure_theorem
 from ucls.paper.numbers import interval, number
@@ -142,7 +142,6 @@ def _theorem_groups() -> dict[str, Group]:
         "learns without it.",
         OPEN: "Where optimism holds this is an identity. In these runs it mostly does not, and UCLS learns without it.",
     },
-    before=Before(OPEN, "runs with a wider initial radius, which are optimistic, are included"),
     any_length=True,
 )
 def optimistic_values(evidence: Evidence) -> Claim:

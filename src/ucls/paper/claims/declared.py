@@ -13,23 +13,7 @@ from ucls.paper.runs.groups import Group
 
 HELD, FAILED, OPEN, TURNS = Verdict.REPRODUCED, Verdict.NOT_REPRODUCED, Verdict.UNDECIDED, Verdict.DEPENDS
 
-# What changed of the checks of several claims.
-FRACTIONS = "reaching the optimum is judged by the fraction of runs, not by a mean"
-SARSA = "epsilon-greedy Sarsa is among the baselines, as in the paper's figure"
-THOUSAND = "there are 1,000 runs instead of 30"
-SUCCEEDS = "success and failure are judged by the same fraction of runs, 80%"
-HUNDRED = "there are 100 runs"
-TABLE = "the hash table is collision-free and baselines are tuned with it"
-OTHERWISE = "other interpretations of unspecified details are tested"
-
 Judge = Callable[[Evidence], Claim]
-
-
-class Before(NamedTuple):
-    """The verdict of the first 30 runs, if the checks were changed since, and what was changed."""
-
-    verdict: Verdict
-    changed: str
 
 
 class Declared(NamedTuple):
@@ -43,7 +27,6 @@ class Declared(NamedTuple):
     runs: Callable[[], list[Group]]
     judge: Judge
     because: Mapping[Verdict, str] = {}
-    before: Before | None = None
     any_length: bool = False
 
 
@@ -57,13 +40,12 @@ def claim(
     part: str,
     runs: Callable[[], list[Group]],
     because: Mapping[Verdict, str] = {},
-    before: Before | None = None,
     any_length: bool = False,
 ) -> Callable[[Judge], Judge]:
     """Declare the claim of a number; the decorated function judges it."""
 
     def declare(judge: Judge) -> Judge:
-        CLAIMS[number] = Declared(title, part, runs, judge, because, before, any_length)
+        CLAIMS[number] = Declared(title, part, runs, judge, because, any_length)
         return judge
 
     return declare

@@ -19,7 +19,7 @@ from ucls.paper.claims.check import (
     turned,
     within,
 )
-from ucls.paper.claims.declared import FAILED, FRACTIONS, OPEN, OTHERWISE, SARSA, TABLE, TURNS, Before, claim
+from ucls.paper.claims.declared import FAILED, OPEN, TURNS, claim
 from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.figures import figure_theorem
 from ucls.paper.numbers import interval, number
@@ -75,7 +75,6 @@ def _in_puddle_with_gmax() -> list[Interpretation]:
         FAILED: "Only LSPI-Rmax ends significantly better, in Puddle World, and only with a `return_max` of 0 instead "
         "of the pseudocode's."
     },
-    before=Before(FAILED, f"{TABLE}; {SARSA}; more of the {OTHERWISE}"),
 )
 def best_at_the_end(evidence: Evidence) -> Claim:
     """1: UCLS has the best final performance in all three domains."""
@@ -119,7 +118,6 @@ def _faster() -> list[Group]:
         FAILED: "DGPQ is behind UCLS over the first 5,000 steps of River Swim. Over shorter periods the comparison "
         "is inconclusive.",
     },
-    before=Before(OPEN, f"{TABLE}; {SARSA}; {FRACTIONS}; {OTHERWISE}"),
 )
 def learns_faster(evidence: Evidence) -> Claim:
     """2: UCLS is fastest in Sparse Mountain Car; DGPQ leads early in River Swim; both end near the optimum there."""
@@ -177,7 +175,6 @@ IN_PUDDLE_WORLD = (TILE_MEMORY, *OF_SCALE, GMAX, DGPQ_SWEEP)
         TURNS: "With a feature value of 1, UCLS finishes fewer episodes. With the pseudocode's `return_max`, LSPI-Rmax "
         "varies more than DGPQ.",
     },
-    before=Before(OPEN, f"{TABLE}; DGPQ's standard deviation is compared with every baseline's; {OTHERWISE}"),
 )
 def puddle_world(evidence: Evidence) -> Claim:
     """3: about 1200 episodes in Puddle World, UCBootstrap alike, DGPQ worse and of high variance.
@@ -261,7 +258,6 @@ def _more_spread(wide: np.ndarray, narrow: np.ndarray, what: str) -> list[Check]
         TURNS: "With the pseudocode's -10,000, LSPI-Rmax completes five Puddle World episodes; with 0, the maximum "
         "possible return, it performs best.",
     },
-    before=Before(FAILED, f"{TABLE}; performing well means learning; {OTHERWISE}, among them LSPI-Rmax's Gmax"),
 )
 def others_do_poorly(evidence: Evidence) -> Claim:
     """4: LSPI-Rmax and RLSVI do poorly in all three: not most of their runs learn, as optimistic Sarsa's must."""

@@ -3,15 +3,9 @@
 from ucls.paper.claims.check import MOST, Check, Claim, better, most_reach, part, read_otherwise, turned
 from ucls.paper.claims.declared import (
     FAILED,
-    FRACTIONS,
     HELD,
-    HUNDRED,
     OPEN,
-    SUCCEEDS,
-    TABLE,
-    THOUSAND,
     TURNS,
-    Before,
     claim,
 )
 from ucls.paper.claims.learning import LEARNED, NEAR
@@ -40,7 +34,6 @@ DECAYS = (ONE_STATE_DISCOUNT, EPSILON_DECAY)
         FAILED: "With the smallest p, UCLS loses its optimism too early; among the others, larger values learn "
         "more slowly, not faster. GV-UCB's radius collapses at every p."
     },
-    before=Before(FAILED, f"{TABLE}; {FRACTIONS}; Holm's correction is applied"),
 )
 def confidence(evidence: Evidence) -> Claim:
     """5: smaller p is slower but every p reaches the optimum; GV-UCB does badly over the same range.
@@ -113,7 +106,6 @@ def _not_printed(evidence: Evidence) -> str:
         HELD: "However, with a decaying eta LSTD-out also learns, late, in many runs.",
         OPEN: "With a decaying eta LSTD-out also learns, late and in some runs; the rest agrees with the paper.",
     },
-    before=Before(OPEN, f"{SUCCEEDS}; {HUNDRED}; a small decaying eta is tested too"),
 )
 def regularizer(evidence: Evidence) -> Claim:
     """7: LSTD-in learns Mountain Car without exploration, LSTD-out does not; eta must not decay too soon."""
@@ -153,7 +145,6 @@ def _one_state_groups() -> list[Group]:
         FAILED: "Without epsilon a third of the runs choose the better action, and with it little more than half. "
         "If epsilon were multiplied by 0.8 instead of 0.2, four in five would."
     },
-    before=Before(OPEN, f"{THOUSAND}; {SUCCEEDS}; other interpretations of discount and decay are tested"),
 )
 def one_state(evidence: Evidence) -> Claim:
     """8: LSTD with decaying eta fails in One-State without epsilon and succeeds with it and small eta."""
@@ -210,7 +201,6 @@ def _large_groups() -> list[Group]:
         HELD: "At most six runs in ten choose the better action.",
         TURNS: "With a discount of 0, LSTD-in-F with eta = 1 chooses the better action in more than half of its runs.",
     },
-    before=Before(OPEN, f"{THOUSAND}; {SUCCEEDS}; other interpretations of discount and decay are tested"),
 )
 def large_regularizer(evidence: Evidence) -> Claim:
     """16: with epsilon, higher eta and eta_r still fail in One-State."""

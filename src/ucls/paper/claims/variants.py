@@ -3,7 +3,7 @@
 import numpy as np
 
 from ucls.paper.claims.check import Check, Claim, apart, at_least, better, most_reach, read_otherwise, turned
-from ucls.paper.claims.declared import FAILED, HELD, OPEN, TABLE, TURNS, Before, claim
+from ucls.paper.claims.declared import FAILED, HELD, OPEN, TURNS, claim
 from ucls.paper.claims.learning import NEAR, with_small_steps
 from ucls.paper.evidence import Evidence, optimum
 from ucls.paper.figures import figure_2, figure_6, figure_mountain_car, figure_theorem
@@ -42,7 +42,6 @@ def classic_mountain_car(evidence: Evidence) -> Claim:
     part="6",
     runs=lambda: [*(group for env in MAIN for group in (ucls(env), tuned("ucls-l", env))), figure_6.long_sarsa()],
     because={FAILED: "With all its settings tuned, UCLS-L has less regret early in River Swim, not more."},
-    before=Before(FAILED, f"{TABLE}; in Puddle World, optimal means what these features can reach"),
 )
 def linear_version(evidence: Evidence) -> Claim:
     """9: UCLS-L has more regret early, is optimal by the end, and is faster in Sparse Mountain Car."""
@@ -76,7 +75,6 @@ def linear_version(evidence: Evidence) -> Claim:
     part="6",
     runs=lambda: [tuned("ucls-l", SPARSE), ucls(SPARSE), figure_6.swept()],
     because={OPEN: "Tuning its scale helps UCLS, but UCLS-L is not significantly better than UCLS."},
-    before=Before(OPEN, "the whole scale of UCLS is tuned, as that of UCLS-L is"),
 )
 def swept_p(evidence: Evidence) -> Claim:
     """17: UCLS-L's better policy in Sparse Mountain Car is due to its tuned p: tuning p would improve UCLS."""
@@ -104,7 +102,6 @@ def swept_p(evidence: Evidence) -> Claim:
     because={
         HELD: "With a constant beta, an inverse grows in directions that are not visited until every such run diverges."
     },
-    before=Before(OPEN, "only updates of an inverse count: the paper calls no other solver less stable"),
 )
 def solvers(evidence: Evidence) -> Claim:
     """18: inside UCLS the preconditioned update is more stable than the incremental inverses."""
