@@ -18,9 +18,10 @@ import numpy as np
 from ucls.errors import UserError
 
 PACKED = "packed"  # what a file says about its packed arrays: their type, their shape, and whether they are folded
+LEVEL = 6  # of zlib: 2 to 10% smaller than 1, and 9 gains 1% in five times the time
 SMALL = 2**10  # bytes of the smallest array that is packed
 LIMIT = 2**29  # bytes of all packed arrays before they are packed
-TYPES = ("<f8", "<f4", "<i8", "|u1")
+TYPES = ("<f8", "<f4", "<i8", "<i4", "|u1")
 SAME = 1e-6  # relative difference of two entries that are the same but for rounding
 
 
@@ -31,7 +32,7 @@ def pack(arrays: Mapping[str, np.ndarray]) -> tuple[dict[str, Any], dict[str, np
     for name, array in arrays.items():
         if SMALL <= array.nbytes <= left and array.dtype.str in TYPES:
             folded = _is_symmetric(array)
-            blob = zlib.compress(_planes(_folded(array) if folded else array), 1)
+            blob = zlib.compress(_planes(_folded(array) if folded else array), LEVEL)
             if 10 * len(blob) < 9 * array.nbytes:
                 packed[name], left = np.frombuffer(blob, np.uint8), left - array.nbytes
                 how[name] = [array.dtype.str, list(array.shape), folded]
