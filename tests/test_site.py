@@ -272,3 +272,12 @@ def test_the_chain_plans_like_the_batch_formulas(look):
     np.testing.assert_allclose(bounds, np.minimum(oracle.upper(rows), 10), atol=1e-7)
     tried = pairs[np.array(visited) > 0]
     np.testing.assert_allclose(np.array(page.evaluate("chain.learner.w"))[tried], oracle.w[tried], atol=1e-7)
+
+
+def test_what_stands_between_the_marks_about_coverage_is_a_table():
+    from tools import logs, marks
+
+    text = logs.made(ROOT / "docs")[ROOT / "docs" / "log-coverage.md"]
+    bodies = {found["name"]: found["body"].strip() for found in marks.SECTION.finditer(text)}
+    assert {"coverage", "rerun coverage", "rerun decisions", "large", "cautious"} <= bodies.keys()
+    assert [name for name, body in bodies.items() if not body.startswith("| ") or body.count("\n") < 3] == []
