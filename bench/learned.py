@@ -70,6 +70,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
     "no exact layer": {"last_layer": "gradient"},
     "no prior": {"prior_visits": 0.0},
     "no noise": {"noise_scale": 0.0},
+    "one solution": {"averaged": 1},
 }
 
 

@@ -1,4 +1,4 @@
-"""One default algorithm, `ucls.algorithms.DEFAULT`, wherever none is named."""
+"""One default algorithm, `ucls.algorithms.DEFAULT`, wherever none is named; agents may choose `LEARNED`."""
 
 import ast
 import inspect
@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 import ucls
-from ucls.algorithms import ALGORITHMS, DEFAULT
-from ucls.cli import look, train
+from ucls.algorithms import ALGORITHMS, DEFAULT, LEARNED
+from ucls.cli import look
 from ucls.cli.input.subject import subject_of
 from ucls.core.run import make_run, plan_run
 from ucls.study.declaration.run_spec import make_run_specs
 from ucls.testing.small import small_run
+from ucls.train.open_run import open_run
 
 HERE = Path(ucls.__file__).parent
 OTHERS = {("callbacks/weights_and_biases.py", "project")}  # defaults that only happen to have the name of an algorithm
@@ -48,13 +49,30 @@ def test_a_second_default_would_be_found(source):
 
 @pytest.mark.parametrize(
     "function",
-    [ucls.Agent, make_run, plan_run, make_run_specs, small_run, train.train, look.diagnose],
+    [make_run, plan_run, make_run_specs, small_run, look.diagnose],
 )
 def test_functions_and_commands_share_the_default(function):
     parameters = inspect.signature(function).parameters
     assert parameters["algorithm" if "algorithm" in parameters else "agent"].default == DEFAULT
 
 
-def test_new_agents_of_explain_and_watch_have_the_default_too():
-    new = subject_of("ucls/OneState-v0", None, None, 0, None, None, None, None)
-    assert new.agent.plan.agent == DEFAULT
+@pytest.mark.parametrize(
+    ("env", "algorithm"),
+    [
+        ("ucls/OneState-v0", DEFAULT),
+        ("FrozenLake-v1", DEFAULT),
+        ("MountainCar-v0", DEFAULT),
+        ("CartPole-v1", LEARNED),
+        ("Acrobot-v1", LEARNED),
+    ],
+)
+def test_agents_choose_their_algorithm_by_the_observation(env, algorithm):
+    """Learned features where neither a table nor tiles suit; the same in Python and on the command line."""
+    assert ucls.Agent(env).plan.agent == algorithm
+    assert subject_of(env, None, None, 0, None, None, None, None).agent.plan.agent == algorithm
+    assert open_run(env, None).plan.agent == algorithm
+
+
+def test_a_choice_of_features_is_one_for_an_algorithm_with_fixed_features():
+    assert ucls.Agent("CartPole-v1", features="scaled").plan.agent == DEFAULT
+    assert ucls.Agent("CartPole-v1", features=lambda s: s[:2]).plan.agent == DEFAULT

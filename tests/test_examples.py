@@ -44,8 +44,11 @@ def test_the_command_trains_and_resumes_it(tmp_path):
     ucls(*words, "--steps", 300, "--resume", tmp_path / "part", "--out", tmp_path / "rest")
     files = [(tmp_path / name / "agent.safetensors").read_bytes() for name in ("whole", "rest")]
     assert files[0] == files[1]
-    with pytest.raises(UserError, match="uses the algorithm 'my_agent', not 'ucls-plan'"):
-        ucls("train", RIVER, "--steps", 10, "--resume", tmp_path / "part")
+    again = ("train", RIVER, "--steps", 10, "--resume", tmp_path / "part")
+    with pytest.raises(UserError, match="uses the algorithm 'my_agent': name its module with --algo"):
+        ucls(*again)
+    with pytest.raises(UserError, match="uses the algorithm 'my_agent', not 'sarsa'"):
+        ucls(*again, "--algo", "sarsa")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,8 @@
 """UCLS-Deep: its last layer is that of dense NumPy, it remembers what it should, it resumes, and it learns."""
 
+import os
+import subprocess
+import sys
 import warnings
 
 import gymnasium
@@ -11,12 +14,13 @@ from support import deep_oracle
 from ucls.algorithms import ucls_deep as ud
 from ucls.core.run import make_run
 from ucls.errors import UserError
+from ucls.kernels.linear_algebra import threads
 from ucls.kernels.network import levels as lv
 from ucls.kernels.network import partitions as pt
 from ucls.kernels.network import replay as rp
 from ucls.policy import Policy
 
-SMALL = {"hidden": 8, "cells": 64, "width": 1.0, "partitions": 3}
+SMALL = {"averaged": 1, "hidden": 8, "cells": 64, "width": 1.0, "partitions": 3}
 CAR = "ucls/MountainCar-v0"
 
 
@@ -50,7 +54,7 @@ def test_solve_is_that_of_dense_numpy(settings):
     memory, n = state.memory, int(state.memory.used[0])
     z = (memory.states[:n] - state.center) / state.spread
     inputs = np.where(np.abs(z) > 3, np.sign(z) * (3 + np.log(np.maximum(np.abs(z) - 2, 1))), z)
-    net = {name: part.astype(np.float64) for name, part in ud.layers(state, state.frozen)._asdict().items()}
+    net = {name: part.astype(np.float64) for name, part in ud.layers(state, state.recent.weights[0])._asdict().items()}
     phi, cells = deep_oracle.features(net, inputs), pt.cells_of(state.parts, z.astype(np.float32))
     transitions, v0 = remembered(memory), float(state.seen.v0[0])
     vmin = min(float(state.seen.worst[0]) * float(state.longest[0]), v0)  # rewards are not discounted
@@ -63,9 +67,22 @@ def test_solve_is_that_of_dense_numpy(settings):
     got = memory.targets[[t.s for t in transitions]]
     np.testing.assert_allclose(got, np.column_stack([oracle.yw, oracle.yu]), atol=1e-3 * size)
     for s in range(0, n, 10):
-        mean, top = ud.bounds_at(state, hyper, memory.states[s], hyper.noise_scale)
+        mean, top = ud.value_at(state, memory.states[s]), ud.upper_at(state, hyper, memory.states[s], hyper.noise_scale)
         np.testing.assert_allclose(mean, [oracle.W(s, a) for a in range(3)], atol=1e-3 * size)
         np.testing.assert_allclose(top, [oracle.U(s, a) for a in range(3)], atol=1e-3 * size)
+
+
+def test_the_value_estimate_is_the_mean_over_the_last_solutions():
+    agent = ucls.Agent("CartPole-v1", "ucls-deep", seed=2, **SMALL | {"averaged": 3}).learn(450)
+    state, observations = agent.learner.state, [[0.1, -0.5, 0.02, 1.0], [2.0, 3.0, -0.2, -9.0]]
+    assert state.recent.used[0] == 3
+    assert (state.recent.weights[:3].std(axis=0) > 0).any()
+    single = []
+    for k in range(3):  # each solution alone, as if it were the only one
+        alone = type(state.recent)(*(part[k : k + 1] for part in state.recent[:-1]), np.ones(1, np.int64))
+        single.append([ud.value_at(state._replace(recent=alone), np.array(s)) for s in observations])
+    np.testing.assert_allclose(agent.value_estimates(observations)[0], np.mean(single, axis=0), rtol=1e-5)
+    assert np.std(single, axis=0).min() > 1e-3
 
 
 def test_corrections_and_visits_are_exact_where_every_state_has_its_cell():
@@ -150,6 +167,38 @@ def test_growing_and_overwriting_memory_stays_within_its_limit():
     assert memory.fault() == ""
 
 
+def test_results_do_not_depend_on_the_number_of_threads():
+    program = """
+import hashlib, ucls
+agent = ucls.Agent("CartPole-v1", "ucls-deep", seed=3).learn(420)
+print(hashlib.sha256(agent.learner.state.recent.weights.tobytes() + agent.learner.state.solution.tobytes()).hexdigest())
+"""
+    found = {
+        subprocess.run(
+            [sys.executable, "-W", "ignore", "-c", program],
+            env={**os.environ, **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), number)},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for number in ("1", "2")
+    }
+    assert len(found) == 1
+
+
+def test_matrix_products_have_one_thread_for_the_time_of_a_call():
+    get, set_to = threads._get, threads._set
+    if get is None or set_to is None:
+        pytest.skip("NumPy has another library than OpenBLAS")
+    before = get()
+    set_to(2)
+    assert threads.one_thread(get)() == 1
+    with pytest.raises(ZeroDivisionError):
+        threads.one_thread(lambda: 1 / 0)()
+    assert get() == 2
+    set_to(before)
+
+
 @pytest.mark.parametrize("size", [1e100, 1e200])
 def test_rewards_that_explode_end_in_one_line(size, tmp_path):
     class Exploding(gymnasium.Env):
@@ -217,7 +266,7 @@ def test_deep_sea_is_solved_from_coordinates():
 
 @pytest.mark.parametrize("intervals", [True, False])
 def test_an_exported_policy_acts_as_its_agent_with_numpy_alone(tmp_path, intervals):
-    agent = ucls.Agent("CartPole-v1", "ucls-deep", seed=1, **SMALL).learn(600)
+    agent = ucls.Agent("CartPole-v1", "ucls-deep", seed=1, **SMALL | {"averaged": 3}).learn(600)
     states = agent.learner.state.memory.states[:600:7]
     observations = np.concatenate([states, [[3.0, -9.0, 1.0, 5.0], [-0.1, 0.0, 0.2, 0.1]]])
     policy = Policy(agent.export(tmp_path / "policy", intervals=intervals))

@@ -192,7 +192,7 @@ def check_the_rest_works_with_a_vector():
         TrajectoryRecorder(Agent(vector(2), "sarsa"))
     agent = Agent(vector(2), "sarsa")
     del agent.learner.algorithm.STREAM
-    with pytest.raises(UserError, match="does not say what belongs to one stream"):
+    with pytest.raises(UserError, match="cannot learn in a vector of environments: declare STREAM"):
         agent.learn(1)
 
 

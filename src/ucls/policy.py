@@ -184,28 +184,39 @@ class Policy:
         return mean, np.sqrt(np.maximum(0.0, 1.0 - explained)), mean
 
     def _network_bounds(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """The same for a network, a last layer, and random partitions."""
-        form, n = self._form, self.n_actions
-        z = ((s - form["center"]) / form["spread"]).astype(np.float32)
-        at = np.floor(z @ form["directions"].T + form["shifts"]).astype(np.int64)
-        cells = ((at[0::2] * PRIMES[0]) ^ (at[1::2] * PRIMES[1])) % form["correction"].shape[1]
-        every = np.arange(len(cells))
-        far = np.abs(z) - form["clip"]
-        h = np.where(far > 0.0, np.sign(z) * (form["clip"] + np.log1p(np.maximum(far, 0.0))), z)
-        for W, b, gain, bias in LAYERS:
-            h = h @ form[W] + form[b]
-            h = (h - h.mean()) / np.sqrt(h.var() + form["tiny"])
-            h = np.maximum(0.0, form[gain] * h + form[bias])
-        out = form["solution"] @ np.append(h / np.sqrt(len(h) / 2), 1.0)
-        mean = min(0.0, form["v0"]) + out[:n] + form["correction"][every, cells].mean(axis=0)
+        """The same for networks with an exact last layer and random partitions; the mean is that of all, the newest,
+        which is the first, has the bound."""
+        form, every = self._form, np.arange(len(self._form["shifts"]) // 2)
+        found = []
+        for k in range(len(form["base"])):
+            phi, cells = self._features_of_network(k, s)
+            W = form["base"][k] + form["last"][k] @ phi
+            found.append((W + form["corrections"][k][every, cells].mean(axis=0), phi, cells))
+        mean = np.mean([W for W, _, _ in found], axis=0)
         if not self.about["intervals"]:
             return mean, mean + np.nan, mean + np.nan
+        _, phi, cells = found[0]
         visits = form["visits"][every, cells] + 0.01
         noise = form["noise_scale"] * np.sqrt((form["squares"][every, cells] / visits**2).mean(axis=0))
         q = form["prior_visits"] * (1.0 / visits).mean(axis=0)
-        without = form["v0"] + (out[n:] + form["correction_upper"][every, cells].mean(axis=0)) / (1.0 + q)
+        ahead = form["last_upper"] @ phi + form["correction_upper"][every, cells].mean(axis=0)
+        without = form["v0"] + ahead / (1.0 + q)
         radius = np.maximum(0.0, without - mean) + noise
         return mean, radius, np.minimum(without + noise, form["v0"])
+
+    def _features_of_network(self, k: int, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(phi, 1) of the network of a solution, and the cells of the partitions."""
+        form = self._form
+        z = ((s - form["center"][k]) / form["spread"][k]).astype(np.float32)
+        at = np.floor(z @ form["directions"].T + form["shifts"]).astype(np.int64)
+        cells = ((at[0::2] * PRIMES[0]) ^ (at[1::2] * PRIMES[1])) % form["corrections"].shape[2]
+        far = np.abs(z) - form["clip"]
+        h = np.where(far > 0.0, np.sign(z) * (form["clip"] + np.log1p(np.maximum(far, 0.0))), z)
+        for W, b, gain, bias in LAYERS:
+            h = h @ form[W][k] + form[b][k]
+            h = (h - h.mean()) / np.sqrt(h.var() + form["tiny"])
+            h = np.maximum(0.0, form[gain][k] * h + form[bias][k])
+        return np.append(h / np.sqrt(len(h) / 2), 1.0), cells
 
     def _quadratic(self, name: str, index: np.ndarray, value: np.ndarray) -> Any:
         """x'Mx of every action, for the matrix M with this name; 0 if it is not in the file."""

@@ -29,7 +29,6 @@ from ucls.agent.logs.learn import LearnsFromLogs
 from ucls.agent.queries import AgentQueries
 from ucls.agent.sharing.hub import OnHub
 from ucls.agent.vector import VectorLearning
-from ucls.algorithms import DEFAULT
 from ucls.core.advice import FIRST_LOOK, advise_on_radius
 from ucls.core.config import Plan, brief, read_saved, whole
 from ucls.core.history import TERMINATED, TRUNCATED, History
@@ -61,7 +60,7 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
     def __init__(
         self,
         env: Environment | str,
-        algorithm: str | ModuleType = DEFAULT,
+        algorithm: str | ModuleType | None = None,
         *,
         seed: int | None = 0,
         discount: float | None = None,
@@ -77,7 +76,9 @@ class Agent(LearnsFromLogs, AgentQueries, OnHub):
         ----------
         env: the environment, a vector of them, or its name (see `ucls.gym.registry`); then its keyword arguments are
             `settings={"env.is_slippery": False}`.
-        algorithm: its name (`ucls algorithms` lists them), or your own module or its import path.
+        algorithm: its name (`ucls algorithms` lists them), or your own module or its import path. By default
+            "ucls-plan", and "ucls-deep", which learns its features, for images and more than three numbers that are not
+            all integers.
         seed: of the agent, and of the environment's first reset; None draws one, available as `agent.seed`.
         discount: of every step, also accepted as `gamma`. By default the environment's own, `info["discount"]`, or
             else 0.99.

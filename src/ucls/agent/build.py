@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ucls._util.randomness import drawn, spawn
-from ucls.algorithms import algorithm_module, most_pairs
+from ucls.algorithms import DEFAULT, algorithm_module, most_pairs
 from ucls.core.advice import advise_on_cost
 from ucls.core.config import Resolved, Saved, checked_discount, choose, whole
 from ucls.core.learner import Learner, saved_learner
@@ -43,7 +43,7 @@ class Configured(NamedTuple):
 
 def configure(
     env: Any,
-    agent: str | ModuleType,
+    agent: str | ModuleType | None,
     seed: int | None,
     discount: float | None,
     features: Any,
@@ -56,6 +56,8 @@ def configure(
     env, settings = registry.open_env(env, {**settings, **settings.get("settings", {})})
     settings.pop("settings", None)
     env = spaces.with_discrete_actions(env)
+    if agent is None:
+        agent = DEFAULT if features is not None else spaces.default_algorithm(env)
     algorithm: Any = algorithm_module(agent)
     if "gamma" in settings and discount is None and "gamma" not in algorithm.Settings._fields:
         discount = settings.pop("gamma")

@@ -87,7 +87,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ucls._util.modules import imported
-from ucls.errors import UserError, about
+from ucls.errors import UserError, about, printable
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -119,7 +119,8 @@ ALGORITHMS = {
     "lsvi-phe": "ucls.algorithms.baselines.lsvi_phe",
 }
 
-DEFAULT = "ucls-plan"  # the only default algorithm in the package
+DEFAULT = "ucls-plan"
+LEARNED = "ucls-deep"  # the default in environments whose observations fixed features do not suit
 
 MATRIX = 5000  # state-action pairs up to which one-hot features are a default for any algorithm
 TABLE = 100_000  # the same for algorithms that learn a table
@@ -210,6 +211,18 @@ def algorithm_module(name: str | ModuleType) -> Algorithm:
     if not isinstance(name, str):
         return _checked(name, getattr(name, "__name__", repr(name)))
     return _checked(imported("algorithm", name, ALGORITHMS.get(name, name), ALGORITHMS), name)
+
+
+def algorithm_of_saved(saved: Any, named: str | None, where: Any) -> Algorithm:
+    """The module of the algorithm that a file names. A module outside the package must be named again: a file never
+    decides what is imported."""
+    own = printable(saved)[:100]
+    if named is None and not (isinstance(saved, str) and saved in ALGORITHMS):
+        raise UserError(f"{where} uses the algorithm {own!r}: name its module with --algo")
+    module = algorithm_module(saved if named is None else named)
+    if saved not in (named or saved, name_of(module)):
+        raise UserError(f"{where} uses the algorithm {own!r}, not {named!r}: remove --algo, or give --algo {own}")
+    return module
 
 
 def _checked(module: ModuleType, name: str) -> Algorithm:

@@ -10,11 +10,13 @@
             yu = R + g clip(max U(s'), vmin, v0);  yw = R + g clip(max W(s'), vmin, v0)    R, g: over 3 steps
             tu, tw <- ridge regressions of yu and yw on x = (phi, 1), toward v0 and min(0, v0)
         copy tu and tw into the heads
-    act: argmax min(v0, U), or argmax W in greedy periods;  evaluate: argmax W
+    act: argmax min(v0, U), or argmax <W> in greedy periods;  evaluate: argmax <W>
 
-If `return_max` is not given and the largest of different rewards might come with every step, v0 is an extrapolation,
+< > is the mean over the last 5 solutions.
+
+If `return_max` is not given and the guess is that the largest reward comes with every step, v0 is an extrapolation,
 which may be far too high. The agent is then greedy in a growing fraction of the episodes, or of periods of `PERIOD`
-steps: of n, about sqrt(10 / n) are optimistic, as in UCLS-Plan.
+steps: of n, about sqrt(3 / n) are optimistic. UCLS-Plan does the same, for longer.
 
 Deviations: the paper has no learned features. Its bound has the covariance of the weights of the features; here it has
 visits and residuals in random partitions of the state space, which stay the same while features change.
@@ -27,12 +29,14 @@ import numpy as np
 from ucls.kernels import active as la
 from ucls.kernels import ranges
 from ucls.kernels.arrays import IntScalar, Matrix, Scalar, Vector
+from ucls.kernels.linear_algebra.threads import one_thread
 from ucls.kernels.network import last_layer as ll
 from ucls.kernels.network import layers as ly
 from ucls.kernels.network import levels as lv
 from ucls.kernels.network import network as nw
 from ucls.kernels.network import partitions as pt
 from ucls.kernels.network import replay as rp
+from ucls.kernels.network import solutions as so
 from ucls.kernels.planning.value_range import ReturnMax
 from ucls.settings import NOT_NEGATIVE, POSITIVE, UNIT, Choice, Whole
 
@@ -40,12 +44,12 @@ COMPILED = False  # products of matrices by NumPy, loops by kernels
 CAN_FAIL = False  # matrices are positive definite, and what is not finite is noticed in the values
 FEATURES = ("observation", {})
 STREAM = ("current", "clock", "greedy")
+RESULTS_VERSION = 2  # raised when the results of its runs change
 PERIOD = 500  # steps after which the choice between exploring and exploiting is made again within an episode
-OPTIMISTIC = 10  # periods that are optimistic at first; of n periods, about sqrt(OPTIMISTIC / n) are
+OPTIMISTIC = 3  # periods that are optimistic at first; of n periods, about sqrt(OPTIMISTIC / n) are
 EXACT = 0  # the number of this choice
 FIRST = 100  # steps before the first solve
 silent = np.errstate(all="ignore")  # what is not finite is noticed in the values
-CLIP = 3.0  # standard deviations up to which inputs are linear; beyond, they grow like a logarithm
 
 
 class Settings(NamedTuple):
@@ -61,6 +65,7 @@ class Settings(NamedTuple):
     train_every: Annotated[int, Whole(1), "steps per gradient step"] = 2
     huber: Annotated[float, POSITIVE, "errors beyond this part of the targets' size count linearly"] = 0.01
     n_steps: Annotated[int, Whole(1, 1000), "steps whose rewards a target adds up"] = 3
+    averaged: Annotated[int, Whole(1, 1000), "solutions of which the value estimate is the mean"] = 5
     ridge: Annotated[float, POSITIVE, "regularization of the last layer"] = 1.0
     shrink: Annotated[float, POSITIVE, "visits that a correction of 0 is worth"] = 1.0
     rounds: Annotated[int, Whole(1, 1000), "regressions in a solve"] = 10
@@ -73,14 +78,14 @@ class Settings(NamedTuple):
 
 
 class State(NamedTuple):
-    """Weights, their moments and those of the frozen network; the solution, in units of `scale`; what is remembered,
-    seen and counted; how observations are normalized. For each stream: its row, the steps of its episode, and whether
-    it is greedy; `periods` counts the choices whether to be so."""
+    """Weights and their moments; the last solutions, the newest one of both heads, and the scale of targets; what is
+    remembered, seen and counted; how observations are normalized. For each stream: its row, the steps of its episode,
+    and whether it is greedy; `periods` counts the choices whether to be so."""
 
     weights: Vector
     first: Vector
     second: Vector
-    frozen: Vector
+    recent: so.Solutions
     solution: Matrix
     scale: Scalar
     memory: rp.Replay
@@ -114,19 +119,22 @@ def allocation_at(hyper: Settings, size: int, n_actions: int, n_active: int, ste
     """The same after so many steps; a solve takes as much again as the rows and their features."""
     rows = min(hyper.limit, max(rp.ROWS, 4 * steps))
     fixed = 2 * nw.size(n_active, hyper.hidden, n_actions) + 2 * n_actions * (hyper.hidden + 1) + 2 * n_active
+    fixed += so.room(hyper.averaged, hyper.partitions, hyper.cells, n_active, hyper.hidden, n_actions)
     parts = pt.room(hyper.partitions, hyper.cells, n_active, n_actions)
     return fixed + parts + rp.room(n_active, n_actions, rows) + (2 * rows * hyper.hidden if steps else 0)
 
 
 def init(hyper: Settings, size: int, n_actions: int, n_active: int, dtype: Any = np.float64) -> State:
     """Start without data; weights are drawn when the first episode begins."""
-    vectors = [np.zeros(nw.size(n_active, hyper.hidden, n_actions), np.float32) for _ in range(4)]
+    vectors = [np.zeros(nw.size(n_active, hyper.hidden, n_actions), np.float32) for _ in range(3)]
+    parts = pt.partitions(hyper.partitions, hyper.cells, n_active, n_actions)
     return State(
         *vectors,
+        recent=so.solutions(hyper.averaged, parts, n_active, hyper.hidden, n_actions),
         solution=np.zeros((2 * n_actions, hyper.hidden + 1)),
         scale=np.ones(1),
         memory=rp.replay(n_active, n_actions, hyper.limit),
-        parts=pt.partitions(hyper.partitions, hyper.cells, n_active, n_actions),
+        parts=parts,
         seen=lv.seen(),
         center=np.zeros(n_active),
         spread=np.ones(n_active),
@@ -158,16 +166,12 @@ def start(state, hyper, rng):
     if not state.parts.directions.any():
         nw.draw(layers(state, state.weights), rng)
         pt.draw(state.parts, hyper.width, rng)
-        state.frozen[:] = state.weights
+        state.recent.weights[0], state.recent.base[0] = state.weights, min(0.0, highest(state, hyper))
     begin_period(state, hyper, rng)
 
 
 def begin_period(state: State, hyper: Settings, rng: np.random.Generator) -> None:
-    """Decide whether to explore or to exploit until the end of the episode, or for `PERIOD` steps.
-
-    An extrapolated v0 may be far above every return there is, and the agent would then explore for as long as it
-    lives. So it follows its optimistic bounds in ever fewer periods, and its estimates in the others.
-    """
+    """Decide whether to explore or to exploit until the end of the episode, or for `PERIOD` steps."""
     state.greedy[0] = 0
     if np.isnan(hyper.return_max) and lv.extrapolates(state.seen, int(state.longest[0])):
         state.periods[0] += 1
@@ -175,20 +179,14 @@ def begin_period(state: State, hyper: Settings, rng: np.random.Generator) -> Non
 
 
 def layers(state: State, weights: np.ndarray) -> nw.Layers:
-    """The layers of a vector of weights."""
+    """The layers of a vector of weights, or of each row of a matrix."""
     n_actions, hidden = len(state.solution) // 2, state.solution.shape[1] - 1
     return nw.layers_of(weights, len(state.center), hidden, n_actions)
 
 
 def normalized(state: State, states: np.ndarray) -> np.ndarray:
     """States with mean 0 and standard deviation 1."""
-    return ((states - state.center) / state.spread).astype(np.float32)
-
-
-def inputs_of(z: np.ndarray) -> np.ndarray:
-    """Normalized states as the network gets them: outliers are drawn in."""
-    far = np.abs(z) - np.float32(CLIP)
-    return np.where(far > 0.0, np.sign(z) * (np.float32(CLIP) + np.log1p(np.maximum(far, 0.0))), z)
+    return so.normalized(states, state.center, state.spread)
 
 
 def highest(state: State, hyper: Settings) -> float:
@@ -198,15 +196,22 @@ def highest(state: State, hyper: Settings) -> float:
 
 
 @silent
-def bounds_at(state: State, hyper: Settings, s: np.ndarray, noise_scale: float) -> tuple[np.ndarray, np.ndarray]:
-    """W and U of every action in one state, with this much noise."""
-    z = normalized(state, s[None])
-    out = ll.times(nw.features(layers(state, state.frozen), inputs_of(z)), state.solution)
-    cells = pt.cells_of(state.parts, z)
-    q = np.empty((1, out.shape[1] // 2))
+@one_thread
+def upper_at(state: State, hyper: Settings, s: np.ndarray, noise_scale: float) -> np.ndarray:
+    """U of every action in one state, with this much noise."""
+    z, n_actions = normalized(state, s[None]), len(state.solution) // 2
+    out = ll.times(nw.features(layers(state, state.recent.weights[0]), so.inputs_of(z)), state.solution)
+    cells, q = pt.cells_of(state.parts, z), np.empty((1, n_actions))
     pt.visits_of_prior(state.parts, cells, hyper.prior_visits, q)
     ll.bounded(out, cells, q, state.parts, highest(state, hyper), noise_scale)
-    return out[0, : q.shape[1]], out[0, q.shape[1] :]
+    return out[0, n_actions:]
+
+
+@silent
+@one_thread
+def value_at(state: State, s: np.ndarray) -> np.ndarray:
+    """The value estimate of every action in one state: W, as a mean over the last solutions."""
+    return so.value(state.recent, state.parts, s)
 
 
 def actions_of(state: State, index: np.ndarray) -> np.ndarray:
@@ -216,21 +221,21 @@ def actions_of(state: State, index: np.ndarray) -> np.ndarray:
 
 def value(state, hyper, x):
     """The estimated action value, without optimism."""
-    return float(bounds_at(state, hyper, x.value, 0.0)[0][actions_of(state, x.index)])
+    return float(value_at(state, x.value)[actions_of(state, x.index)])
 
 
 def upper(state, hyper, x):
     """What the agent maximizes: the upper bound, and v0 at most."""
-    top = bounds_at(state, hyper, x.value, hyper.noise_scale)[1][actions_of(state, x.index)]
+    top = upper_at(state, hyper, x.value, hyper.noise_scale)[actions_of(state, x.index)]
     return min(highest(state, hyper), float(top))
 
 
 def radius_terms(state, hyper, x):
     """The prior term and the noise term of the radius."""
     a = actions_of(state, x.index)
-    mean, without = bounds_at(state, hyper, x.value, 0.0)
-    top = bounds_at(state, hyper, x.value, hyper.noise_scale)[1]
-    return max(0.0, float(without[a] - mean[a])), float(top[a] - without[a])
+    without = upper_at(state, hyper, x.value, 0.0)[a]
+    top = upper_at(state, hyper, x.value, hyper.noise_scale)[a]
+    return max(0.0, float(without) - value(state, hyper, x)), float(top - without)
 
 
 def interval(state, hyper, x, rng):
@@ -247,16 +252,20 @@ def prior_fraction(state, x):
     return left / (1.0 + left)
 
 
+@one_thread
 def act(state, hyper, xs, rng):
     """The action with the largest upper bound, or in a greedy period with the largest estimate."""
     if hyper.epsilon > 0.0 and rng.random() < hyper.epsilon:
         return int(rng.random() * len(xs.index))
-    mean, top = bounds_at(state, hyper, xs.value[0], hyper.noise_scale)
-    scores = mean if state.greedy[0] else np.minimum(top, highest(state, hyper))
+    if state.greedy[0]:
+        scores = value_at(state, xs.value[0])
+    else:
+        scores = np.minimum(upper_at(state, hyper, xs.value[0], hyper.noise_scale), highest(state, hyper))
     return la.argmax(scores[actions_of(state, xs.index)], rng)
 
 
 @silent
+@one_thread
 def update(state, hyper, xs, a, r, gamma, xs_next, a_next, rng):
     """Remember a transition; take a gradient step, or solve, where it is time."""
     memory = state.memory
@@ -286,7 +295,7 @@ def train(state: State, hyper: Settings, rng: np.random.Generator) -> None:
     rows = rp.sample(memory, hyper.batch, rng)
     weight = memory.fitted[rows].astype(np.float32) / np.float32(hyper.batch)
     targets = ((memory.targets[rows] - [min(0.0, v0), v0]) / state.scale[0]).astype(np.float32)
-    inputs, gradient = inputs_of(normalized(state, memory.states[rows])), np.empty_like(state.weights)
+    inputs, gradient = so.inputs_of(normalized(state, memory.states[rows])), np.empty_like(state.weights)
     actions = np.maximum(memory.action[rows], 0)
     into = layers(state, gradient)
     nw.gradient(layers(state, state.weights), into, inputs, actions, targets, weight, hyper.huber)
@@ -308,9 +317,8 @@ def solve(state: State, hyper: Settings) -> None:
     before = highest(state, hyper)
     v0, vmin = lv.look_back(state.seen, memory, hyper.return_max, int(state.longest[0]))
     level = ll.Levels(v0, vmin, hyper.noise_scale)
-    state.frozen[:] = state.weights
-    net, z = layers(state, state.frozen), normalized(state, memory.states[:n])
-    phi, cells = nw.features(net, inputs_of(z)), pt.cells_of(state.parts, z)
+    net, z = layers(state, state.weights), normalized(state, memory.states[:n])
+    phi, cells = nw.features(net, so.inputs_of(z)), pt.cells_of(state.parts, z)
     R, g, to = np.zeros(n), np.zeros(n), np.zeros(n, np.int64)
     rp.returns_over(memory, hyper.n_steps, R, g, to)
     q = np.empty((n, memory.valid.shape[1]))
@@ -324,8 +332,17 @@ def solve(state: State, hyper: Settings) -> None:
     memory.fitted[:n] = taken
     errors = memory.targets[:n][taken] - [min(0.0, v0), v0]
     state.scale[0] = max(np.sqrt(np.mean(errors**2)), 1e-6)
-    live = layers(state, state.weights)
-    live.heads[:], live.offsets[:] = state.solution[:, :-1] / state.scale[0], state.solution[:, -1] / state.scale[0]
+    net.heads[:], net.offsets[:] = state.solution[:, :-1] / state.scale[0], state.solution[:, -1] / state.scale[0]
+    keep(state, v0)
+
+
+def keep(state: State, v0: float) -> None:
+    """Remember the solution among the last ones."""
+    recent = state.recent
+    so.push(recent)
+    recent.weights[0], recent.last[0] = state.weights, state.solution[: len(state.solution) // 2]
+    recent.corrections[0], recent.base[0] = state.parts.mean, min(0.0, v0)
+    recent.center[0], recent.spread[0] = state.center, state.spread
 
 
 def recount(state: State) -> None:
@@ -338,15 +355,17 @@ def recount(state: State) -> None:
 
 
 def export(state: State, hyper: Settings) -> dict[str, Any]:
-    """The network, its last layer and the partitions, for `ucls.policy`, which does not know of greedy periods."""
-    net, parts = layers(state, state.frozen)._asdict(), state.parts
+    """The last solutions and the partitions, for `ucls.policy`, which does not know of greedy periods."""
+    recent, parts = state.recent, state.parts
+    k = max(1, int(recent.used[0]))
+    nets = layers(state, recent.weights[:k])._asdict()
     return {
-        **{name: part for name, part in net.items() if name not in ("heads", "offsets")},
-        **{name: getattr(state, name) for name in ("solution", "center", "spread")},
+        **{name: part for name, part in nets.items() if name not in ("heads", "offsets")},
+        **{name: getattr(recent, name)[:k] for name in ("last", "corrections", "base", "center", "spread")},
         **{name: getattr(parts, name) for name in ("directions", "shifts", "visits", "squares")},
-        "correction": parts.mean,
+        "last_upper": state.solution[len(state.solution) // 2 :],
         "correction_upper": parts.upper,
-        "clip": CLIP,
+        "clip": so.CLIP,
         "tiny": ly.EPSILON,
         "v0": highest(state, hyper),
         "prior_visits": hyper.prior_visits,

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ucls.algorithms import DEFAULT
 from ucls.cli.input.options import (
-    AlgorithmName,
+    AlgorithmOfRun,
     Environment,
     FeaturesName,
     High,
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 def train(
     env: Environment,
-    agent: AlgorithmName = DEFAULT,
+    agent: AlgorithmOfRun = None,
     steps: Annotated[int, typer.Option(min=1, max=10**15, help="Number of steps.")] = 50_000,
     seed: Annotated[int, typer.Option(min=0, max=2**63 - 1, help="Random seed.")] = 0,
     out: Annotated[
@@ -83,7 +82,7 @@ def how_to_resume(order: "Order", result: dict[str, Any]) -> str:
         return f"{ending}; nothing was saved: use --out DIR to save a run that is stopped"
     if result["diverged"] or not left:
         return f"{ending}; saved in {result['out']}"
-    words = ["ucls", "train", order.env, *(["--algo", order.agent] if order.agent != DEFAULT else [])]
+    words = ["ucls", "train", order.env, *(["--algo", order.agent] if order.agent is not None else [])]
     words += [word for name, value in order.env_settings.items() for word in ("--set", f"env.{name}={word_of(value)}")]
     words += ["--steps", str(left), "--resume", result["out"], "--out", result["out"]]
     return f"{ending}; saved in {result['out']}, resume with: {shlex.join(words)}"

@@ -7,12 +7,13 @@ from typing import Any
 import gymnasium
 import numpy as np
 
+from ucls.algorithms import DEFAULT, LEARNED, algorithm_module, most_pairs
 from ucls.core.config import brief
 from ucls.envs import BuiltinEnv
 from ucls.errors import UclsWarning, UserError
 from ucls.features import fitting
 from ucls.gym.action_masks import is_masked_space, without_mask
-from ucls.gym.layout import Layout, Leaf, leaves
+from ucls.gym.layout import Layout, Leaf, layout_of, leaves
 from ucls.gym.wrapping import is_limit, wrapped_world, wrappers_of
 
 FIXED = 6  # components beyond which no algorithm with fixed features did well in `bench environments`
@@ -129,6 +130,16 @@ def advise_on_learned_features(space: gymnasium.Space[Any], layout: Layout, stac
     else:
         return
     warnings.warn(text, UclsWarning, stacklevel=stacklevel)
+
+
+def default_algorithm(env: Any) -> str:
+    """The algorithm for an environment if none is named: one that learns its features where a table or tiles do not
+    suit the observations."""
+    ours = wrapped_world(env)
+    layout = layout_of(describe(env.observation_space))
+    pairs = most_pairs(algorithm_module(DEFAULT))
+    features, _ = own_features(layout, int(env.action_space.n), ours and ours.world, pairs)
+    return DEFAULT if features in ("one_hot", "tiles") else LEARNED
 
 
 def own_features(

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
+from ucls.algorithms import DEFAULT
 from ucls.core.config import Plan
 from ucls.core.protocol import AnyRun
 from ucls.core.run import make_run, plan_run
@@ -33,7 +34,7 @@ class Outline(NamedTuple):
 
 def open_run(
     env: str,
-    agent: str,
+    agent: str | None,
     *,
     seed: int = 0,
     settings: Mapping[str, Any] = {},
@@ -43,11 +44,14 @@ def open_run(
     high: Bound = None,
     discount: float | None = None,
 ) -> AnyRun:
-    """Begin a run; `low`, `high` and `discount` are for third-party environments only."""
+    """Begin a run; `low`, `high` and `discount` are for third-party environments only.
+
+    Without an algorithm it is the default one.
+    """
     asked: dict[str, Any] = {"seed": seed, "settings": settings, "features": features, "dtype": dtype}
     if env in ENVIRONMENTS:
         _refuse_around(low, high, discount)
-        return make_run(env, agent, **asked)
+        return make_run(env, DEFAULT if agent is None else agent, **asked)
     from ucls.agent.agent import Agent
 
     return Agent(env, agent, low=low, high=high, discount=discount, **asked)

@@ -12,7 +12,7 @@ from typing import Any
 
 from ucls.agent import model_card
 from ucls.agent.episode_log import Last
-from ucls.algorithms import algorithm_module, name_of
+from ucls.algorithms import algorithm_of_saved
 from ucls.core.advice import advise_on_radius
 from ucls.core.config import read_saved
 from ucls.core.progress import Progress
@@ -35,7 +35,7 @@ class Order:
     """What to train, as requested."""
 
     env: str
-    agent: str
+    agent: str | None
     steps: int
     seed: int
     settings: dict[str, Any]
@@ -102,15 +102,16 @@ def begin(order: Order, source: Path | None) -> AnyRun:
         asked: dict[str, Any] = {name: getattr(order, name) for name in names}
         return open_run(order.env, order.agent, **asked)
     about, arrays = _read_saved(source, order, order.env if order.ours else None)
+    algorithm = algorithm_of_saved(read_saved(about).plan.agent, order.agent, source)
     if order.ours:
-        return Run.revive(about, arrays, algorithm_module(order.agent), order.features)
+        return Run.revive(about, arrays, algorithm, order.features)
     from ucls.agent.agent import Agent
     from ucls.gym.registry import make_env
     from ucls.train import same_env
 
     env = make_env(order.env, order.env_settings)
     same_env.refuse_other(about, order.named(env)["named"], source)
-    return Agent.revive(about, arrays, env, algorithm_module(order.agent), order.features)
+    return Agent.revive(about, arrays, env, algorithm, order.features)
 
 
 def _advance(run: AnyRun, steps: int, files: "_Checkpoints", stop: Stop) -> tuple[int, float]:
@@ -244,7 +245,7 @@ def _summary(order: Order, run: AnyRun) -> dict[str, Any]:
     lengths, returns = happened.episode_steps, happened.episode_returns
     return {
         "env": order.env,
-        "agent": order.agent,
+        "agent": plan.agent if order.agent is None else order.agent,
         "steps": len(happened.rewards),
         "seed": plan.seed,
         "episodes": len(lengths),
@@ -260,12 +261,9 @@ def _summary(order: Order, run: AnyRun) -> dict[str, Any]:
 
 
 def _read_saved(source: Path, order: Order, env: str | None) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read a checkpoint; refuse one of another algorithm or another built-in environment than `env`."""
+    """Read a checkpoint; refuse other settings, or another built-in environment than `env`."""
     about, arrays = checkpoint.load(source)
     saved = read_saved(about)
-    if saved.plan.agent not in (order.agent, name_of(algorithm_module(order.agent))):
-        agent = saved.plan.agent
-        raise UserError(f"{source} uses the algorithm {agent!r}, not {order.agent!r}: give --algo {agent}")
     settings = order.settings if order.ours else divided(order.settings)[0]
     if (
         settings

@@ -26,7 +26,7 @@ MEAN = (
     *("inverse", "kappa", "tried", "lowest"),
     *("basis_s", "basis_mu", "slope"),
     *(name for layer in policy.LAYERS for name in layer),
-    *("solution", "center", "spread", "clip", "tiny", "directions", "shifts", "correction", "v0"),
+    *("last", "base", "center", "spread", "clip", "tiny", "directions", "shifts", "corrections"),
 )  # the parts of the form that a mean reads
 ROWS = 256  # of pairs of tiles that are compared at once
 

@@ -1,12 +1,10 @@
 """The agent that a command works on: a saved one, or a new one to train first."""
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ucls.algorithms import DEFAULT
 from ucls.cli.input.options import numbers_of
-from ucls.errors import UserError, printable
+from ucls.errors import UserError
 
 if TYPE_CHECKING:
     from ucls.agent.agent import Agent
@@ -35,6 +33,8 @@ def subject_of(
 ) -> Subject:
     """Load the agent of a saved run, or make a new one in the environment of that name."""
     from ucls.agent.agent import Agent
+    from ucls.algorithms import algorithm_of_saved
+    from ucls.core.config import read_saved
     from ucls.core.saving import checkpoint
     from ucls.gym.registry import open_env
     from ucls.settings import divided, parse
@@ -49,28 +49,12 @@ def subject_of(
             raise UserError(
                 "--env applies to saved runs: remove it, a new agent trains in the environment named as TARGET"
             )
-        new = Agent(what, agent or DEFAULT, seed=seed, settings=given, features=features, **bounds)
+        new = Agent(what, agent, seed=seed, settings=given, features=features, **bounds)
         return Subject(new, STEPS if steps is None else steps, what)
     if others or any(bound is not None for bound in bounds.values()):
         raise UserError("a saved run keeps its settings: remove --low, --high and every --set except env.NAME")
     about, arrays = checkpoint.load(checkpoint_of(Path(what)))
-    algorithm = _algorithm(about, agent, what)
+    algorithm = algorithm_of_saved(read_saved(about).plan.agent, agent, what)
     place = open_env(env, given)[0] if env is not None else None if own else recreated(about)
     revived = Agent.revive(about, arrays, place, algorithm, features)
     return Subject(revived, steps or 0, env)
-
-
-def _algorithm(about: Mapping[str, Any], agent: str | None, what: str) -> Any:
-    """Return the module of a user's own algorithm; None for a built-in one."""
-    from ucls.algorithms import ALGORITHMS, algorithm_module, name_of
-
-    plan = about.get("plan")
-    saved = plan.get("agent") if isinstance(plan, Mapping) else None
-    if agent is None:
-        if isinstance(saved, str) and saved not in ALGORITHMS:
-            raise UserError(f"{what} uses the algorithm {printable(saved)[:100]!r}: name its module with --algo")
-        return None
-    module = algorithm_module(agent)
-    if saved not in (agent, name_of(module)):
-        raise UserError(f"{what} uses the algorithm {printable(saved)[:100]!r}, not {agent!r}: remove --algo")
-    return module

@@ -23,14 +23,13 @@ NONE = -1e300  # below every return
 
 
 class Seen(NamedTuple):
-    """The largest reward at an end and before it (0 if none is positive), the smallest one (or 0), the smallest one
-    before an end; the largest discount; whether any reward was not 0; the best and the average return from any state,
-    the best one of a whole episode; and v0 as it was last."""
+    """The largest reward at an end and before it (0 if none is positive), and the smallest one (or 0); the largest
+    discount; whether any reward was not 0; the best and the average return from any state, the best one of a whole
+    episode; and v0 as it was last."""
 
     at_end: Annotated[Scalar, NOT_NEGATIVE]
     on_way: Annotated[Scalar, NOT_NEGATIVE]
     worst: Annotated[Scalar, Within(-1e300, 0.0)]
-    least: Scalar
     discount: Annotated[Scalar, UNIT]
     varied: Annotated[IntScalar, FLAG]
     best: Scalar
@@ -42,7 +41,7 @@ class Seen(NamedTuple):
 def seen() -> Seen:
     """Nothing seen."""
     made = {name: np.zeros(1) for name in Seen._fields}
-    made |= {"best": np.full(1, NONE), "whole": np.full(1, NONE), "least": np.full(1, -NONE)}
+    made |= {"best": np.full(1, NONE), "whole": np.full(1, NONE)}
     return Seen(**{**made, "varied": np.zeros(1, np.uint8), "v0": np.ones(1)})
 
 
@@ -51,8 +50,6 @@ def observe(seen: Seen, r: float, gamma: float) -> None:
     kind = seen.at_end if gamma == 0.0 else seen.on_way
     kind[0] = max(kind[0], r)
     seen.worst[0] = min(seen.worst[0], r)
-    if gamma > 0.0:
-        seen.least[0] = min(seen.least[0], r)
     seen.discount[0] = max(seen.discount[0], gamma)
     seen.varied[0] |= r != 0.0
 
@@ -74,9 +71,8 @@ def look_back(seen: Seen, memory: rp.Replay, given: float, longest: int) -> tupl
 
 
 def extrapolates(seen: Seen, longest: int) -> bool:
-    """Whether the guess assumes that the largest reward might come with every step, although smaller ones came too."""
-    for_ever = seen.on_way[0] * _span(seen, longest)
-    return bool(seen.least[0] < seen.on_way[0] and for_ever > seen.at_end[0])
+    """Whether the guess is that the largest reward comes with every step."""
+    return bool(seen.on_way[0] * _span(seen, longest) > seen.at_end[0])
 
 
 def _span(seen: Seen, longest: int) -> float:

@@ -42,11 +42,11 @@ def size(inputs: int, hidden: int, n_actions: int) -> int:
 
 
 def layers_of(weights: np.ndarray, inputs: int, hidden: int, n_actions: int) -> Layers:
-    """The layers of a vector of weights."""
+    """The layers of a vector of weights, or of each row of a matrix of them."""
     views, begin = [], 0
     for shape in shapes(inputs, hidden, n_actions):
         end = begin + math.prod(shape)
-        views.append(weights[begin:end].reshape(shape))
+        views.append(weights[..., begin:end].reshape(*weights.shape[:-1], *shape))
         begin = end
     return Layers(*views)
 
@@ -79,6 +79,17 @@ def features(net: Layers, inputs: np.ndarray) -> np.ndarray:
         h2 = _layer(net.W2, net.b2, net.gain2, net.bias2, h1)[2]
         np.multiply(h2, scale, out=phi[rows])
     return phi
+
+
+def features_of_each(nets: Layers, inputs: np.ndarray) -> np.ndarray:
+    """phi of several networks, each with its own input."""
+    h = inputs
+    for W, b, gain, bias in ((nets.W1, nets.b1, nets.gain1, nets.bias1), (nets.W2, nets.b2, nets.gain2, nets.bias2)):
+        z = (h[:, None, :] @ W)[:, 0] + b
+        z -= z.mean(axis=1, keepdims=True)
+        z /= np.sqrt(np.square(z).mean(axis=1, keepdims=True) + np.float32(ly.EPSILON))
+        h = np.maximum(np.float32(0.0), gain * z + bias)
+    return h * np.float32(1.0 / np.sqrt(h.shape[1] / 2))
 
 
 def gradient(net: Layers, into: Layers, inputs: Any, actions: Any, targets: Any, weight: Any, limit: float) -> float:

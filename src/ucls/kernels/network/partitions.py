@@ -49,8 +49,12 @@ def room(many: int, cells: int, dimensions: int, n_actions: int) -> int:
 
 
 def draw(parts: Partitions, width: float, rng: np.random.Generator) -> None:
-    """Random directions, orthogonal in pairs, in which a square is `width` long; and shifts of up to a square."""
+    """Random directions, orthogonal in pairs, in which a square is `width` long; and shifts of up to a square.
+
+    With d < 3 dimensions squares are sqrt(d / 3) times as long: states are closer together there.
+    """
     many, dimensions = len(parts.visits), parts.directions.shape[1]
+    width *= min(1.0, np.sqrt(dimensions / 3.0))
     for p in range(many):
         pair = rng.normal(size=(2, dimensions))
         pair[0] /= np.linalg.norm(pair[0])
