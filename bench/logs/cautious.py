@@ -121,7 +121,7 @@ def replicate(name: str, episodes: int, run: int) -> Row:
 
 
 def run_all(path: Path, runs: int, names: Iterable[str] = SETTINGS) -> Iterator[Row]:
-    """Run what a file does not have yet, and append it."""
+    """Make the runs that are missing from a file, and append them."""
     done = {(row["domain"], int(row["episodes"]), int(row["run"])) for row in read_rows(path)}
     with path.open("a", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
