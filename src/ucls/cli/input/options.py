@@ -52,8 +52,8 @@ AlgorithmOfRun = Annotated[
     str | None,
     typer.Option(
         "--algo",
-        help="The algorithm of a new agent, by default ucls-plan or, where it learns features, ucls-deep; for a saved "
-        "run of your own algorithm, its module.",
+        help="The algorithm of a new agent, by default ucls-plan, or ucls-deep for images and for more than three "
+        "components; for a saved run of your own algorithm, its module.",
         autocompletion=complete.algorithms,
     ),
 ]
