@@ -53,7 +53,7 @@ def test_a_radius_far_above_all_that_was_collected_asks_for_return_max_once():
         agent.learn(1)
     (notice,) = [str(each.message) for each in caught]
     assert "return_max is estimated as 100" in notice
-    assert "give the largest return that is possible, return_max=... (or --set return_max=...)" in notice
+    assert "give the maximum possible return, return_max=... (or --set return_max=...)" in notice
     assert f"{FIRST_LOOK:,} steps" in notice
     assert "\n" not in notice
     assert notices(lambda: agent.learn(4 * FIRST_LOOK)) == []
