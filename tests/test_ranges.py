@@ -69,8 +69,9 @@ def test_numbers_that_are_not_finite_are_refused(agent):
 @pytest.mark.parametrize("agent", SOLO)
 def test_other_shapes_and_types_are_refused(agent):
     run = learned(agent)
-    for name, array in run.checkpoint().items():
-        if array.size:
+    arrays = run.checkpoint()
+    for name, array in arrays.items():
+        if array.size and f"{name}@beyond" not in arrays:  # of some, a leading block is saved, of any size
             assert refuses(run, name, lambda a: a[:-1]), name
             assert refuses(run, name, lambda a: a[None]), name
             assert refuses(run, name, lambda a: a.view(np.int8)), name
@@ -148,7 +149,7 @@ def test_a_learner_without_ranges_is_refused_when_it_is_made():
     run = learned("sarsa")
     plan = run.learner.plan
     stranger = Plan(**{**vars(plan), "agent": "stranger", "settings": {}})
-    with pytest.raises(UserError, match="does not say which"):
+    with pytest.raises(UserError, match="without a declared range"):
         Learner(resolve_plan(stranger, SimpleNamespace(State=State, init=init, **parts)))
 
 
@@ -249,7 +250,7 @@ def test_a_state_without_annotations_is_of_numbers_with_a_point():
     Plain = namedtuple("Plain", ["w"])
     require("State", Plain(np.zeros(3)))
     check("state", Plain(np.ones(3)), Plain(np.zeros(3)), SIZES)
-    with pytest.raises(UserError, match="does not say which"):
+    with pytest.raises(UserError, match="without a declared range"):
         require("State", Plain(np.zeros(3, np.int64)))
 
 

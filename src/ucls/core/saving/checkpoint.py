@@ -215,7 +215,8 @@ def _array(name: str, like: np.ndarray, arrays: Mapping[str, np.ndarray], grows:
 def _is_block(block: np.ndarray, beyond: np.ndarray, like: np.ndarray) -> bool:
     """Whether these can be the leading block of an array like another, and what is beyond it."""
     inside = block.ndim == like.ndim >= 2 and all(n <= m for n, m in zip(block.shape, like.shape, strict=True))
-    return inside and beyond.shape == (2,) and beyond.dtype == like.dtype
+    fills = beyond.shape == (2,) and beyond.dtype == like.dtype
+    return inside and fills and (_has_diagonal(like) or beyond[0].tobytes() == beyond[1].tobytes())
 
 
 def _expanded(block: np.ndarray, beyond: np.ndarray, like: np.ndarray) -> np.ndarray:
