@@ -64,7 +64,7 @@ def views_of(
     """Return the maps of an environment with these bounds; `names` are those of the dimensions, if they have any.
 
     `grid` are the rows and columns that discrete states are the cells of, if they are; `through` is the state that
-    planes go through where there are more than two dimensions, the middle of the box if it is not given.
+    planes go through where there are more than two dimensions, the middle of the bounds by default.
     """
     names = names if len(names) == len(low) else [f"observation[{i}]" for i in range(len(low))]
     axes = [Axis(name, float(a), float(b)) for name, a, b in zip(names, low, high, strict=True)]
